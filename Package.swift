@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target: no warning survives.
+let checked: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+/// Targets without I/O, clock or C: unsafe code needs the word `unsafe`, and there is none.
+let pure: [SwiftSetting] = checked + [.strictMemorySafety()]
+
+func library(_ name: String, pure isPure: Bool = false, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: isPure ? pure : checked)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", swiftSettings: checked)
+}
+
+func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "onionbell",
+    products: [.executable(name: "onionbell", targets: ["Onionbell"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        system("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev"),
+        system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
+        .target(name: "CSupport"),
+
+        library("Wire", pure: true, []),
+        library("Relay", pure: true, []),
+        library("HTTP1", pure: true, []),
+        library("Reactor", ["CEvent", "CSupport"]),
+        library("Crypto", ["COpenSSL"]),
+        library("TLS", ["COpenSSL"]),
+        library("HTTP2", ["CNGHTTP2"]),
+        library("Dispatch", ["Relay", "Reactor", log]),
+        library("Storage", ["Relay", "CSQLite"]),
+        library("Gateways", ["Relay", "Dispatch", "Reactor", "Crypto", "TLS", "HTTP1", "HTTP2", log]),
+        library("Tor", ["Reactor", "Crypto", log]),
+        library("Doors", ["Wire", "Relay", "Dispatch", "Reactor", "HTTP1", log]),
+        library("Lab", ["Wire", "Reactor", "Crypto", "TLS", "HTTP1", "HTTP2", "Tor", "CQREncode", log]),
+        .executableTarget(
+            name: "Onionbell",
+            dependencies: [
+                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatch", "Storage", "Gateways", "Tor", "Doors", "Lab",
+                "CSupport", arguments, log, .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: checked),
+
+        .target(name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
+        tests("Wire", ["Wire", "Vectors"]),
+        tests("Relay", ["Relay", "Vectors"]),
+        tests("HTTP1", ["HTTP1"]),
+        tests("Reactor", ["Reactor"]),
+        tests("Crypto", ["Crypto", "Vectors"]),
+        tests("TLS", ["TLS", "Crypto"]),
+        tests("HTTP2", ["HTTP2"]),
+        tests("Dispatch", ["Dispatch", "Relay", "Reactor", "Storage"]),
+        tests("Storage", ["Storage", "Relay"]),
+        tests("Gateways", ["Gateways", "Relay", "Dispatch", "Reactor", "Lab", "Vectors"]),
+        tests("Tor", ["Tor", "Reactor", "Lab"]),
+        tests("Doors", ["Doors", "Wire", "Relay", "Dispatch", "Reactor", "Vectors"]),
+        tests("Lab", ["Lab", "Wire", "Crypto", "Reactor", "Vectors"]),
+        tests("Onionbell", ["Onionbell"]),
+        tests("EndToEnd", ["Lab", "Wire", "Reactor", "Vectors"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "CSupport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int onionbell_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int onionbell_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+int onionbell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+/* Runs between fork and exec: async-signal-safe calls only. */
+static void become(char *const arguments[], char *const environment[], int output, pid_t parent, int report) {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) goto failed;
+    if (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) goto failed;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) goto failed;
+    if (getppid() != parent) _exit(127); /* the parent ended before the death signal was set */
+    if (environment) execvpe(arguments[0], arguments, environment);
+    else execvp(arguments[0], arguments);
+failed:;
+    int error = errno;
+    ssize_t written = write(report, &error, sizeof error);
+    (void)written;
+    _exit(127);
+}
+
+pid_t onionbell_spawn(char *const arguments[], char *const environment[], int outputDescriptor) {
+    int report[2]; /* closed by exec; carries errno when exec fails */
+    if (pipe2(report, O_CLOEXEC) < 0) return -1;
+    pid_t parent = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
+    pid_t child = fork();
+    if (child == 0) become(arguments, environment, outputDescriptor, parent, report[1]);
+    int forkError = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    int error = 0;
+    if (child < 0) {
+        error = forkError;
+    } else {
+        ssize_t count;
+        do count = read(report[0], &error, sizeof error);
+        while (count < 0 && errno == EINTR);
+        if (count == sizeof error) waitpid(child, NULL, 0);
+        else error = 0;
+    }
+    close(report[0]);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    return child;
+}
+
+int onionbell_disable_core_dumps(void) {
+    struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none) < 0) return -1;
+    return prctl(PR_SET_DUMPABLE, 0);
+}
+
+long onionbell_raise_file_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
+    return (long)limit.rlim_cur;
+}
+
+void onionbell_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -1,0 +1,27 @@
+#pragma once
+#include <sys/types.h>
+
+/* What Swift's Glibc module does not have: GNU functions, variadic ones, and code between fork and exec. */
+
+/* A non-blocking, close-on-exec eventfd; -1 and errno on failure. */
+int onionbell_eventfd(void);
+
+/* accept4 with SOCK_NONBLOCK | SOCK_CLOEXEC; the peer's address is not asked for. */
+int onionbell_accept(int listener);
+
+/* A descriptor that becomes readable when the process ends (pidfd_open). */
+int onionbell_pidfd_open(pid_t pid);
+
+/* Starts arguments[0] (found by PATH) with SIGKILL sent to it when the calling thread ends.
+ * outputDescriptor becomes its stdout and stderr, or they are inherited when it is -1; stdin is /dev/null.
+ * The signal mask is emptied and signals are default. environment NULL: inherited.
+ * Returns the process id, or -1 with errno, also when exec itself failed. */
+pid_t onionbell_spawn(char *const arguments[], char *const environment[], int outputDescriptor);
+
+/* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
+int onionbell_disable_core_dumps(void);
+
+/* Raises the soft limit of open files to the hard one; returns the limit now in force, or -1 and errno. */
+long onionbell_raise_file_limit(void);
+
+void onionbell_name_thread(const char *name);

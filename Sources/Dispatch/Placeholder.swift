@@ -1,0 +1,1 @@
+// The first type of this module is on its way.

@@ -1,0 +1,71 @@
+/// 16 random bytes that name a notification towards the gateways: the same on every attempt.
+package struct NotificationID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package static func random(using generator: inout some RandomNumberGenerator) -> NotificationID {
+        NotificationID(high: generator.next(), low: generator.next())
+    }
+
+    /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
+    package var uuid: String {
+        let hex: StaticString = "0123456789abcdef"
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var position = 0
+            for index in 0..<16 {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    unsafe text[position] = UInt8(ascii: "-")
+                    position += 1
+                }
+                let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))
+                unsafe text[position] = hex.utf8Start[Int(byte >> 4)]
+                unsafe text[position + 1] = hex.utf8Start[Int(byte & 15)]
+                position += 2
+            }
+            return position
+        }
+    }
+}
+
+/// A checked notification: what the outbox keeps and a gateway sends.
+package struct Notification: Equatable, Sendable {
+    package let id: NotificationID
+    /// Name of the configured app.
+    package let app: String
+    /// For Apple: the sandbox host.
+    package let isSandbox: Bool
+    /// APNs: lower-case hex digits. FCM: as given.
+    package let deviceToken: String
+    /// Printable ASCII, nothing that JSON must escape.
+    package let message: String
+    package let isUrgent: Bool
+    package let hasSound: Bool
+    package let isMutableContent: Bool
+    package let isContentAvailable: Bool
+    /// Milliseconds since 1970.
+    package let expiresAt: Int64
+    /// Milliseconds since 1970.
+    package let acceptedAt: Int64
+
+    package init(
+        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String, isUrgent: Bool,
+        hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64, acceptedAt: Int64
+    ) {
+        self.id = id
+        self.app = app
+        self.isSandbox = isSandbox
+        self.deviceToken = deviceToken
+        self.message = message
+        self.isUrgent = isUrgent
+        self.hasSound = hasSound
+        self.isMutableContent = isMutableContent
+        self.isContentAvailable = isContentAvailable
+        self.expiresAt = expiresAt
+        self.acceptedAt = acceptedAt
+    }
+}

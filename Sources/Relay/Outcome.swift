@@ -1,0 +1,38 @@
+/// What became of one attempt to hand a notification to its gateway.
+package enum Outcome: Equatable, Sendable {
+    /// The gateway has taken responsibility.
+    case accepted
+    /// Not now. Tried again with back-off, no sooner than the gateway asked.
+    case deferred(Deferral)
+    /// The device token is dead. Never retried.
+    case tokenDead(reason: String, since: Int64?)
+    /// This notification can't be delivered, ever; `reason` is the gateway's word.
+    case refused(reason: String)
+    /// Credentials, topic or clock: nothing of this app can be delivered until the operator has mended it.
+    /// The notification is kept.
+    case blocked(reason: String)
+}
+
+/// Why an attempt is put off, and what else waits with it.
+package struct Deferral: Equatable, Sendable {
+    package enum Scope: Equatable, Sendable {
+        /// This notification, and those behind it for the same device.
+        case device
+        /// Everything of the app: its gateway is overloaded or away.
+        case app
+    }
+
+    package var reason: String
+    package var scope: Scope
+    /// As the gateway asked, counted from its answer; `nil`: as the back-off says.
+    package var retryAfter: Duration?
+    /// The gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
+    package var isUnharmed: Bool
+
+    package init(reason: String, scope: Scope, retryAfter: Duration? = nil, isUnharmed: Bool = false) {
+        self.reason = reason
+        self.scope = scope
+        self.retryAfter = retryAfter
+        self.isUnharmed = isUnharmed
+    }
+}

@@ -1,0 +1,45 @@
+/// What a sender says of the phone: which gateway, and which of Apple's two hosts.
+package enum Platform: Equatable, Sendable {
+    case ios
+    /// Served by Apple's sandbox host, for apps built by their developers.
+    case iosDev
+    case android
+}
+
+/// A notification as a door hands it over: translated from its protocol, not yet checked.
+package struct Submission: Equatable, Sendable {
+    /// The sender's id of this notification, the same on every retry; `nil` where the door's protocol has none.
+    package var uid: String?
+    /// `nil` for a platform number that nobody knows.
+    package var platform: Platform?
+    /// Name of the configured app; empty: the default for the platform.
+    package var app: String
+    /// APNs: hex digits. FCM: as Google gave it.
+    package var deviceToken: String
+    /// What the phone gets under the key `encrypted`.
+    package var message: String
+    /// Shown at once, as an alert; otherwise a background push.
+    package var isUrgent: Bool
+    package var hasSound: Bool
+    package var isMutableContent: Bool
+    package var isContentAvailable: Bool
+    /// Milliseconds since 1970; 0: the node's default.
+    package var expiresAt: Int64
+
+    package init(
+        uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, message: String,
+        isUrgent: Bool = false, hasSound: Bool = false, isMutableContent: Bool = false,
+        isContentAvailable: Bool = false, expiresAt: Int64 = 0
+    ) {
+        self.uid = uid
+        self.platform = platform
+        self.app = app
+        self.deviceToken = deviceToken
+        self.message = message
+        self.isUrgent = isUrgent
+        self.hasSound = hasSound
+        self.isMutableContent = isMutableContent
+        self.isContentAvailable = isContentAvailable
+        self.expiresAt = expiresAt
+    }
+}

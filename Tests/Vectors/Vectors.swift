@@ -1,0 +1,25 @@
+import Foundation
+
+/// The test vectors made by independent code, read where they lie beside this file.
+package enum Vectors {
+    /// The list under `key` of `bisq-vectors.json`, each entry decoded.
+    package static func bisq<Entry: Decodable>(_ key: String, as type: Entry.Type = Entry.self) throws -> Entry {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "bisq-vectors.json")
+        let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        guard let part = all?[key] else { throw MissingVectors(key: key) }
+        return try JSONDecoder().decode(
+            Entry.self, from: JSONSerialization.data(withJSONObject: part, options: .fragmentsAllowed))
+    }
+}
+
+package struct MissingVectors: Error {
+    let key: String
+}
+
+/// Bytes written as hex digits in the vectors.
+package func bytes(hex: String) -> [UInt8] {
+    let digits = Array(hex.utf8)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { index in
+        UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)!
+    }
+}
