@@ -14,21 +14,16 @@ package struct NotificationID: Hashable, Sendable {
 
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
     package var uuid: String {
-        let hex: StaticString = "0123456789abcdef"
-        return String(unsafeUninitializedCapacity: 36) { text in
-            var position = 0
-            for index in 0..<16 {
-                if index == 4 || index == 6 || index == 8 || index == 10 {
-                    unsafe text[position] = UInt8(ascii: "-")
-                    position += 1
-                }
-                let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))
-                unsafe text[position] = hex.utf8Start[Int(byte >> 4)]
-                unsafe text[position + 1] = hex.utf8Start[Int(byte & 15)]
-                position += 2
-            }
-            return position
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for index in 0..<16 {
+            if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+            let byte = (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)) & 0xff
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
         }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -1,0 +1,21 @@
+import Reactor
+import Relay
+
+/// One lane to a push service: one app's credentials and one host.
+///
+/// Conformers live on the event loop. They know nothing of doors, and they retry nothing but what the service surely
+/// never handled: retrying is the delivery's decision.
+@EventLoop
+package protocol Gateway: AnyObject {
+    /// How many more notifications ``send(_:completion:)`` takes now; 0 while there is no connection or it is full.
+    var capacity: Int { get }
+
+    /// Called when ``capacity`` rose from 0.
+    var onCapacity: (@EventLoop () -> Void)? { get set }
+
+    /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
+    func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
+
+    /// Takes nothing more; requests on their way may still end. Connections close when they have.
+    func stop()
+}
