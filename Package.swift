@@ -54,12 +54,14 @@ let package = Package(
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatch", "Storage", "Gateways", "Tor", "Doors", "Lab",
+                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatch", "Storage", "Gateways", "Tor",
+                "Doors", "Lab",
                 "CSupport", arguments, log, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: checked),
 
-        .target(name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
+        .target(
+            name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
         tests("Relay", ["Relay", "Vectors"]),
         tests("HTTP1", ["HTTP1"]),

@@ -16,6 +16,12 @@
 
 int onionbell_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
+int onionbell_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+int onionbell_socketpair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends);
+}
+
 int onionbell_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
 
 int onionbell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

@@ -48,7 +48,8 @@ package struct Notification: Equatable, Sendable {
     package let acceptedAt: Int64
 
     package init(
-        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String, isUrgent: Bool,
+        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String,
+        isUrgent: Bool,
         hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64, acceptedAt: Int64
     ) {
         self.id = id

@@ -3,7 +3,9 @@ import Foundation
 /// The test vectors made by independent code, read where they lie beside this file.
 package enum Vectors {
     /// The list under `key` of `bisq-vectors.json`, each entry decoded.
-    package static func bisq<Entry: Decodable>(_ key: String, as type: Entry.Type = Entry.self) throws -> Entry {
+    package static func bisq<Entry: Decodable>(_ key: String, as type: Entry.Type = Entry.self) throws
+        -> Entry
+    {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "bisq-vectors.json")
         let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
         guard let part = all?[key] else { throw MissingVectors(key: key) }

@@ -6,6 +6,10 @@
 /* A non-blocking, close-on-exec eventfd; -1 and errno on failure. */
 int onionbell_eventfd(void);
 
+/* A stream socket, or two connected Unix ones; non-blocking, close-on-exec. -1 and errno on failure. */
+int onionbell_socket(int family);
+int onionbell_socketpair(int ends[2]);
+
 /* accept4 with SOCK_NONBLOCK | SOCK_CLOEXEC; the peer's address is not asked for. */
 int onionbell_accept(int listener);
 

@@ -1,0 +1,150 @@
+import CEvent
+import CSupport
+import Glibc
+
+/// How a process ended.
+package enum ChildExit: Equatable, Sendable, CustomStringConvertible {
+    case exited(Int32)
+    case signalled(Int32)
+
+    package var description: String {
+        switch self {
+        case .exited(let code): "exit status \(code)"
+        case .signalled(let number): "killed by signal \(number)"
+        }
+    }
+}
+
+/// A child process that can't outlive this one: the kernel kills it when this process ends, however it ends.
+@EventLoop
+package final class ChildProcess {
+    package let processID: Int32
+    package private(set) var exit: ChildExit?
+
+    private let watch: Descriptor
+    private var exitEvent: LoopEvent!
+    private let lines: LineReader?
+    private let onExit: @EventLoop (ChildExit) -> Void
+
+    /// Starts `arguments[0]`, found by PATH unless it has a slash.
+    ///
+    /// - Parameters:
+    ///   - environment: `KEY=value` each; `nil`: this process' own.
+    ///   - onLine: Called with each line of the child's output and errors, at most 4,096 bytes of it; `nil`: they go
+    ///     where this process' go.
+    ///   - onExit: Called once, after the last line. Not called when this object is let go before.
+    package init(
+        _ arguments: [String], environment: [String]? = nil, onLine: (@EventLoop (String) -> Void)? = nil,
+        onExit: @escaping @EventLoop (ChildExit) -> Void
+    ) throws(SystemError) {
+        let operation = "start \(arguments[0])"
+        var ends: [CInt] = [-1, -1]
+        if onLine != nil {
+            guard pipe(&ends) == 0 else { throw SystemError(operation) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        }
+        let output = ends[1]
+        let processID = withCStrings(arguments) { arguments in
+            if let environment {
+                withCStrings(environment) { onionbell_spawn(arguments, $0, output) }
+            } else {
+                onionbell_spawn(arguments, nil, output)
+            }
+        }
+        let code = errno
+        if output >= 0 { Glibc.close(output) }
+        guard processID > 0 else {
+            if ends[0] >= 0 { Glibc.close(ends[0]) }
+            throw SystemError(operation, code: code)
+        }
+        self.processID = processID
+        lines = onLine.map { LineReader(Descriptor(owning: ends[0]), onLine: $0) }
+        watch = Descriptor(owning: onionbell_pidfd_open(processID))
+        self.onExit = onExit
+        exitEvent = LoopEvent(descriptor: watch.number, events: EV_READ) { [unowned self] _ in reap() }
+        exitEvent.add()
+    }
+
+    /// Kills a child that still runs, and reaps it.
+    isolated deinit {
+        guard exit == nil else { return }
+        kill(processID, SIGKILL)
+        waitpid(processID, nil, 0)
+    }
+
+    package func signal(_ number: Int32) {
+        guard exit == nil else { return }
+        kill(processID, number)
+    }
+
+    private func reap() {
+        var status: CInt = 0
+        guard waitpid(processID, &status, 0) == processID else { return }
+        let signal = status & 0x7f
+        let ended: ChildExit = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+        exit = ended
+        lines?.readRest()
+        onExit(ended)
+    }
+}
+
+/// Cuts a pipe into lines.
+@EventLoop
+private final class LineReader {
+    private let descriptor: Descriptor
+    private var event: LoopEvent!
+    private var partial: [UInt8] = []
+    private let onLine: @EventLoop (String) -> Void
+    private static let longestLine = 4096
+
+    init(_ descriptor: consuming Descriptor, onLine: @escaping @EventLoop (String) -> Void) {
+        self.descriptor = descriptor
+        self.onLine = onLine
+        event = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
+            [unowned self] _ in
+            _ = readSome()
+        }
+        event.add()
+    }
+
+    /// What is left in the pipe after the child ended, up to 1 MiB.
+    func readRest() {
+        for _ in 0..<256 where !readSome() { break }
+        if !partial.isEmpty { emit() }
+    }
+
+    /// False when there is nothing now.
+    private func readSome() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor.number, &buffer, buffer.count)
+        guard count > 0 else {
+            if count == 0 { event.remove() }
+            return false
+        }
+        for byte in buffer[..<count] {
+            if byte == UInt8(ascii: "\n") {
+                emit()
+            } else if partial.count < LineReader.longestLine {
+                partial.append(byte)
+            }
+        }
+        return true
+    }
+
+    private func emit() {
+        let line = String(decoding: partial, as: UTF8.self)
+        partial.removeAll(keepingCapacity: true)
+        onLine(line)
+    }
+}
+
+/// The strings as a NULL-terminated array of C strings, valid during the call.
+private func withCStrings<Result>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers = strings.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    pointers.append(nil)
+    return body(pointers)
+}

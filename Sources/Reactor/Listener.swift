@@ -1,0 +1,106 @@
+import CEvent
+import CSupport
+import Glibc
+
+/// Accepts connections on a TCP port or a Unix socket.
+///
+/// When the process is out of descriptors it stops accepting for a second instead of turning in a loop; the
+/// connections wait in the kernel's backlog.
+@EventLoop
+package final class Listener {
+    /// Where it listens, with the real port when 0 was asked for.
+    package let endpoint: Endpoint
+
+    private let descriptor: Descriptor
+    private let accept: @EventLoop (Stream) -> Void
+    private var event: LoopEvent!
+    private var pause: Timer!
+    private static let acceptsPerTurn = 64
+
+    /// - Parameter endpoint: A numeric address or `localhost`, or a Unix socket; an old socket file there is replaced
+    ///   if nobody listens on it.
+    package init(on endpoint: Endpoint, accept: @escaping @EventLoop (Stream) -> Void) throws(SystemError) {
+        var address: SocketAddress
+        switch endpoint {
+        case .host(let host, let port):
+            let numeric = host == "localhost" ? "127.0.0.1" : host
+            guard let found = Resolver.numericAddress(numeric, port: port) else {
+                throw SystemError("listen on \(endpoint)", code: EADDRNOTAVAIL)
+            }
+            address = found
+        case .unix(let path):
+            guard let made = SocketAddress(unixPath: path) else {
+                throw SystemError("listen on \(endpoint)", code: ENAMETOOLONG)
+            }
+            address = made
+            if !Listener.isListening(&address) { unlink(path) }
+        }
+        let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
+        var on: CInt = 1
+        setsockopt(descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
+        guard address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
+            listen(descriptor.number, 1024) == 0
+        else {
+            throw SystemError("listen on \(endpoint)")
+        }
+        if case .unix(let path) = endpoint { chmod(path, 0o600) }
+        if case .host(let host, port: 0) = endpoint, let port = SocketAddress.boundPort(of: descriptor.number)
+        {
+            self.endpoint = .host(host, port: port)
+        } else {
+            self.endpoint = endpoint
+        }
+        self.accept = accept
+        self.descriptor = descriptor
+        event = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
+            [unowned self] _ in
+            acceptWaiting()
+        }
+        event.add()
+        pause = Timer { [unowned self] in event?.add() }
+    }
+
+    /// Stops listening; accepted connections live on.
+    package func close() {
+        event?.remove()
+        event = nil
+        pause.stop()
+        shutdown(descriptor.number, CInt(SHUT_RDWR))
+        if case .unix(let path) = endpoint { unlink(path) }
+    }
+
+    private func acceptWaiting() {
+        for _ in 0..<Listener.acceptsPerTurn {
+            let accepted = onionbell_accept(descriptor.number)
+            if accepted >= 0 {
+                accept(Stream(Descriptor(owning: accepted)))
+                guard event != nil else { return }
+                continue
+            }
+            switch errno {
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+                event.remove()
+                pause.start(after: .seconds(1))
+                return
+            case ECONNABORTED, EINTR: continue
+            default: return  // EAGAIN: all accepted
+            }
+        }
+    }
+
+    private static func isListening(_ address: inout SocketAddress) -> Bool {
+        guard let probe = try? Descriptor.socket(family: address.family, for: "probe") else { return false }
+        return address.withPointer { connect(probe.number, $0, $1) } == 0
+    }
+}
+
+extension Descriptor {
+    /// A non-blocking, close-on-exec stream socket.
+    static func socket(family: CInt, for operation: @autoclosure () -> String) throws(SystemError)
+        -> Descriptor
+    {
+        let number = onionbell_socket(family)
+        guard number >= 0 else { throw SystemError(operation()) }
+        return Descriptor(owning: number)
+    }
+}

@@ -1,0 +1,109 @@
+import CEvent
+import Glibc
+
+/// Owns one libevent event and the reference that its callback needs.
+///
+/// The callback's context is this object, unretained: `event_free` in `deinit` takes the event out of the loop, so it
+/// can't be called afterwards. The owner keeps this object as long as it wants the event.
+@EventLoop
+final class LoopEvent {
+    private var event: OpaquePointer!
+    private let action: @EventLoop (Int16) -> Void
+
+    /// - Parameters:
+    ///   - descriptor: A socket, a signal's number with `EV_SIGNAL`, or -1 for a timer or an event made active by hand.
+    ///   - action: Called with what happened (`EV_READ`, `EV_WRITE`, `EV_TIMEOUT`, ...).
+    init(descriptor: CInt, events: Int32, action: @escaping @EventLoop (Int16) -> Void) {
+        self.action = action
+        event = event_new(
+            EventLoop.shared.executor.base, descriptor, Int16(events),
+            { _, what, context in
+                onEventLoop {
+                    // Held for the call: the action may let go of its event.
+                    let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
+                    withExtendedLifetime(event) { event.action(what) }
+                }
+            }, Unmanaged.passUnretained(self).toOpaque())
+        precondition(event != nil, "out of memory for an event")
+    }
+
+    isolated deinit { event_free(event) }
+
+    func add(timeout: Duration? = nil) {
+        guard let timeout else {
+            event_add(event, nil)
+            return
+        }
+        var time = timeval(timeout)
+        event_add(event, &time)
+    }
+
+    func remove() { event_del(event) }
+
+    /// Calls the action later in this turn of the loop.
+    func activate() { event_active(event, Int32(EV_TIMEOUT), 0) }
+}
+
+extension timeval {
+    /// Durations below zero are zero.
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(tv_sec: Int(max(0, seconds)), tv_usec: Int(max(0, attoseconds / 1_000_000_000_000)))
+    }
+}
+
+/// Calls its action once after a time, unless stopped or started anew before. Not called after it is let go.
+@EventLoop
+package final class Timer {
+    private var event: LoopEvent!
+    package private(set) var isRunning = false
+
+    package init(_ action: @escaping @EventLoop () -> Void) {
+        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in
+            isRunning = false
+            action()
+        }
+    }
+
+    package func start(after duration: Duration) {
+        isRunning = true
+        event.add(timeout: duration)
+    }
+
+    package func stop() {
+        isRunning = false
+        event.remove()
+    }
+}
+
+/// Calls its action once at the end of the loop's present turn, however often it was scheduled in it: the place for
+/// what is worth doing once for all that the turn brought.
+@EventLoop
+package final class EndOfTurn {
+    private var event: LoopEvent!
+    private var isScheduled = false
+
+    package init(_ action: @escaping @EventLoop () -> Void) {
+        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in
+            isScheduled = false
+            action()
+        }
+    }
+
+    package func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        event.activate()
+    }
+}
+
+/// Calls its action on the loop whenever the process gets the signal, in place of the signal's default.
+@EventLoop
+package final class SignalSource {
+    private let event: LoopEvent
+
+    package init(_ number: CInt, _ action: @escaping @EventLoop () -> Void) {
+        event = LoopEvent(descriptor: number, events: EV_SIGNAL | EV_PERSIST) { _ in action() }
+        event.add()
+    }
+}

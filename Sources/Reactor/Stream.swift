@@ -1,0 +1,255 @@
+import CEvent
+import CSupport
+import Glibc
+
+/// Why a stream ended.
+package enum StreamEnd: Error, Equatable, CustomStringConvertible {
+    /// The peer has sent its last byte. What it sent before was handed over.
+    case closedByPeer
+    /// Nothing came for ``Stream/idleTimeout``.
+    case idle
+    /// The peer has taken nothing of what waits for it for ``Stream/sendTimeout``.
+    case peerReadsNothing
+    case failed(SystemError)
+
+    package var description: String {
+        switch self {
+        case .closedByPeer: "closed by the peer"
+        case .idle: "nothing received in time"
+        case .peerReadsNothing: "the peer takes nothing"
+        case .failed(let error): error.description
+        }
+    }
+}
+
+/// The owner of a ``Stream``.
+@EventLoop
+package protocol StreamHandler: AnyObject {
+    /// Bytes came. They lie in a buffer that all streams share and are valid during the call only.
+    func stream(_ stream: Stream, received bytes: RawSpan)
+    /// All that was written has gone to the kernel.
+    func streamFlushed(_ stream: Stream)
+    /// The stream is over, by no act of its owner. Called once, never after ``Stream/close()``.
+    func stream(_ stream: Stream, ended end: StreamEnd)
+}
+
+extension StreamHandler {
+    package func streamFlushed(_ stream: Stream) {}
+}
+
+/// A connected socket (TCP or Unix), non-blocking, owned by the event loop.
+///
+/// It holds no read buffer: bytes are handed over as they come, 64 KiB at a time at most. What is written is gathered
+/// and sent once at the end of the loop's turn. A peer that doesn't read makes ``unsentBytes`` grow: the owner stops
+/// producing, or ``pauseReading()``, above a bound of its own.
+@EventLoop
+package final class Stream {
+    package weak var handler: (any StreamHandler)?
+    package private(set) var isOpen = true
+
+    private let descriptor: Descriptor
+    private var readEvent: LoopEvent!
+    /// Made at the first write that the kernel didn't take whole.
+    private var writeEvent: LoopEvent?
+    private var isReading = true
+    private var closesWhenFlushed = false
+    private var isDirty = false
+    private var output: [UInt8] = []
+    private var sentCount = 0
+
+    /// Nothing read for that long ends the stream; `nil`: it may be silent for ever.
+    package var idleTimeout: Duration? {
+        didSet { if isReading, isOpen { readEvent.add(timeout: idleTimeout) } }
+    }
+    /// Nothing taken by the peer for that long, while something waits for it, ends the stream.
+    package var sendTimeout: Duration? = .seconds(60)
+
+    private static let keptOutputCapacity = 4096
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+        var on: CInt = 1
+        // Fails on Unix sockets, which have no Nagle to switch off.
+        setsockopt(
+            self.descriptor.number, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+        readEvent = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
+            [unowned self] what in
+            if Int32(what) & EV_READ != 0 { readAvailable() } else { end(.idle) }
+        }
+        readEvent.add()
+    }
+
+    /// Two streams connected with each other, for tests and for parts that talk inside one process.
+    package static func pair() throws(SystemError) -> (Stream, Stream) {
+        var descriptors: [CInt] = [-1, -1]
+        guard onionbell_socketpair(&descriptors) == 0 else { throw SystemError("make a socket pair") }
+        return (Stream(Descriptor(owning: descriptors[0])), Stream(Descriptor(owning: descriptors[1])))
+    }
+
+    /// Bytes written that the kernel has not taken yet.
+    package var unsentBytes: Int { output.count - sentCount }
+
+    // MARK: Reading
+
+    package func pauseReading() {
+        guard isReading, isOpen else { return }
+        isReading = false
+        readEvent.remove()
+    }
+
+    package func resumeReading() {
+        guard !isReading, isOpen else { return }
+        isReading = true
+        readEvent.add(timeout: idleTimeout)
+    }
+
+    private func readAvailable() {
+        let buffer = Stream.readBuffer
+        let count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+        if count > 0 {
+            let handler = handler
+            handler?.stream(self, received: UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+        } else if count == 0 {
+            end(.closedByPeer)
+        } else if errno != EAGAIN, errno != EINTR {
+            end(.failed(SystemError("read")))
+        }
+    }
+
+    /// One for all streams: it is only used within a callback of the loop. Lives as long as the process.
+    private static let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
+
+    // MARK: Writing
+
+    package func write(_ bytes: [UInt8]) {
+        guard isOpen, !closesWhenFlushed else { return }
+        output.append(contentsOf: bytes)
+        flushAtEndOfTurn()
+    }
+
+    package func write(_ bytes: RawSpan) {
+        guard isOpen, !closesWhenFlushed else { return }
+        bytes.withUnsafeBytes { output.append(contentsOf: $0) }
+        flushAtEndOfTurn()
+    }
+
+    /// Lets `body` append to what waits to be sent: saves the copy of a buffer of one's own.
+    package func write(with body: (inout [UInt8]) -> Void) {
+        guard isOpen, !closesWhenFlushed else { return }
+        body(&output)
+        flushAtEndOfTurn()
+    }
+
+    private func flushAtEndOfTurn() {
+        guard !isDirty else { return }
+        isDirty = true
+        Stream.dirty.append(self)
+        Stream.flushDirty.schedule()
+    }
+
+    private static var dirty: [Stream] = []
+    private static var flushing: [Stream] = []
+    private static let flushDirty = EndOfTurn {
+        swap(&dirty, &flushing)
+        for stream in flushing {
+            stream.isDirty = false
+            stream.flush()
+        }
+        flushing.removeAll(keepingCapacity: true)
+    }
+
+    private func flush() {
+        guard isOpen else { return }
+        while sentCount < output.count {
+            let count = output.withUnsafeBytes { bytes in
+                send(
+                    descriptor.number, bytes.baseAddress! + sentCount, bytes.count - sentCount,
+                    CInt(MSG_NOSIGNAL))
+            }
+            if count >= 0 {
+                sentCount += count
+            } else if errno == EAGAIN {
+                compact()
+                waitUntilWritable()
+                return
+            } else if errno != EINTR {
+                end(.failed(SystemError("write")))
+                return
+            }
+        }
+        output.removeAll(keepingCapacity: output.capacity <= Stream.keptOutputCapacity)
+        sentCount = 0
+        if closesWhenFlushed {
+            finishSending()
+        } else {
+            handler?.streamFlushed(self)
+        }
+    }
+
+    /// Keeps the sent part from growing without copying the rest at every write.
+    private func compact() {
+        guard sentCount > 65536, sentCount > output.count / 2 else { return }
+        output.removeFirst(sentCount)
+        sentCount = 0
+    }
+
+    private func waitUntilWritable() {
+        if writeEvent == nil {
+            writeEvent = LoopEvent(descriptor: descriptor.number, events: EV_WRITE) { [unowned self] what in
+                if Int32(what) & EV_WRITE != 0 { flush() } else { end(.peerReadsNothing) }
+            }
+        }
+        writeEvent?.add(timeout: sendTimeout)
+    }
+
+    // MARK: Ending
+
+    /// Sends what waits, then ends. Nothing is read or written any more, and the handler hears nothing more.
+    package func closeWhenFlushed() {
+        guard isOpen, !closesWhenFlushed else { return }
+        pauseReading()
+        handler = nil
+        closesWhenFlushed = true
+        Stream.lingering[ObjectIdentifier(self)] = self
+        flushAtEndOfTurn()
+    }
+
+    /// Ends at once; what waits to be sent is dropped.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        handler = nil
+        readEvent.remove()
+        writeEvent?.remove()
+        output = []
+        sentCount = 0
+        shutdown(descriptor.number, CInt(SHUT_RDWR))
+        Stream.lingering[ObjectIdentifier(self)] = nil
+    }
+
+    /// All is sent: says so to the peer, and throws away what it still sends, for 2 s at most. To close with unread
+    /// bytes would reset the connection, and the peer could lose our last words.
+    private func finishSending() {
+        shutdown(descriptor.number, CInt(SHUT_WR))
+        readEvent = LoopEvent(descriptor: descriptor.number, events: EV_READ | EV_PERSIST) {
+            [unowned self] what in
+            let buffer = Stream.readBuffer
+            let isDue = EventLoop.monotonicNanoseconds > lingerEnd
+            let count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+            if isDue || Int32(what) & EV_READ == 0 || count == 0 || (count < 0 && errno != EAGAIN) { close() }
+        }
+        lingerEnd = EventLoop.monotonicNanoseconds + 2_000_000_000
+        readEvent.add(timeout: .seconds(2))
+    }
+
+    private var lingerEnd: Int64 = 0
+
+    /// Streams whose owners have let go of them and that still have something to send.
+    private static var lingering: [ObjectIdentifier: Stream] = [:]
+
+    private func end(_ reason: StreamEnd) {
+        let handler = handler
+        close()
+        handler?.stream(self, ended: reason)
+    }
+}
