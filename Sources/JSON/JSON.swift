@@ -1,0 +1,63 @@
+/// A JSON value from outside (RFC 8259): small documents, such as a gateway's answer or a door's body.
+///
+/// ``init(_:maximumDepth:)`` refuses what two readers could understand differently: a key that comes twice, bytes that
+/// are not UTF-8, half a surrogate pair, anything behind the value. Memory is a small multiple of the text's length,
+/// which the caller bounds.
+package enum JSON: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent that fits.
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object([String: JSON])
+}
+
+extension JSON {
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    package var integer: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    package var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    package var array: [JSON]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+
+    package var object: [String: JSON]? {
+        if case .object(let value) = self { value } else { nil }
+    }
+
+    /// The value under `key`, or `nil` where this is no object or has no such key.
+    package subscript(key: String) -> JSON? { object?[key] }
+}
+
+/// Why a text is no JSON document that we take. Offsets count bytes from the start.
+package enum JSONError: Error, Equatable {
+    case unexpectedByte(offset: Int)
+    case unexpectedEnd
+    case tooDeep(maximum: Int)
+    case duplicateKey(offset: Int)
+    case invalidText(offset: Int)
+    case invalidNumber(offset: Int)
+}
+
+extension JSONError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unexpectedByte(let offset): "unexpected byte at offset \(offset)"
+        case .unexpectedEnd: "the text ends within a value"
+        case .tooDeep(let maximum): "nested deeper than \(maximum) levels"
+        case .duplicateKey(let offset): "a key is repeated at offset \(offset)"
+        case .invalidText(let offset): "the string at offset \(offset) is not valid text"
+        case .invalidNumber(let offset): "the number at offset \(offset) is not valid"
+        }
+    }
+}

@@ -1,0 +1,211 @@
+extension JSON {
+    /// Reads one document.
+    ///
+    /// - Parameter maximumDepth: how many arrays and objects may lie within each other.
+    package init(_ text: [UInt8], maximumDepth: Int = 16) throws(JSONError) {
+        var reader = JSONReader(text: text, maximumDepth: maximumDepth)
+        self = try reader.document()
+    }
+}
+
+/// Reads left to right, one byte at a time; `offset` is the next byte.
+private struct JSONReader {
+    let text: [UInt8]
+    let maximumDepth: Int
+    private var offset = 0
+
+    init(text: [UInt8], maximumDepth: Int) {
+        self.text = text
+        self.maximumDepth = maximumDepth
+    }
+
+    mutating func document() throws(JSONError) -> JSON {
+        let value = try value(depth: 0)
+        skipSpace()
+        guard offset == text.count else { throw .unexpectedByte(offset: offset) }
+        return value
+    }
+
+    private mutating func value(depth: Int) throws(JSONError) -> JSON {
+        skipSpace()
+        guard offset < text.count else { throw .unexpectedEnd }
+        switch text[offset] {
+        case UInt8(ascii: "{"): return try object(depth: depth + 1)
+        case UInt8(ascii: "["): return try array(depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        case _: throw .unexpectedByte(offset: offset)
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONError) -> JSON {
+        guard depth <= maximumDepth else { throw .tooDeep(maximum: maximumDepth) }
+        offset += 1
+        var members: [String: JSON] = [:]
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return .object(members) }
+        while true {
+            skipSpace()
+            let start = offset
+            guard offset < text.count else { throw .unexpectedEnd }
+            guard text[offset] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: offset) }
+            let key = try string()
+            skipSpace()
+            try expect(UInt8(ascii: ":"))
+            guard members.updateValue(try value(depth: depth), forKey: key) == nil else {
+                throw .duplicateKey(offset: start)
+            }
+            skipSpace()
+            if take(UInt8(ascii: "}")) { return .object(members) }
+            try expect(UInt8(ascii: ","))
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONError) -> JSON {
+        guard depth <= maximumDepth else { throw .tooDeep(maximum: maximumDepth) }
+        offset += 1
+        var elements: [JSON] = []
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return .array(elements) }
+        while true {
+            elements.append(try value(depth: depth))
+            skipSpace()
+            if take(UInt8(ascii: "]")) { return .array(elements) }
+            try expect(UInt8(ascii: ","))
+        }
+    }
+
+    private mutating func string() throws(JSONError) -> String {
+        let start = offset
+        offset += 1
+        var end = offset
+        while end < text.count, text[end] != UInt8(ascii: "\""), text[end] != UInt8(ascii: "\\"),
+            text[end] >= 0x20
+        {
+            end += 1
+        }
+        var bytes = text[offset..<end]
+        offset = end
+        while true {
+            guard offset < text.count else { throw .unexpectedEnd }
+            let byte = text[offset]
+            switch byte {
+            case UInt8(ascii: "\""):
+                offset += 1
+                guard let value = String(validating: bytes, as: UTF8.self) else {
+                    throw .invalidText(offset: start)
+                }
+                return value
+            case UInt8(ascii: "\\"):
+                offset += 1
+                bytes.append(contentsOf: String(try escape(start: start)).utf8)
+            case 0..<0x20:
+                throw .unexpectedByte(offset: offset)
+            case _:
+                bytes.append(byte)
+                offset += 1
+            }
+        }
+    }
+
+    private mutating func escape(start: Int) throws(JSONError) -> Unicode.Scalar {
+        guard offset < text.count else { throw .unexpectedEnd }
+        defer { offset += 1 }
+        switch text[offset] {
+        case UInt8(ascii: "\""): return "\""
+        case UInt8(ascii: "\\"): return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"):
+            let unit = try hexDigits()
+            guard (0xD800..<0xDC00).contains(unit) else {
+                guard let scalar = Unicode.Scalar(unit) else { throw .invalidText(offset: start) }
+                return scalar
+            }
+            guard offset + 2 < text.count else { throw .unexpectedEnd }
+            guard text[offset + 1] == UInt8(ascii: "\\"), text[offset + 2] == UInt8(ascii: "u") else {
+                throw .invalidText(offset: start)
+            }
+            offset += 2
+            let low = try hexDigits()
+            guard (0xDC00..<0xE000).contains(low),
+                let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+            else { throw .invalidText(offset: start) }
+            return scalar
+        case _: throw .unexpectedByte(offset: offset)
+        }
+    }
+
+    /// The four digits behind a `u`; stands on the last of them afterwards.
+    private mutating func hexDigits() throws(JSONError) -> UInt32 {
+        guard offset + 4 < text.count else { throw .unexpectedEnd }
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            offset += 1
+            guard let digit = Character(Unicode.Scalar(text[offset])).hexDigitValue else {
+                throw .unexpectedByte(offset: offset)
+            }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+
+    private mutating func number() throws(JSONError) -> JSON {
+        let start = offset
+        _ = take(UInt8(ascii: "-"))
+        if take(UInt8(ascii: "0")) {
+            guard skipDigits() == 0 else { throw .invalidNumber(offset: start) }
+        } else {
+            guard skipDigits() > 0 else { throw .invalidNumber(offset: start) }
+        }
+        var isWhole = true
+        if take(UInt8(ascii: ".")) {
+            isWhole = false
+            guard skipDigits() > 0 else { throw .invalidNumber(offset: start) }
+        }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            isWhole = false
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            guard skipDigits() > 0 else { throw .invalidNumber(offset: start) }
+        }
+        let digits = String(decoding: text[start..<offset], as: UTF8.self)
+        if isWhole, let value = Int64(digits) { return .integer(value) }
+        guard let value = Double(digits), value.isFinite else { throw .invalidNumber(offset: start) }
+        return .number(value)
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
+        for byte in word.description.utf8 { try expect(byte) }
+        return value
+    }
+
+    private mutating func skipDigits() -> Int {
+        let start = offset
+        while offset < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[offset]) {
+            offset += 1
+        }
+        return offset - start
+    }
+
+    private mutating func skipSpace() {
+        while offset < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[offset]) { offset += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard offset < text.count, text[offset] == byte else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8) throws(JSONError) {
+        guard offset < text.count else { throw .unexpectedEnd }
+        guard take(byte) else { throw .unexpectedByte(offset: offset) }
+    }
+}
