@@ -1,0 +1,38 @@
+import COpenSSL
+
+/// Cryptographic hashes of whole byte strings. FIPS 180-4 and FIPS 202.
+package enum Digest {
+    /// 32 bytes.
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha256.hash(bytes) }
+    /// 64 bytes.
+    package static func sha512(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha512.hash(bytes) }
+    /// 32 bytes.
+    package static func sha3_256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha3_256.hash(bytes) }
+}
+
+/// A hash fetched once from OpenSSL and kept for the process's life: fetching costs more than hashing a short message.
+struct Algorithm: @unchecked Sendable {
+    // Unchecked: a fetched EVP_MD never changes, and OpenSSL lets any thread use it.
+    let handle: OpaquePointer
+    let length: Int
+
+    static let sha256 = Algorithm("SHA2-256")
+    static let sha512 = Algorithm("SHA2-512")
+    static let sha3_256 = Algorithm("SHA3-256")
+
+    private init(_ name: String) {
+        guard let handle = EVP_MD_fetch(nil, name, nil) else {
+            preconditionFailure("OpenSSL's default provider has no \(name): \(LibraryErrors.takeReason())")
+        }
+        self.handle = handle
+        length = Int(EVP_MD_get_size(handle))
+    }
+
+    func hash(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: length) { output, count in
+            let code = EVP_Digest(bytes, bytes.count, output.baseAddress, nil, handle, nil)
+            precondition(code == 1, "hash of \(bytes.count) bytes: \(LibraryErrors.takeReason())")
+            count = length
+        }
+    }
+}

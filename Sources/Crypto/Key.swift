@@ -1,0 +1,44 @@
+import COpenSSL
+
+/// One EVP_PKEY, private or public; freed when the last reference goes.
+final class Key: @unchecked Sendable {
+    // Unchecked: a key is never changed after it was made, and OpenSSL counts its references atomically.
+    let handle: OpaquePointer
+
+    /// Takes ownership.
+    init(owning handle: OpaquePointer) { self.handle = handle }
+
+    deinit { EVP_PKEY_free(handle) }
+
+    /// A private key in PEM: PKCS#8 (`BEGIN PRIVATE KEY`) or the older forms, without a pass phrase.
+    convenience init(pem: [UInt8], called name: String) throws(CryptoError) {
+        LibraryErrors.clear()
+        let file = MemoryBIO(pem)
+        // The callback refuses a pass phrase: without it OpenSSL would ask at the terminal.
+        guard let handle = PEM_read_bio_PrivateKey(file.handle, nil, { _, _, _, _ in -1 }, nil) else {
+            throw .unreadable(
+                what: name, reason: "no private key in PEM form (\(LibraryErrors.takeReason()))")
+        }
+        self.init(owning: handle)
+    }
+
+    static func generate(_ kind: SigningKey.Algorithm) throws(CryptoError) -> Key {
+        LibraryErrors.clear()
+        let made =
+            switch kind {
+            case .es256: onionbell_EVP_EC_gen("P-256")
+            case .rs256: onionbell_EVP_RSA_gen(2048)
+            }
+        guard let made else { throw LibraryErrors.failure("key generation") }
+        return Key(owning: made)
+    }
+
+    /// PKCS#8, not encrypted.
+    func privatePEM() throws(CryptoError) -> [UInt8] {
+        let file = MemoryBIO()
+        guard PEM_write_bio_PKCS8PrivateKey(file.handle, handle, nil, nil, 0, nil, nil) == 1 else {
+            throw LibraryErrors.failure("writing a private key")
+        }
+        return file.bytes
+    }
+}
