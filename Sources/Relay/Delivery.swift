@@ -1,0 +1,187 @@
+/// The life of every notification from its commit to its end: which is sent next, what an attempt's outcome means,
+/// what waits behind what.
+///
+/// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The
+/// head of a token's queue is `ready` in its lane, `postponed` until a time, or `inFlight`; those behind it wait for
+/// their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
+/// whole. After a pause one notification goes ahead and tries before the others follow.
+struct Delivery: Sendable {
+    /// Index of a notification in ``entries``. Reused after its end.
+    typealias Slot = Int
+
+    enum State: Sendable { case storing, queued, ready, postponed, loading, inFlight, free }
+
+    struct Entry: Sendable {
+        var sequence: Int64
+        var token: Digest
+        var lane: Int
+        var size: Int
+        var expiresAt: Int64
+        var attempts = 0
+        /// How often in a row the gateway gave it back unhandled.
+        var returns = 0
+        var isUrgent: Bool
+        var state = State.storing
+        /// The one behind it in the queue of its token.
+        var next: Slot?
+        /// `nil` while it is only on disk.
+        var body: Body?
+    }
+
+    /// On the heap, so that a notification without it takes little room.
+    final class Body: Sendable {
+        let notification: Notification
+        init(_ notification: Notification) { self.notification = notification }
+    }
+
+    private struct Queue: Sendable {
+        var head: Slot
+        var tail: Slot
+    }
+
+    private(set) var entries: [Entry] = []
+    private var free: [Slot] = []
+    private var queues: [Digest: Queue] = [:]
+    private(set) var lanes: [Lane] = []
+    private var laneIndex: [LaneID: Int] = [:]
+    private(set) var slots: [Int64: Slot] = [:]
+
+    // MARK: Entering
+
+    mutating func lane(_ id: LaneID) -> Int {
+        if let index = laneIndex[id] { return index }
+        laneIndex[id] = lanes.count
+        lanes.append(Lane(id: id))
+        return lanes.count - 1
+    }
+
+    mutating func insert(_ entry: Entry) -> Slot {
+        let slot: Slot
+        if let reused = free.popLast() {
+            entries[reused] = entry
+            slot = reused
+        } else {
+            entries.append(entry)
+            slot = entries.count - 1
+        }
+        slots[entry.sequence] = slot
+        return slot
+    }
+
+    /// Puts a stored notification behind the others of its token.
+    mutating func enqueue(_ slot: Slot, notBefore: Int64, at time: Int64) {
+        let token = entries[slot].token
+        entries[slot].state = .queued
+        if let tail = queues[token]?.tail {
+            entries[tail].next = slot
+            queues[token]?.tail = slot
+        } else {
+            queues[token] = Queue(head: slot, tail: slot)
+            if notBefore > time { postpone(slot, until: notBefore) } else { makeReady(slot) }
+        }
+    }
+
+    private mutating func makeReady(_ slot: Slot) {
+        entries[slot].state = .ready
+        lanes[entries[slot].lane].addReady(
+            slot, sequence: entries[slot].sequence, isUrgent: entries[slot].isUrgent)
+    }
+
+    mutating func postpone(_ slot: Slot, until time: Int64) {
+        entries[slot].state = .postponed
+        lanes[entries[slot].lane].postponed.insert(
+            Lane.Postponed(due: time, sequence: entries[slot].sequence, slot: slot))
+    }
+
+    /// Sent again as soon as its lane is open.
+    mutating func giveBack(_ slot: Slot) { makeReady(slot) }
+
+    // MARK: Leaving
+
+    /// Takes a notification out of the books; the next one of its token becomes ready.
+    mutating func remove(_ slot: Slot) {
+        let entry = entries[slot]
+        slots[entry.sequence] = nil
+        if entry.state != .storing { unlink(slot, of: entry) }
+        entries[slot].state = .free
+        entries[slot].body = nil
+        entries[slot].next = nil
+        free.append(slot)
+    }
+
+    private mutating func unlink(_ slot: Slot, of entry: Entry) {
+        guard var queue = queues[entry.token] else { return }
+        if queue.head == slot {
+            guard let next = entry.next else {
+                queues[entry.token] = nil
+                return
+            }
+            queue.head = next
+            queues[entry.token] = queue
+            makeReady(next)
+            return
+        }
+        var before = queue.head
+        while let next = entries[before].next, next != slot { before = next }
+        entries[before].next = entry.next
+        if queue.tail == slot {
+            queue.tail = before
+            queues[entry.token] = queue
+        }
+    }
+
+    /// The notifications of a token, in order, that are not in flight.
+    func waiting(of token: Digest) -> [Slot] {
+        var found: [Slot] = []
+        var slot = queues[token]?.head
+        while let current = slot {
+            if entries[current].state != .inFlight { found.append(current) }
+            slot = entries[current].next
+        }
+        return found
+    }
+
+    // MARK: Sending
+
+    /// The next notification of a lane, with or without its body; `nil` when none is due.
+    mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
+        while let first = lanes[lane].postponed.first, first.due <= time {
+            let due = lanes[lane].postponed.removeFirst()
+            if isCurrent(due.slot, due.sequence, .postponed) { makeReady(due.slot) }
+        }
+        while !lanes[lane].ready.isEmpty {
+            let candidate = lanes[lane].ready.removeFirst()
+            if isCurrent(candidate.slot, candidate.sequence, .ready) { return candidate.slot }
+        }
+        return nil
+    }
+
+    /// When the next postponed one of a lane is due.
+    mutating func nextDue(lane: Int) -> Int64? {
+        while let first = lanes[lane].postponed.first {
+            if isCurrent(first.slot, first.sequence, .postponed) { return first.due }
+            _ = lanes[lane].postponed.removeFirst()
+        }
+        return nil
+    }
+
+    /// The heaps keep what has left until it comes to their top.
+    private func isCurrent(_ slot: Slot, _ sequence: Int64, _ state: State) -> Bool {
+        entries[slot].sequence == sequence && entries[slot].state == state
+    }
+
+    mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
+    mutating func setBody(_ body: Body?, of slot: Slot) { entries[slot].body = body }
+
+    mutating func countAttempt(of slot: Slot) {
+        entries[slot].attempts += 1
+        entries[slot].returns = 0
+    }
+
+    mutating func countReturn(of slot: Slot) { entries[slot].returns += 1 }
+    mutating func restoreAttempts(_ count: Int, of slot: Slot) { entries[slot].attempts = count }
+
+    mutating func withLane<Result>(_ lane: Int, _ body: (inout Lane) -> Result) -> Result {
+        body(&lanes[lane])
+    }
+}

@@ -1,0 +1,32 @@
+/// 16 bytes of a keyed digest: stands for a device token, a uid or a message where the plain value must not be kept.
+package struct Digest: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// What logs show: 8 hex digits, enough for an operator to follow one device.
+    package var shortHex: String {
+        let digits = String(high >> 32, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}
+
+/// The digests of one submission. Made at the edge, since the pure core holds no key.
+package struct SubmissionDigests: Equatable, Sendable {
+    /// Of app, host and device token.
+    package let token: Digest
+    /// What a repetition is recognized by: the uid, or for doors without one, target and message.
+    package let identity: Digest
+    /// Of target and message: a uid that comes again with another one is refused.
+    package let content: Digest
+
+    package init(token: Digest, identity: Digest, content: Digest) {
+        self.token = token
+        self.identity = identity
+        self.content = content
+    }
+}

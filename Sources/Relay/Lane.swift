@@ -1,0 +1,97 @@
+/// One app at one host: what is ready for it, and whether it may be used now.
+package struct Lane: Sendable {
+    struct Ready: Comparable, Sendable {
+        /// Urgent before not urgent, then oldest first.
+        let rank: UInt64
+        let sequence: Int64
+        let slot: Int
+
+        static func < (left: Ready, right: Ready) -> Bool { left.rank < right.rank }
+    }
+
+    struct Postponed: Comparable, Sendable {
+        let due: Int64
+        let sequence: Int64
+        let slot: Int
+
+        static func < (left: Postponed, right: Postponed) -> Bool {
+            (left.due, left.sequence) < (right.due, right.sequence)
+        }
+    }
+
+    package enum Condition: Equatable, Sendable {
+        case open
+        /// After a pause: one notification at a time until the gateway has answered one.
+        case trying
+        case paused(until: Int64)
+    }
+
+    package let id: LaneID
+    var ready = Heap<Ready>()
+    var postponed = Heap<Postponed>()
+    package private(set) var condition = Condition.open
+    package private(set) var inFlight = 0
+    /// Pauses in a row without an answer between them.
+    private var failures = 0
+    /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
+    package private(set) var blockedReason: String?
+
+    init(id: LaneID) { self.id = id }
+
+    mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool) {
+        let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 63)
+        ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
+    }
+
+    /// Whether another one may be sent now; ends a pause whose time has come.
+    mutating func mayBegin(at time: Int64) -> Bool {
+        switch condition {
+        case .open: return true
+        case .trying: return inFlight == 0
+        case .paused(let until):
+            guard time >= until else { return false }
+            condition = .trying
+            return inFlight == 0
+        }
+    }
+
+    mutating func began() { inFlight += 1 }
+    mutating func ended() { inFlight -= 1 }
+
+    /// The gateway has judged a notification: it works.
+    mutating func answered() {
+        failures = 0
+        blockedReason = nil
+        // Of those sent before a pause one may still be answered; the pause stands.
+        if condition == .trying { condition = .open }
+    }
+
+    /// The gateway is overloaded or away: nothing begins until then. Of many that fail together one counts.
+    mutating func pause(
+        atLeast asked: Duration?, at time: Int64, policy: RetryPolicy,
+        using random: inout some RandomNumberGenerator
+    ) {
+        if case .paused(let until) = condition {
+            guard let asked else { return }
+            condition = .paused(until: max(until, time + asked.nanoseconds))
+            return
+        }
+        failures += 1
+        let delay = policy.delay(afterAttempts: failures, atLeast: asked, using: &random)
+        condition = .paused(until: time + delay.nanoseconds)
+    }
+
+    /// Credentials, topic or clock are wrong: a try a minute at first, then rarer, until one is answered.
+    mutating func block(
+        reason: String, at time: Int64, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+    ) {
+        blockedReason = reason
+        pause(atLeast: .seconds(60), at: time, policy: policy, using: &random)
+    }
+
+    /// The operator has changed something: try at once.
+    mutating func resume() {
+        failures = 0
+        if case .paused = condition { condition = .trying }
+    }
+}

@@ -1,0 +1,22 @@
+/// How long to wait before the next attempt: exponential, with full jitter.
+package struct RetryPolicy: Sendable {
+    /// The longest wait after the first attempt; doubled with each further one.
+    package var base: Duration = .seconds(1)
+    package var longest: Duration = .seconds(15 * 60)
+
+    package init() {}
+
+    /// Evenly between nothing and the exponential bound, and no sooner than the gateway asked.
+    ///
+    /// - Parameter attempts: How many have ended, 1 or more.
+    func delay(
+        afterAttempts attempts: Int, atLeast asked: Duration?, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        let doublings = min(max(0, attempts - 1), 20)
+        let bound = min(base.nanoseconds << Int64(doublings), longest.nanoseconds)
+        let jittered = Duration.nanoseconds(Int64.random(in: 0...bound, using: &random))
+        // A gateway that asks for more than our longest wait is obeyed, but not for ever.
+        guard let asked else { return jittered }
+        return max(jittered, min(asked, .seconds(86400)))
+    }
+}

@@ -1,0 +1,68 @@
+/// Checks a submission against the configured apps and the gateways' rules, in a fixed order; the first failure names
+/// itself and nothing is stored.
+package struct Validator: Sendable {
+    /// What both gateways take (facts: APNs 4,096 bytes of JSON, FCM 4,096 bytes of keys and values).
+    package static let payloadLimit = 4096
+    /// FCM's longest time to live; APNs keeps no longer than 30 days.
+    package static let longestLifetime: Duration = .seconds(28 * 86400)
+
+    private let apps: [String: App]
+    private let defaultIOS: String
+    private let defaultAndroid: String
+    private let defaultLifetime: Duration
+
+    package init(
+        apps: [App], defaultIOS: String, defaultAndroid: String,
+        defaultLifetime: Duration = Validator.longestLifetime
+    ) {
+        self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.defaultIOS = defaultIOS
+        self.defaultAndroid = defaultAndroid
+        self.defaultLifetime = defaultLifetime
+    }
+
+    /// - Throws: The reason word; the caller answers it and stores nothing.
+    package func validate(
+        _ submission: Submission, as id: NotificationID, at now: Instant
+    ) throws(Reason) -> Notification {
+        guard let platform = submission.platform else { throw .unknownPlatform }
+        let gateway: GatewayKind = platform == .android ? .fcm : .apns
+        let fallback = platform == .android ? defaultAndroid : defaultIOS
+        guard let app = apps[submission.app.isEmpty ? fallback : submission.app], app.gateway == gateway
+        else {
+            throw .unknownApp
+        }
+        guard app.isEnabled else { throw .gatewayDisabled }
+        guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
+            throw .badDeviceToken
+        }
+        if let uid = submission.uid, !isUid(uid) { throw .badMessage }
+        guard MessageText.isValid(submission.message, for: platform) else { throw .badMessage }
+        let notification = Notification(
+            id: id, app: app.name, isSandbox: platform == .iosDev, deviceToken: token,
+            message: submission.message,
+            isUrgent: submission.isUrgent, hasSound: submission.hasSound,
+            isMutableContent: submission.isMutableContent, isContentAvailable: submission.isContentAvailable,
+            expiresAt: submission.expiresAt == 0
+                ? now.unixMilliseconds + defaultLifetime.milliseconds : submission.expiresAt,
+            acceptedAt: now.unixMilliseconds)
+        guard app.payloadSize(notification) <= Validator.payloadLimit else { throw .messageTooLarge }
+        guard notification.expiresAt > now.unixMilliseconds,
+            notification.expiresAt <= now.unixMilliseconds + Validator.longestLifetime.milliseconds
+        else { throw .badExpiry }
+        return notification
+    }
+
+    private func isUid(_ uid: String) -> Bool {
+        (1...64).contains(uid.utf8.count) && uid.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    }
+}
+
+extension Duration {
+    package var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+    package var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}
