@@ -15,6 +15,7 @@
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
+#include <openssl/sslerr.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <time.h>
@@ -34,10 +35,13 @@ static inline uint64_t onionbell_SSL_client_options(void) { return SSL_OP_NO_REN
 static inline int onionbell_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
 }
-/* Takes ownership of the certificate only if it returns 1. */
-static inline int onionbell_SSL_CTX_add0_chain_cert(SSL_CTX *ctx, X509 *certificate) {
-    return (int)SSL_CTX_add0_chain_cert(ctx, certificate);
+/* Counts a reference of its own. */
+static inline int onionbell_SSL_CTX_add1_chain_cert(SSL_CTX *ctx, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(ctx, certificate);
 }
+/* Tells SSL that there is nothing to read yet, and to call again. */
+static inline void onionbell_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void onionbell_BIO_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 /* The bytes a memory BIO holds: valid until it is next written, read or freed. */
 static inline long onionbell_BIO_get_mem_data(BIO *bio, const unsigned char **bytes) {
     return BIO_get_mem_data(bio, (char **)bytes);
