@@ -1,0 +1,235 @@
+/// What one read from a peer calls for. The owner of many sessions keeps one and clears it after each read.
+///
+/// One reused value, rather than a callback per frame or a list of actions: replies gather into one write, the
+/// requests of a read are handed on together, no frame costs an allocation beyond its own strings, and no closure
+/// crosses from this pure module to the loop's isolation.
+package struct PeerTurn {
+    /// To be written to the peer, in this order, before it is closed.
+    package var replies: [UInt8] = []
+    /// To be submitted, in this order, also when the connection is to be closed.
+    package var requests: [MobileNotificationRequest] = []
+    /// Close once the replies are flushed.
+    package var close: PeerClose?
+    /// Whole frames in this read.
+    package var frameCount = 0
+
+    package init() {}
+
+    package mutating func clear() {
+        // What one large read left behind is not kept for ever.
+        replies.removeAll(keepingCapacity: replies.capacity <= 65_536)
+        requests.removeAll(keepingCapacity: requests.capacity <= 1_024)
+        close = nil
+        frameCount = 0
+    }
+}
+
+/// The node's side of one peer's connection: bytes in, replies and notifications out. Holds no socket, clock or task.
+///
+/// A strict neighbour of Bisq 1's network, whichever side dialled: it answers a Ping with a Pong and a GetPeersRequest
+/// with no peers, swallows what has no use here, and tells a peer that breaks a rule which one before it closes.
+/// Each frame is looked at in Bisq's order (`Connection.java`): it parses; its type is known; rate; message version;
+/// capabilities; request to close; the sender's address; then the message itself. Two departures: a length over the
+/// limit closes before the body is read, and a frame that doesn't parse leaves the next one readable, since its end
+/// is known.
+///
+/// Memory: under 400 bytes, and the part of a frame while one is incomplete.
+package struct PeerSession {
+    /// Settings, the same for all peers.
+    package struct Limits: Equatable, Sendable {
+        /// Bytes of a frame's body.
+        package var frameLength = 65_536
+        /// The first frame in less than a second that is too many; 1 to 65,535.
+        package var framesPerSecond = 200
+        /// The first frame in less than ten seconds that is too many; 1 to 65,535.
+        package var framesPerTenSeconds = 1_000
+        /// In one GetPeersRequest: Bisq's 1,000 + 30 + 10.
+        package var reportedPeers = 1_040
+
+        package init() {}
+    }
+
+    private enum Rule {
+        case dataType, rate, reportedPeers
+    }
+
+    /// Violations of the rules that forgive one.
+    private struct Violations {
+        private var dataType = false
+        private var rate = false
+        private var reportedPeers = false
+
+        /// True from the second time on.
+        mutating func again(_ rule: Rule) -> Bool {
+            switch rule {
+            case .dataType: Self.set(&dataType)
+            case .rate: Self.set(&rate)
+            case .reportedPeers: Self.set(&reportedPeers)
+            }
+        }
+
+        private static func set(_ flag: inout Bool) -> Bool {
+            defer { flag = true }
+            return flag
+        }
+    }
+
+    private let messageVersion: Int32
+    private let maximumReportedPeers: Int
+    private var decoder: FrameDecoder
+    private var perSecond: FrameRate
+    private var perTenSeconds: FrameRate
+    private var violations = Violations()
+    /// A hash under the process's random key: enough to see a change, and the claim itself is not kept.
+    private var senderAddressHash: Int?
+    private var closed: PeerClose?
+
+    package init(network: BisqNetwork, limits: Limits = Limits()) {
+        messageVersion = network.messageVersion
+        maximumReportedPeers = limits.reportedPeers
+        decoder = FrameDecoder(maximumLength: limits.frameLength)
+        perSecond = FrameRate(limit: limits.framesPerSecond, withinSeconds: 1)
+        perTenSeconds = FrameRate(limit: limits.framesPerTenSeconds, withinSeconds: 10)
+    }
+
+    /// A frame has begun and not ended: it has a deadline.
+    package var isFrameIncomplete: Bool { decoder.isIncomplete }
+
+    /// Why the connection is to be closed, if it is. What comes after that is not read.
+    package var closeReason: PeerClose? { closed }
+
+    /// Takes what was read and adds to `turn` what is to be done about it.
+    package mutating func receive(_ bytes: RawSpan, at monotonicNanoseconds: Int64, into turn: inout PeerTurn)
+    {
+        receive(Span<UInt8>(_bytes: bytes), at: monotonicNanoseconds, into: &turn)
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at monotonicNanoseconds: Int64, into turn: inout PeerTurn)
+    {
+        receive(bytes.span, at: monotonicNanoseconds, into: &turn)
+    }
+
+    /// Ends the session from this side: a shutdown, a deadline, too many connections.
+    package mutating func close(_ reason: PeerClose, into turn: inout PeerTurn) {
+        guard closed == nil else { return }
+        closed = reason
+        turn.close = reason
+        if let word = reason.word {
+            append(.closeConnection(CloseConnectionMessage(reason: word)), to: &turn.replies)
+        }
+    }
+
+    /// Appends a frame with `message` to bytes that are to be sent on this connection.
+    package func append(_ message: Message, to bytes: inout [UInt8]) {
+        Envelope(messageVersion: messageVersion, message: message).appendFrame(to: &bytes)
+    }
+
+    private mutating func receive(_ bytes: Span<UInt8>, at now: Int64, into turn: inout PeerTurn) {
+        var position = 0
+        while closed == nil {
+            do throws(FrameError) {
+                guard let frame = try decoder.nextFrame(in: bytes, from: &position) else { return }
+                turn.frameCount += 1
+                switch frame {
+                case .within(let range): handle(bytes, in: range, at: now, into: &turn)
+                case .assembled(let body): handle(body.span, in: 0..<body.count, at: now, into: &turn)
+                }
+            } catch {
+                close(.messageTooLarge, into: &turn)
+            }
+        }
+    }
+
+    private mutating func handle(
+        _ bytes: Span<UInt8>, in range: Range<Int>, at now: Int64, into turn: inout PeerTurn
+    ) {
+        guard let envelope = try? Envelope(parsing: bytes, in: range), envelope.message.isResolved else {
+            return violate(.dataType, .invalidDataType, into: &turn)
+        }
+        let isTooFast = perSecond.exceeds(at: now)
+        if perTenSeconds.exceeds(at: now) || isTooFast { violate(.rate, .throttleExceeded, into: &turn) }
+        guard closed == nil else { return }
+        guard envelope.messageVersion == messageVersion else { return close(.wrongNetworkID, into: &turn) }
+        if let capabilities = envelope.message.supportedCapabilities, !capabilities.isEmpty,
+            !capabilities.contains(mandatoryCapability)
+        {
+            return close(.mandatoryCapabilityMissing, into: &turn)
+        }
+        switch envelope.message {
+        case .closeConnection: close(.requestedByPeer, into: &turn)
+        case .bundle(let entries): deliver(entries, into: &turn)
+        default: deliver(envelope.message, into: &turn)
+        }
+    }
+
+    /// Entries are not checked for version, capabilities and closing, and equal ones count once, as in Bisq.
+    private mutating func deliver(_ entries: [Envelope], into turn: inout PeerTurn) {
+        var seen: Set<Envelope> = []
+        var hasNestedBundle = false
+        for entry in entries where closed == nil && seen.insert(entry).inserted {
+            if case .nestedBundle = entry.message { hasNestedBundle = true }
+            deliver(entry.message, into: &turn)
+        }
+        if hasNestedBundle { violate(.dataType, .invalidDataType, into: &turn) }
+    }
+
+    private mutating func deliver(_ message: Message, into turn: inout PeerTurn) {
+        guard isSenderUnchanged(message.senderNodeAddress) else {
+            return close(.senderAddressChanged, into: &turn)
+        }
+        switch message {
+        case .ping(let ping): append(.pong(Pong(requestNonce: ping.nonce)), to: &turn.replies)
+        case .getPeersRequest(let request):
+            let response = GetPeersResponse(
+                requestNonce: request.nonce, supportedCapabilities: [mandatoryCapability])
+            append(.getPeersResponse(response), to: &turn.replies)
+            if request.reportedPeers.count > maximumReportedPeers {
+                violate(.reportedPeers, .tooManyReportedPeers, into: &turn)
+            }
+        case .notificationRequest(let request): turn.requests.append(request)
+        case .pong, .getPeersResponse, .notificationResponse, .swallowed, .closeConnection, .bundle,
+            .nestedBundle, .unknown, .missing:
+            break
+        }
+    }
+
+    private mutating func violate(_ rule: Rule, _ reason: PeerClose, into turn: inout PeerTurn) {
+        if violations.again(rule) { close(reason, into: &turn) }
+    }
+
+    private mutating func isSenderUnchanged(_ address: NodeAddress?) -> Bool {
+        guard let hash = address?.hashValue else { return true }
+        defer { senderAddressHash = hash }
+        return senderAddressHash == nil || senderAddressHash == hash
+    }
+}
+
+extension Message {
+    /// Whether Bisq, or this protocol, has a handler for it.
+    fileprivate var isResolved: Bool {
+        switch self {
+        case .unknown, .missing, .nestedBundle: false
+        default: true
+        }
+    }
+
+    /// What a peer says it can do, in the messages in which Bisq looks for it.
+    fileprivate var supportedCapabilities: [Int32]? {
+        switch self {
+        case .getPeersRequest(let message): message.supportedCapabilities
+        case .getPeersResponse(let message): message.supportedCapabilities
+        case .swallowed(let message): message.supportedCapabilities
+        default: nil
+        }
+    }
+
+    /// The address a peer claims, in the messages in which Bisq looks for it. That of a notification request is for
+    /// other uses and need not stay the same.
+    fileprivate var senderNodeAddress: NodeAddress? {
+        switch self {
+        case .getPeersRequest(let message): message.senderNodeAddress
+        case .swallowed(let message): message.senderNodeAddress
+        default: nil
+        }
+    }
+}

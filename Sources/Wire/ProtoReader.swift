@@ -1,0 +1,179 @@
+/// Why bytes are not a protobuf message. Nothing can be told of what follows within the same message.
+package enum ProtoError: Error, Equatable {
+    /// A value runs past the end of its message.
+    case truncated
+    /// A varint of more than ten bytes.
+    case overlongVarint
+    /// A tag with field number 0.
+    case fieldNumberZero
+    /// Wire types 6 and 7.
+    case invalidWireType
+    /// An end of group without its start, or of another group.
+    case unmatchedGroup
+    /// Groups nested deeper than ``ProtoReader/maximumGroupDepth``.
+    case tooDeep
+    /// proto3 strings are UTF-8, without exception.
+    case notUTF8
+}
+
+/// A field's number and how its value is written.
+struct ProtoField: Equatable {
+    enum WireType: UInt32 {
+        case varint = 0
+        case fixed64 = 1
+        case lengthDelimited = 2
+        case startGroup = 3
+        case endGroup = 4
+        case fixed32 = 5
+    }
+
+    let number: UInt32
+    let type: WireType
+}
+
+/// A place in a message's bytes: reads one field after the other, up to the message's end.
+///
+/// It holds offsets only; the bytes are passed to each call, always the same. Every read is checked against the
+/// message's end, which lies within the bytes.
+struct ProtoReader {
+    /// As deep as Java's reader goes.
+    static let maximumGroupDepth = 100
+
+    private(set) var position: Int
+    let end: Int
+
+    init(_ range: Range<Int>) {
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    var isAtEnd: Bool { position == end }
+
+    /// The next field's tag, or `nil` at the end of the message.
+    mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
+        guard position < end else { return nil }
+        // Java's reader, which every Bisq peer has, keeps the low 32 bits of an over-long tag.
+        let tag = UInt32(truncatingIfNeeded: try varint(in: bytes))
+        guard let type = ProtoField.WireType(rawValue: tag & 7) else { throw .invalidWireType }
+        guard tag >> 3 != 0 else { throw .fieldNumberZero }
+        return ProtoField(number: tag >> 3, type: type)
+    }
+
+    /// 64 bits; what a tenth byte has beyond them is dropped.
+    mutating func varint(in bytes: Span<UInt8>) throws(ProtoError) -> UInt64 {
+        guard position < end else { throw .truncated }
+        let first = bytes[position]
+        if first < 0x80 {
+            position += 1
+            return UInt64(first)
+        }
+        var value: UInt64 = 0
+        for index in 0..<10 {
+            guard position < end else { throw .truncated }
+            let byte = bytes[position]
+            position += 1
+            value |= UInt64(byte & 0x7f) << UInt64(7 * index)
+            if byte < 0x80 { return value }
+        }
+        throw .overlongVarint
+    }
+
+    /// Negative numbers take ten bytes on the wire; the low 32 bits count.
+    mutating func int32(in bytes: Span<UInt8>) throws(ProtoError) -> Int32 {
+        Int32(truncatingIfNeeded: try varint(in: bytes))
+    }
+
+    mutating func int64(in bytes: Span<UInt8>) throws(ProtoError) -> Int64 {
+        Int64(truncatingIfNeeded: try varint(in: bytes))
+    }
+
+    mutating func bool(in bytes: Span<UInt8>) throws(ProtoError) -> Bool {
+        try varint(in: bytes) != 0
+    }
+
+    /// Where the bytes of a length-delimited value lie. The reader stands behind them.
+    mutating func delimited(in bytes: Span<UInt8>) throws(ProtoError) -> Range<Int> {
+        let length = try varint(in: bytes)
+        guard length <= UInt64(end - position) else { throw .truncated }
+        let start = position
+        position += Int(length)
+        return start..<position
+    }
+
+    mutating func string(in bytes: Span<UInt8>) throws(ProtoError) -> String {
+        let range = try delimited(in: bytes)
+        guard let text = String(utf8: bytes.extracting(range)) else { throw .notUTF8 }
+        return text
+    }
+
+    /// Appends the values of one `repeated int32` field, packed or a single one.
+    mutating func int32s(
+        _ type: ProtoField.WireType, appendingTo values: inout [Int32], in bytes: Span<UInt8>
+    ) throws(ProtoError) {
+        guard type == .lengthDelimited else {
+            values.append(try int32(in: bytes))
+            return
+        }
+        var packed = ProtoReader(try delimited(in: bytes))
+        while !packed.isAtEnd { values.append(try packed.int32(in: bytes)) }
+    }
+
+    /// Merges the fields of an embedded message into `message`, as proto3 does when a field comes twice.
+    mutating func merge(into message: inout some ProtoReadable, in bytes: Span<UInt8>) throws(ProtoError) {
+        var fields = ProtoReader(try delimited(in: bytes))
+        while let field = try fields.nextField(in: bytes) {
+            try message.merge(field, from: &fields, in: bytes)
+        }
+    }
+
+    /// Steps over the value of a field nobody here knows, checking that it is well formed.
+    mutating func skip(_ field: ProtoField, in bytes: Span<UInt8>) throws(ProtoError) {
+        switch field.type {
+        case .varint: _ = try varint(in: bytes)
+        case .fixed64: try skip(byteCount: 8)
+        case .lengthDelimited: _ = try delimited(in: bytes)
+        case .startGroup: try skipGroup(field.number, in: bytes)
+        case .endGroup: throw .unmatchedGroup
+        case .fixed32: try skip(byteCount: 4)
+        }
+    }
+
+    private mutating func skip(byteCount: Int) throws(ProtoError) {
+        guard byteCount <= end - position else { throw .truncated }
+        position += byteCount
+    }
+
+    /// Groups are skipped with a list of the open ones, not by recursion: the bytes are a stranger's.
+    private mutating func skipGroup(_ number: UInt32, in bytes: Span<UInt8>) throws(ProtoError) {
+        var open = [number]
+        while let innermost = open.last {
+            guard let field = try nextField(in: bytes) else { throw .truncated }
+            switch field.type {
+            case .startGroup:
+                guard open.count < Self.maximumGroupDepth else { throw .tooDeep }
+                open.append(field.number)
+            case .endGroup:
+                guard field.number == innermost else { throw .unmatchedGroup }
+                open.removeLast()
+            case .varint, .fixed64, .lengthDelimited, .fixed32:
+                try skip(field, in: bytes)
+            }
+        }
+    }
+}
+
+/// A message that takes its fields one at a time.
+protocol ProtoReadable {
+    /// Takes the value of `field`, at which the reader stands, or skips it.
+    mutating func merge(
+        _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>
+    ) throws(ProtoError)
+}
+
+extension String {
+    /// The text, or `nil` when the bytes are not UTF-8.
+    init?(utf8 bytes: Span<UInt8>) {
+        guard let text = try? UTF8Span(validating: bytes) else { return nil }
+        self.init(copying: text)
+    }
+}

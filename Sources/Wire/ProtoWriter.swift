@@ -1,0 +1,73 @@
+/// Appends protobuf fields to bytes. Default values are left out, as proto3 does; the caller keeps the order.
+struct ProtoWriter {
+    private(set) var bytes: [UInt8]
+
+    /// Goes on behind what is in `bytes` already.
+    init(appendingTo bytes: consuming [UInt8] = []) {
+        self.bytes = bytes
+    }
+
+    mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func int64(_ number: UInt32, _ value: Int64) {
+        guard value != 0 else { return }
+        tag(number, .varint)
+        varint(UInt64(bitPattern: value))
+    }
+
+    /// Negative values are written with ten bytes, as protobuf's `int32` is.
+    mutating func int32(_ number: UInt32, _ value: Int32) {
+        int64(number, Int64(value))
+    }
+
+    mutating func bool(_ number: UInt32, _ value: Bool) {
+        int64(number, value ? 1 : 0)
+    }
+
+    mutating func string(_ number: UInt32, _ value: String) {
+        guard !value.isEmpty else { return }
+        tag(number, .lengthDelimited)
+        varint(UInt64(value.utf8.count))
+        bytes.append(contentsOf: value.utf8)
+    }
+
+    mutating func int32s(_ number: UInt32, _ values: [Int32]) {
+        guard !values.isEmpty else { return }
+        message(number) { writer in
+            for value in values { writer.varint(UInt64(bitPattern: Int64(value))) }
+        }
+    }
+
+    /// An embedded message: written also when it is empty, since its presence counts.
+    mutating func message(_ number: UInt32, _ write: (inout ProtoWriter) -> Void) {
+        tag(number, .lengthDelimited)
+        delimited(write)
+    }
+
+    /// What `write` appends, with its length before it.
+    mutating func delimited(_ write: (inout ProtoWriter) -> Void) {
+        let start = bytes.count
+        bytes.append(0)
+        write(&self)
+        let length = bytes.count - start - 1
+        // Nearly all that a node sends is shorter than 128 bytes, so the one byte left open is enough.
+        if length < 0x80 {
+            bytes[start] = UInt8(length)
+        } else {
+            var prefix = ProtoWriter()
+            prefix.varint(UInt64(length))
+            bytes.replaceSubrange(start...start, with: prefix.bytes)
+        }
+    }
+
+    private mutating func tag(_ number: UInt32, _ type: ProtoField.WireType) {
+        varint(UInt64(number << 3 | type.rawValue))
+    }
+}
