@@ -46,8 +46,8 @@ let package = Package(
         library("Crypto", ["COpenSSL"]),
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
-        library("Delivery", ["Relay", "Reactor", log]),
-        library("Storage", ["Relay", "CSQLite"]),
+        library("Delivery", ["Relay", "Reactor", "Crypto", log]),
+        library("Storage", ["Relay", "CSQLite", "CSupport"]),
         library(
             "Gateways", ["Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
         library("Tor", ["Reactor", "Crypto", log]),
@@ -73,7 +73,7 @@ let package = Package(
         tests("Crypto", ["Crypto", "Vectors"]),
         tests("TLS", ["TLS", "Crypto"]),
         tests("HTTP2", ["HTTP2"]),
-        tests("Delivery", ["Delivery", "Relay", "Reactor", "Storage"]),
+        tests("Delivery", ["Delivery", "Relay", "Reactor", "Storage", "Crypto"]),
         tests("Storage", ["Storage", "Relay"]),
         tests(
             "Gateways",

@@ -123,6 +123,12 @@ package struct Pipeline: Sendable {
     /// Whether this notification has not ended.
     package func isWaiting(_ sequence: Int64) -> Bool { delivery.slots[sequence] != nil }
 
+    /// How it ended, when that is not yet in a commit.
+    package func unsavedEnding(of sequence: Int64) -> Ending? {
+        for case .finish(sequence, let ending) in changes { return ending }
+        return nil
+    }
+
     /// The changes that belong into the next commit. They are gone from here: a commit that fails must keep them.
     package mutating func takeChanges() -> [OutboxChange] {
         defer { changes = [] }
@@ -310,6 +316,7 @@ package struct Pipeline: Sendable {
     // MARK: What the operator may see
 
     package var lanes: [Lane] { delivery.lanes }
+    package func blockedReason(lane: Int) -> String? { delivery.lanes[lane].blockedReason }
     package mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) }
     package var waiting: Int { admission.waiting }
     package var waitingBytes: Int { admission.waitingBytes }

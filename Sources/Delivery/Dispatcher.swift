@@ -1,0 +1,307 @@
+import Logging
+import Reactor
+import Relay
+
+/// Carries out what the ``Relay/Pipeline`` decides: commits to the outbox, sends by the gateways, answers the doors.
+///
+/// Submissions that come while a commit runs go into the next one. A sender is told `stored` only after the commit
+/// that holds its notification has returned.
+@EventLoop
+package final class Dispatcher {
+    /// Tells a sender; called once, and a second time with the end when it was asked for and was not yet known.
+    package typealias Reply = @EventLoop (Receipt) -> Void
+
+    /// A submission in the next commit.
+    private struct Ticket {
+        let handle: Pipeline.Handle
+        let awaitsOutcome: Bool
+        let reply: Reply
+    }
+
+    package private(set) var counters = Counters()
+    /// Why the last commit failed; `nil` while the outbox works.
+    package private(set) var outboxFault: OutboxError?
+
+    private var pipeline: Pipeline
+    private let outbox: any Outbox
+    private let digester: SubmissionDigester
+    private let log: Logger
+    private var random = SystemRandomNumberGenerator()
+
+    private var tickets: [Ticket] = []
+    /// Changes of a commit that failed; they go first into the next one.
+    private var unsaved: [OutboxChange] = []
+    private var awaiting: [Int64: [Reply]] = [:]
+    private var runners: [LaneID: LaneRunner] = [:]
+    private var isCommitting = false
+    private var isStopping = false
+    private var inFlight = 0
+
+    private var commitSoon: EndOfTurn!
+    private var pumpSoon: EndOfTurn!
+    private var commitAgain: Timer!
+    private var housekeeping: Timer!
+
+    /// How long identities and dead tokens are remembered.
+    private let memory: Memory
+    private static let retryWhenOutboxFails: Duration = .seconds(5)
+    private static let retryCommit: Duration = .seconds(1)
+    private static let housekeepingInterval: Duration = .seconds(15)
+
+    package struct Memory: Sendable {
+        /// How long a repetition is recognized.
+        package var identities: Duration = .seconds(24 * 3600)
+        package var deadTokens: Duration = .seconds(30 * 86400)
+
+        package init() {}
+    }
+
+    package init(
+        pipeline: Pipeline, outbox: any Outbox, digester: SubmissionDigester, memory: Memory = Memory(),
+        log: Logger
+    ) {
+        self.pipeline = pipeline
+        self.outbox = outbox
+        self.digester = digester
+        self.memory = memory
+        self.log = log
+        commitSoon = EndOfTurn { [unowned self] in startCommitting() }
+        pumpSoon = EndOfTurn { [unowned self] in pump() }
+        commitAgain = Timer { [unowned self] in startCommitting() }
+        housekeeping = Timer { [unowned self] in keepHouse() }
+    }
+
+    /// Gives a lane its gateway. Before ``start()``.
+    package func add(_ gateway: any Gateway, for lane: LaneID) {
+        let runner = LaneRunner(lane: lane, index: pipeline.lane(lane), gateway: gateway)
+        runner.timer = Timer { [unowned self] in pump(runner) }
+        gateway.onCapacity = { [unowned self] in pump(runner) }
+        runners[lane] = runner
+    }
+
+    /// Takes over what waited when the last process ended, and begins to deliver.
+    ///
+    /// - Returns: How many notifications wait.
+    @discardableResult
+    package func start() async throws(OutboxError) -> Int {
+        let content = try await outbox.content()
+        pipeline.restore(content, at: .now)
+        housekeeping.start(after: Dispatcher.housekeepingInterval)
+        pump()
+        return content.waiting.count
+    }
+
+    // MARK: In
+
+    /// Takes a submission.
+    ///
+    /// - Parameters:
+    ///   - awaitsOutcome: Whether `reply` wants to hear the end as well.
+    ///   - reply: Called before this returns when nothing is stored, else after the commit.
+    package func submit(_ submission: Submission, awaitsOutcome: Bool, reply: @escaping Reply) {
+        counters.submitted += 1
+        guard !isStopping else {
+            return answer(.busy(retryAfter: Dispatcher.retryWhenOutboxFails), to: reply)
+        }
+        let id = NotificationID.random(using: &random)
+        let submitted = pipeline.submit(submission, id: id, at: .now) { digester($0, uid: submission.uid) }
+        switch submitted {
+        case .answered(let receipt): answer(receipt, to: reply)
+        case .storing(let handle):
+            tickets.append(Ticket(handle: handle, awaitsOutcome: awaitsOutcome, reply: reply))
+            commitSoon.schedule()
+        }
+    }
+
+    private func answer(_ receipt: Receipt, to reply: Reply) {
+        counters.count(receipt)
+        reply(receipt)
+    }
+
+    // MARK: The outbox
+
+    private func startCommitting() {
+        guard !isCommitting, pipeline.hasChanges || !unsaved.isEmpty else { return }
+        isCommitting = true
+        Task { await commitWhileThereAreChanges() }
+    }
+
+    private func commitWhileThereAreChanges() async {
+        while pipeline.hasChanges || !unsaved.isEmpty {
+            let changes = unsaved + pipeline.takeChanges()
+            let tickets = tickets
+            unsaved = []
+            self.tickets = []
+            do throws(OutboxError) {
+                let results = try await outbox.commit(changes)
+                counters.commits += 1
+                if outboxFault != nil { log.notice("outbox.recovered") }
+                outboxFault = nil
+                for (ticket, result) in zip(tickets, results) { settle(ticket, result) }
+            } catch {
+                keepWhatMustNotBeLost(of: changes, tickets: tickets, after: error)
+                break
+            }
+            pump()
+        }
+        isCommitting = false
+    }
+
+    private func settle(_ ticket: Ticket, _ result: StoreResult) {
+        let receipt = pipeline.stored(ticket.handle, result: result, at: .now)
+        if result != .stored { counters.duplicates += receipt == .stored ? 1 : 0 }
+        if result == .stored || receipt != .stored { counters.count(receipt) }
+        if ticket.awaitsOutcome, receipt == .stored {
+            let sequence =
+                if case .alreadyWaiting(let first) = result { first } else { ticket.handle.sequence }
+            if pipeline.isWaiting(sequence) {
+                awaiting[sequence, default: []].append(ticket.reply)
+            } else if let ending = pipeline.unsavedEnding(of: sequence) {
+                // It ended while this commit ran, so the outbox didn't know yet.
+                return ticket.reply(.ended(ending))
+            }
+        }
+        ticket.reply(receipt)
+    }
+
+    /// Nothing of the commit took effect. Senders are told to come again; what is known of deliveries is kept for the
+    /// next commit. Until then nothing more is sent: its end could not be written down.
+    private func keepWhatMustNotBeLost(
+        of changes: [OutboxChange], tickets: [Ticket], after error: OutboxError
+    ) {
+        counters.failedCommits += 1
+        if outboxFault == nil { log.error("outbox.failed", metadata: ["reason": "\(error)"]) }
+        outboxFault = error
+        unsaved = changes.filter { if case .store = $0 { false } else { true } }
+        for ticket in tickets {
+            pipeline.storeFailed(ticket.handle)
+            answer(.busy(retryAfter: Dispatcher.retryWhenOutboxFails), to: ticket.reply)
+        }
+        commitAgain.start(after: Dispatcher.retryCommit)
+    }
+
+    // MARK: Out
+
+    private func pump() {
+        for runner in runners.values { pump(runner) }
+    }
+
+    /// Sends what a lane has and its gateway takes.
+    private func pump(_ runner: LaneRunner) {
+        // While bodies are read, what would come next is among them.
+        guard !isStopping, outboxFault == nil, !runner.isLoading else { return }
+        while runner.gateway.capacity > 0 {
+            switch pipeline.nextStep(in: runner.index, at: .now) {
+            case .send(let handle, let notification): send(handle, notification, by: runner)
+            case .load(let sequences): return load(sequences, for: runner)
+            case .ended(let sequence, let ending): end(sequence, ending)
+            case .wait(let time):
+                runner.timer.start(after: .nanoseconds(max(0, time - EventLoop.monotonicNanoseconds)))
+                return
+            case .idle: return
+            }
+        }
+    }
+
+    private func send(_ handle: Pipeline.Handle, _ notification: Notification, by runner: LaneRunner) {
+        counters.attempts += 1
+        inFlight += 1
+        runner.gateway.send(notification) { [self] outcome in
+            inFlight -= 1
+            count(outcome, of: runner)
+            let endings = pipeline.attemptEnded(handle, outcome, at: .now, using: &random)
+            for (sequence, ending) in endings { end(sequence, ending) }
+            commitSoon.schedule()
+            pumpSoon.schedule()
+        }
+    }
+
+    private func count(_ outcome: Outcome, of runner: LaneRunner) {
+        let blocked = pipeline.blockedReason(lane: runner.index)
+        switch outcome {
+        case .deferred(let deferral): counters.deferred[deferral.reason, default: 0] += 1
+        case .blocked(let reason):
+            counters.deferred[reason, default: 0] += 1
+            guard blocked != reason else { return }
+            log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
+        case .accepted, .refused, .tokenDead:
+            guard blocked != nil else { return }
+            log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
+        }
+    }
+
+    private func end(_ sequence: Int64, _ ending: Ending) {
+        counters.count(ending, at: EventLoop.monotonicNanoseconds)
+        commitSoon.schedule()
+        guard let replies = awaiting.removeValue(forKey: sequence) else { return }
+        for reply in replies { reply(.ended(ending)) }
+    }
+
+    private func load(_ sequences: [Int64], for runner: LaneRunner) {
+        runner.isLoading = true
+        Task {
+            do throws(OutboxError) {
+                pipeline.loaded(try await outbox.notifications(sequences), of: sequences)
+            } catch {
+                pipeline.loadFailed(sequences)
+            }
+            runner.isLoading = false
+            pump(runner)
+        }
+    }
+
+    private func keepHouse() {
+        for (sequence, ending) in pipeline.expire(at: .now) { end(sequence, ending) }
+        let now = EventLoop.unixMilliseconds
+        pipeline.forget(
+            acceptedBefore: now - memory.identities.milliseconds,
+            buriedBefore: now - memory.deadTokens.milliseconds)
+        commitSoon.schedule()
+        housekeeping.start(after: Dispatcher.housekeepingInterval)
+    }
+
+    // MARK: Stopping
+
+    /// Takes nothing more, lets requests on their way and the running commit end, and closes the outbox. What is not
+    /// delivered then stays in it.
+    package func stop(deadline: Duration = .seconds(10)) async {
+        isStopping = true
+        housekeeping.stop()
+        for runner in runners.values { runner.gateway.stop() }
+        let end = ContinuousClock.now + deadline
+        while inFlight > 0 || isCommitting || pipeline.hasChanges, ContinuousClock.now < end {
+            startCommitting()
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        await outbox.close()
+    }
+
+    // MARK: What the operator may see
+
+    package var waiting: Int { pipeline.waiting }
+    package var lanes: [Lane] { pipeline.lanes }
+}
+
+/// A lane with its gateway.
+@EventLoop
+private final class LaneRunner {
+    let lane: LaneID
+    let index: Int
+    let gateway: any Gateway
+    var timer: Timer!
+    var isLoading = false
+
+    init(lane: LaneID, index: Int, gateway: any Gateway) {
+        self.lane = lane
+        self.index = index
+        self.gateway = gateway
+    }
+}
+
+extension Instant {
+    package static var now: Instant {
+        Instant(
+            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
+        )
+    }
+}

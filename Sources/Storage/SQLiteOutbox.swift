@@ -1,0 +1,66 @@
+import CSQLite
+import Glibc
+import Relay
+
+/// The outbox in one SQLite file: durable when ``commit(_:)`` returns.
+///
+/// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
+package actor SQLiteOutbox: Outbox {
+    private let thread: StoreThread
+    private var store: Store?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Opens or makes the file, mode 0600.
+    ///
+    /// - Throws: ``SQLiteError``, with what to do when the file is damaged.
+    package init(path: String) async throws(SQLiteError) {
+        thread = StoreThread()
+        do {
+            store = try Store(path: path)
+        } catch {
+            thread.end()
+            throw error.isCorrupt ? SQLiteOutbox.explained(error, path: path) : error
+        }
+        chmod(path, 0o600)
+    }
+
+    private static func explained(_ error: SQLiteError, path: String) -> SQLiteError {
+        SQLiteError(
+            code: error.code, operation: error.operation,
+            message: """
+                \(path) is damaged (\(error.message)). Move it away together with its -wal file to start with an \
+                empty outbox, or save what is readable first: sqlite3 \(path) .recover
+                """)
+    }
+
+    package func content() throws(OutboxError) -> OutboxContent {
+        try translated { (store) throws(SQLiteError) in try store.content() }
+    }
+
+    package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
+        try translated { (store) throws(SQLiteError) in try store.commit(changes) }
+    }
+
+    package func notifications(_ sequences: [Int64]) throws(OutboxError) -> [Int64: Notification] {
+        try translated { (store) throws(SQLiteError) in try store.notifications(sequences) }
+    }
+
+    package func close() {
+        store = nil
+        thread.end()
+    }
+
+    private func translated<Value>(
+        _ body: (Store) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        do throws(SQLiteError) {
+            guard let store else {
+                throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
+            }
+            return try body(store)
+        } catch {
+            throw error.isDiskFull ? .full : .failed(error.description)
+        }
+    }
+}

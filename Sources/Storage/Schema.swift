@@ -1,0 +1,66 @@
+import CSQLite
+
+/// The tables of the outbox, and the promises asked of SQLite.
+///
+/// `notification` holds what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over it).
+/// `identity` and `dead_token` hold keyed digests only.
+enum Schema {
+    static let version: Int64 = 1
+
+    private static let tables = """
+        CREATE TABLE notification (
+            sequence INTEGER PRIMARY KEY,
+            id BLOB NOT NULL,
+            app TEXT NOT NULL,
+            flags INTEGER NOT NULL,
+            token TEXT NOT NULL,
+            message TEXT NOT NULL,
+            token_digest BLOB NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            not_before INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE identity (
+            sequence INTEGER PRIMARY KEY,
+            digest BLOB NOT NULL UNIQUE,
+            content BLOB NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            ending INTEGER,
+            reason TEXT
+        ) STRICT;
+        CREATE TABLE dead_token (
+            digest BLOB PRIMARY KEY,
+            since INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Makes a new database ready or checks an old one.
+    static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
+        try connection.execute("PRAGMA secure_delete = ON")
+        guard try connection.firstText("PRAGMA journal_mode = WAL") == "wal" else {
+            throw SQLiteError(
+                code: SQLITE_ERROR, operation: .open, message: "no write-ahead log on this file system")
+        }
+        try connection.execute("PRAGMA synchronous = FULL")
+        // 2 = FULL: a commit that returned survives a power cut. Anything less breaks every receipt.
+        guard try connection.firstInteger("PRAGMA synchronous") == 2 else {
+            throw SQLiteError(code: SQLITE_ERROR, operation: .open, message: "synchronous=FULL was not taken")
+        }
+        try connection.execute("PRAGMA journal_size_limit = 16777216")
+        switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
+        case 0:
+            try connection.execute("BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(version); COMMIT")
+        case version:
+            guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else {
+                return
+            }
+            throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
+        case let other:
+            throw SQLiteError(
+                code: SQLITE_ERROR, operation: .open,
+                message:
+                    "written by another version of onionbell (format \(other), this one reads \(version))")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CSupport
+import Glibc
+
+/// A thread that runs the store's jobs in order, so that a disk wait holds up neither the event loop nor Swift's pool.
+///
+/// `@unchecked Sendable`: `jobs` and `isEnding` are guarded by `mutex`.
+final class StoreThread: SerialExecutor, @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var jobs: [UnownedJob] = []
+    private var isEnding = false
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+        var thread = pthread_t()
+        // The thread holds a reference until ``end()`` lets it finish.
+        let failed = pthread_create(
+            &thread, nil,
+            { context in
+                onionbell_name_thread("store")
+                Unmanaged<StoreThread>.fromOpaque(context!).takeRetainedValue().run()
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        precondition(failed == 0, "no thread for the store: \(failed)")
+        pthread_detach(thread)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        pthread_cond_destroy(condition)
+        mutex.deallocate()
+        condition.deallocate()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        pthread_mutex_lock(mutex)
+        jobs.append(job)
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Lets the thread finish once all its jobs are done.
+    func end() {
+        pthread_mutex_lock(mutex)
+        isEnding = true
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    private func run() {
+        var batch: [UnownedJob] = []
+        while true {
+            pthread_mutex_lock(mutex)
+            while jobs.isEmpty && !isEnding { pthread_cond_wait(condition, mutex) }
+            swap(&batch, &jobs)
+            let isOver = batch.isEmpty
+            pthread_mutex_unlock(mutex)
+            if isOver { return }
+            for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+}
