@@ -1,0 +1,98 @@
+import Crypto
+
+/// One command line for tor's control port. Holds secrets at times: only its ``name`` may be shown.
+package struct ControlCommand: Sendable {
+    /// The first word.
+    package let name: String
+    /// Without CRLF.
+    let line: String
+
+    var bytes: [UInt8] { Array(line.utf8) + [0x0D, 0x0A] }
+
+    /// - Precondition: arguments hold no control characters. What comes from outside goes through ``quoted(_:)`` or a
+    ///   type that refuses them.
+    private init(_ name: String, _ arguments: [String] = []) {
+        self.name = name
+        line = ([name] + arguments).joined(separator: " ")
+        precondition(
+            line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "\(name) with a control character in an argument")
+    }
+
+    /// `"…"` with C escapes for whatever would end the string or the line.
+    static func quoted(_ text: some Sequence<UInt8>) -> String {
+        var result: [UInt8] = [UInt8(ascii: "\"")]
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                result += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20, 0x7F:
+                result.append(UInt8(ascii: "\\"))
+                result += [byte >> 6, byte >> 3 & 7, byte & 7].map { UInt8(ascii: "0") + $0 }
+            default:
+                result.append(byte)
+            }
+        }
+        return String(decoding: result + [UInt8(ascii: "\"")], as: UTF8.self)
+    }
+}
+
+extension ControlCommand {
+    package static let protocolInfo = ControlCommand("PROTOCOLINFO", ["1"])
+    package static let takeOwnership = ControlCommand("TAKEOWNERSHIP")
+    package static let quit = ControlCommand("QUIT")
+
+    static let authenticate = ControlCommand("AUTHENTICATE")
+
+    /// A password goes as hexadecimal digits, so any bytes will do; so do a cookie and the answer to a challenge.
+    static func authenticate(_ proof: [UInt8]) -> ControlCommand {
+        // An empty password can't be told as digits.
+        ControlCommand("AUTHENTICATE", [proof.isEmpty ? "\"\"" : Hex.encode(proof)])
+    }
+
+    static func safeCookieChallenge(nonce: [UInt8]) -> ControlCommand {
+        ControlCommand("AUTHCHALLENGE", ["SAFECOOKIE", Hex.encode(nonce)])
+    }
+
+    /// Replaces the whole set of events.
+    package static func setEvents(_ names: [String]) -> ControlCommand {
+        ControlCommand("SETEVENTS", names)
+    }
+
+    /// One unknown key fails the whole request.
+    package static func getInfo(_ keys: [String]) -> ControlCommand {
+        ControlCommand("GETINFO", keys)
+    }
+
+    package static func getConfiguration(_ keys: [String]) -> ControlCommand {
+        ControlCommand("GETCONF", keys)
+    }
+
+    /// All of them at once, in this order; none if tor refuses one.
+    package static func setConfiguration(_ options: [(key: String, value: String)]) -> ControlCommand {
+        ControlCommand("SETCONF", options.map { "\($0.key)=\(quoted($0.value.utf8))" })
+    }
+
+    package static func signal(_ signal: TorSignal) -> ControlCommand {
+        ControlCommand("SIGNAL", [signal.rawValue])
+    }
+
+    package static func removeOnion(_ address: OnionAddress) -> ControlCommand {
+        ControlCommand("DEL_ONION", [address.serviceID])
+    }
+
+    /// Without `Detach`: tor takes the service back when the connection ends, so that none outlives the node.
+    package static func addOnion(key: OnionKey, ports: [VirtualPort]) -> ControlCommand {
+        ControlCommand(
+            "ADD_ONION",
+            ["ED25519-V3:\(Base64.encode(key.expandedBytes))", "Flags=DiscardPK"] + ports.map(\.argument))
+    }
+}
+
+package enum TorSignal: String, Sendable {
+    case reload = "RELOAD"
+    /// At once for a tor that is no relay.
+    case shutdown = "SHUTDOWN"
+    case newCircuits = "NEWNYM"
+    case active = "ACTIVE"
+    case dormant = "DORMANT"
+}

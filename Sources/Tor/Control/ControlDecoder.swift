@@ -1,0 +1,116 @@
+/// Cuts what tor's control port sends into whole replies and events.
+///
+/// A line is three digits, a separator and text, ended by CRLF. ` ` ends the message, `-` announces another line, `+`
+/// announces data lines up to a line with a single dot. Drained after every read, it holds at most one unfinished
+/// message and one read.
+package struct ControlDecoder {
+    /// Bytes without CRLF. Tor's longest are descriptors' lines, under 10 kB.
+    package let lineLimit: Int
+    /// Bytes of a whole message, each line counted with what it costs to keep it.
+    package let replyLimit: Int
+
+    private var unread: [UInt8] = []
+    /// Everything before it in `unread` has been handed on.
+    private var start = 0
+    /// Everything before it holds no line feed.
+    private var searched = 0
+
+    private var lines: [ControlReply.Line] = []
+    /// Data lines of the last of `lines`, while they come in.
+    private var data: [UInt8]?
+    private var replySize = 0
+    private var failure: ControlSyntaxError?
+
+    private static let costPerLine = 64
+
+    package init(lineLimit: Int = 64 << 10, replyLimit: Int = 1 << 20) {
+        self.lineLimit = lineLimit
+        self.replyLimit = replyLimit
+    }
+
+    package mutating func append(_ bytes: RawSpan) {
+        unread.removeSubrange(..<start)
+        searched -= start
+        start = 0
+        bytes.withUnsafeBytes { unread.append(contentsOf: $0) }
+    }
+
+    /// The next whole message, or `nil` until ``append(_:)`` has brought the rest.
+    ///
+    /// - Throws: ``ControlSyntaxError``, and the same one again on every later call.
+    package mutating func next() throws(ControlSyntaxError) -> ControlReply? {
+        if let failure { throw failure }
+        do {
+            while let line = try nextLine() {
+                if let reply = try take(line) { return reply }
+            }
+            return nil
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private mutating func nextLine() throws(ControlSyntaxError) -> ArraySlice<UInt8>? {
+        guard let end = unread[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = unread.count
+            // One byte more than the limit may be the carriage return.
+            guard unread.count - start <= lineLimit + 1 else { throw .lineTooLong(limit: lineLimit) }
+            return nil
+        }
+        guard end > start, unread[end - 1] == UInt8(ascii: "\r") else { throw .bareLineFeed }
+        guard end - 1 - start <= lineLimit else { throw .lineTooLong(limit: lineLimit) }
+        defer {
+            start = end + 1
+            searched = start
+        }
+        return unread[start..<end - 1]
+    }
+
+    /// Adds one line; gives the message when that line ends it.
+    private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlReply? {
+        replySize += line.count + Self.costPerLine
+        guard replySize <= replyLimit else { throw .replyTooLong(limit: replyLimit) }
+        if data != nil {
+            takeData(line)
+            return nil
+        }
+        guard line.count >= 4, let code = Self.code(line.prefix(3)) else { throw .notAReplyLine }
+        if let first = lines.first, (first.code == 650) != (code == 650) { throw .eventInsideReply }
+        lines.append(.init(code: code, text: String(decoding: line.dropFirst(4), as: UTF8.self)))
+        switch line[line.startIndex + 3] {
+        case UInt8(ascii: "-"):
+            return nil
+        case UInt8(ascii: "+"):
+            data = []
+            return nil
+        case UInt8(ascii: " "):
+            let reply = ControlReply(lines)
+            lines = []
+            replySize = 0
+            return reply
+        default:
+            throw .notAReplyLine
+        }
+    }
+
+    private mutating func takeData(_ line: ArraySlice<UInt8>) {
+        let dot = UInt8(ascii: ".")
+        if line.count == 1, line.first == dot {
+            lines[lines.count - 1].data = String(decoding: data!.dropLast(), as: UTF8.self)
+            data = nil
+        } else {
+            data!.append(contentsOf: line.first == dot ? line.dropFirst() : line)
+            data!.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    private static func code(_ digits: ArraySlice<UInt8>) -> UInt16? {
+        var code: UInt16 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            code = code * 10 + UInt16(digit - UInt8(ascii: "0"))
+        }
+        return code >= 100 ? code : nil
+    }
+}

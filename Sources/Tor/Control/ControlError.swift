@@ -1,0 +1,66 @@
+import Reactor
+
+/// Why a command has no answer, or there is no connection to tor's control port.
+package enum ControlError: Error, Equatable, Sendable {
+    /// Nothing listens there, or we may not connect.
+    case unreachable(ConnectError)
+    /// Tor answered, and did not do it.
+    case refused(ControlRefusal)
+    /// Not the language of a control port: another program listens there, or tor is broken.
+    case notUnderstood(ControlSyntaxError)
+    /// Tor closed the connection, or died.
+    case closed
+    case failed(SystemError)
+    /// Tor did not answer this command in time. The connection is closed: later replies would not fit.
+    case timedOut(command: String)
+
+    /// Tor is older than ``TorVersion/oldestSupported``.
+    case tooOld(TorVersion)
+    /// Tor offers no way of authentication for which we have a cookie or password.
+    case noUsableMethod([ProtocolInfo.Method])
+    /// Missing for the moment, or always: the file, and why it can't be read.
+    case cookieUnreadable(SystemError)
+    /// Not 32 bytes: being written right now, or another file.
+    case cookieMalformed(path: String)
+    /// The other side does not know our cookie.
+    case cookieMismatch
+    case passwordUnreadable(SystemError)
+    /// ADD_ONION under our key gave another address than the key's.
+    case otherAddress
+
+    /// Whether the same may pass in a moment without anyone's help: tor begins to listen before it has written its
+    /// cookie, and a starting or restarting tor is unreachable.
+    package var mayPassSoon: Bool {
+        switch self {
+        case .unreachable, .closed, .failed, .timedOut, .cookieUnreadable, .cookieMalformed, .cookieMismatch: true
+        case .refused(.authenticationRefused(let refusal)): refusal.mayPassSoon
+        case .refused(.onionAddressCollision): true
+        case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .otherAddress: false
+        }
+    }
+}
+
+extension ControlError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreachable(let error): "tor's control port can't be reached: \(error)"
+        case .refused(let refusal): refusal.description
+        case .notUnderstood(let error): "what listens there is no tor control port: it sent \(error)"
+        case .closed: "tor closed the control connection"
+        case .failed(let error): "the control connection failed: \(error)"
+        case .timedOut(let command): "tor did not answer \(command) in time"
+        case .tooOld(let version):
+            "tor \(version) is too old; \(TorVersion.oldestSupported) or newer is needed"
+        case .noUsableMethod(let methods):
+            """
+            tor offers \(methods.isEmpty ? "no known authentication" : methods.map(\.rawValue).joined(separator: ", ")); \
+            set tor.cookie_file or tor.password_file to fit
+            """
+        case .cookieUnreadable(let error): "tor's cookie can't be read: \(error)"
+        case .cookieMalformed(let path): "\(path) is no tor cookie: it does not have 32 bytes"
+        case .cookieMismatch: "the cookie file does not belong to the tor that answers"
+        case .passwordUnreadable(let error): "the control port password can't be read: \(error)"
+        case .otherAddress: "tor made another onion address of the key than it has"
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// Something tor told without being asked, as far as the node acts on it or shows it.
+package enum ControlEvent: Equatable, Sendable {
+    case bootstrap(Bootstrap)
+    case circuitEstablished
+    case circuitNotEstablished
+    case networkLiveness(isUp: Bool)
+    /// Seconds by which our clock is ahead of what tor compares it with (negative: behind).
+    case clockSkew(seconds: Int)
+    case descriptor(DescriptorEvent)
+    /// A line of tor's log: its severity (`WARN`, `ERR`, …) and words, which may hold addresses.
+    case log(severity: String, words: String)
+    /// Asked for by SETEVENTS and of no use here. Its name.
+    case unused(String)
+
+    /// The events that this type can tell apart.
+    package static let useful = ["STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "NETWORK_LIVENESS", "WARN", "ERR"]
+
+    /// - Throws: ``ControlSyntaxError`` for an event of a known kind in an unknown form.
+    package init(_ reply: ControlReply) throws(ControlSyntaxError) {
+        let text = reply.lines[0].text
+        let name = String(text.prefix { $0 != " " })
+        switch name {
+        case "STATUS_CLIENT", "STATUS_GENERAL":
+            self = try Self.status(ControlWords(text), kind: name)
+        case "HS_DESC":
+            self = .descriptor(try DescriptorEvent(ControlWords(text)))
+        case "NETWORK_LIVENESS":
+            self = .networkLiveness(isUp: text.hasSuffix(" UP"))
+        case "DEBUG", "INFO", "NOTICE", "WARN", "ERR":
+            // A message of several lines comes as data.
+            let words = reply.lines[0].data ?? String(text.dropFirst(name.count + 1))
+            self = .log(severity: name, words: words)
+        default:
+            self = .unused(ControlRefusal.printable(name))
+        }
+    }
+
+    private static func status(_ words: ControlWords, kind: String) throws(ControlSyntaxError) -> ControlEvent {
+        switch words[2] {
+        case "BOOTSTRAP":
+            guard let bootstrap = Bootstrap(words) else { throw .unreadableReply(to: kind) }
+            return .bootstrap(bootstrap)
+        case "CIRCUIT_ESTABLISHED": return .circuitEstablished
+        case "CIRCUIT_NOT_ESTABLISHED": return .circuitNotEstablished
+        case "CLOCK_SKEW":
+            guard let seconds = words["SKEW"].flatMap({ Int($0) }) else { throw .unreadableReply(to: kind) }
+            return .clockSkew(seconds: seconds)
+        default: return .unused(kind)
+        }
+    }
+}
+
+/// How far tor has come in joining the network: `NOTICE BOOTSTRAP PROGRESS=100 TAG=done SUMMARY="Done"`.
+///
+/// 100 says nothing later: it stays for ever, also when the network is gone.
+package struct Bootstrap: Equatable, Sendable {
+    /// Percent.
+    package var progress: Int
+    /// A stable word: `conn`, `done`.
+    package var tag: String
+    package var summary: String
+    /// What hinders tor, in its words.
+    package var warning: String?
+
+    package init(progress: Int, tag: String, summary: String, warning: String? = nil) {
+        self.progress = progress
+        self.tag = tag
+        self.summary = summary
+        self.warning = warning
+    }
+
+    init?(_ words: ControlWords) {
+        guard let progress = words["PROGRESS"].flatMap({ Int($0) }), (0...100).contains(progress) else { return nil }
+        self.init(
+            progress: progress,
+            tag: ControlRefusal.printable(words["TAG"] ?? ""),
+            summary: ControlRefusal.printable(words["SUMMARY"] ?? ""),
+            warning: words["WARNING"].map(ControlRefusal.printable))
+    }
+
+    /// From the value of `GETINFO status/bootstrap-phase`.
+    package init?(phase: String) {
+        guard let words = try? ControlWords(phase), words[1] == "BOOTSTRAP" else { return nil }
+        self.init(words)
+    }
+}
+
+/// HS_DESC: one step in the life of an onion service's descriptor.
+package struct DescriptorEvent: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
+        /// Made; there is one for this time period and one for the next.
+        case created
+        /// Sent to one directory.
+        case upload
+        /// Taken by that directory.
+        case uploaded
+        /// Client side.
+        case requested
+        /// Client side.
+        case received
+        /// Upload or fetch; not told when a directory could not be reached at all.
+        case failed(reason: String)
+        /// `IGNORE` and such.
+        case unused(String)
+    }
+
+    package var action: Action
+    /// 56 characters, or `UNKNOWN`.
+    package var serviceID: String
+    /// `$<fingerprint>~<name>` or `UNKNOWN`.
+    package var directory: String
+
+    init(_ words: ControlWords) throws(ControlSyntaxError) {
+        guard let action = words[1], let serviceID = words[2], let directory = words[4] else {
+            throw .unreadableReply(to: "HS_DESC")
+        }
+        self.serviceID = serviceID
+        self.directory = directory
+        self.action =
+            switch action {
+            case "CREATED": .created
+            case "UPLOAD": .upload
+            case "UPLOADED": .uploaded
+            case "REQUESTED": .requested
+            case "RECEIVED": .received
+            case "FAILED": .failed(reason: ControlRefusal.printable(words["REASON"] ?? "UNKNOWN"))
+            default: .unused(ControlRefusal.printable(action))
+            }
+    }
+}

@@ -1,0 +1,73 @@
+/// One whole message from tor's control port: the answer to a command, or an event (code 650).
+///
+/// Source: control-spec, "Replies from Tor to the controller"; forms seen with tor 0.4.9.11.
+package struct ControlReply: Equatable, Sendable {
+    package struct Line: Equatable, Sendable {
+        /// 100 to 999. 2xx: done; 4xx and 5xx: refused; 650: an event.
+        package var code: UInt16
+        /// What stands after the code and its separator.
+        package var text: String
+        /// The lines that followed a `250+key=` line, joined by line feeds, leading dots undoubled.
+        package var data: String?
+
+        package init(code: UInt16, text: String, data: String? = nil) {
+            self.code = code
+            self.text = text
+            self.data = data
+        }
+    }
+
+    /// Never empty. The last one decides whether the command was done.
+    package let lines: [Line]
+
+    package init(_ lines: [Line]) {
+        precondition(!lines.isEmpty, "a reply has at least one line")
+        self.lines = lines
+    }
+
+    package var code: UInt16 { lines[lines.count - 1].code }
+    package var isEvent: Bool { lines[0].code == 650 }
+    package var isDone: Bool { (200..<300).contains(code) }
+
+    /// The value of a `key=value` line, of one line or of several.
+    package subscript(key: String) -> String? {
+        for line in lines where line.text.hasPrefix(key) {
+            let rest = line.text.dropFirst(key.count)
+            guard rest.hasPrefix("=") else { continue }
+            return line.data ?? String(rest.dropFirst())
+        }
+        return nil
+    }
+}
+
+/// What tor may not send: the stream of replies can't be followed any more, so close the connection.
+package enum ControlSyntaxError: Error, Equatable, Sendable {
+    case lineTooLong(limit: Int)
+    case replyTooLong(limit: Int)
+    /// Not three digits and a separator: another program listens there.
+    case notAReplyLine
+    /// A line feed without a carriage return before it.
+    case bareLineFeed
+    /// Lines of an event and of an answer in one message.
+    case eventInsideReply
+    case unfinishedQuotation
+    /// A reply while no command waits for one.
+    case unaskedReply
+    /// The reply to this command lacks a part or has it in another form.
+    case unreadableReply(to: String)
+}
+
+extension ControlSyntaxError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .lineTooLong(let limit): "a line of more than \(limit) bytes"
+        case .replyTooLong(let limit): "a reply of more than \(limit) bytes"
+        case .notAReplyLine: "a line that is no reply of a tor control port"
+        case .bareLineFeed: "a line feed without carriage return"
+        case .eventInsideReply: "an event inside a reply"
+        case .unfinishedQuotation: "a quoted string without end"
+        case .unaskedReply: "a reply to no command"
+        case .unreadableReply(let command): "a reply to \(command) that can't be read"
+        }
+    }
+}

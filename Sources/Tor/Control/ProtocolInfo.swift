@@ -1,0 +1,58 @@
+/// What tor says of itself before authentication: the reply to `PROTOCOLINFO 1`.
+package struct ProtocolInfo: Equatable, Sendable {
+    package enum Method: String, Equatable, Sendable {
+        case null = "NULL"
+        case cookie = "COOKIE"
+        case safeCookie = "SAFECOOKIE"
+        case hashedPassword = "HASHEDPASSWORD"
+    }
+
+    /// Those of the offered methods that exist as of tor 0.4.9.
+    package var methods: [Method]
+    /// Only with the cookie methods. As tor sees it: in a container it may lie elsewhere for us.
+    package var cookieFile: String?
+    package var version: TorVersion
+
+    /// - Throws: ``ControlSyntaxError/unreadableReply(to:)``.
+    package init(_ reply: ControlReply) throws(ControlSyntaxError) {
+        var methods: [Method]?
+        var version: TorVersion?
+        for line in reply.lines {
+            let words = try ControlWords(line.text)
+            switch words[0] {
+            case "AUTH":
+                methods = words["METHODS"]?.split(separator: ",").compactMap { Method(rawValue: String($0)) }
+                cookieFile = words["COOKIEFILE"]
+            case "VERSION":
+                version = words["Tor"].flatMap { TorVersion($0) }
+            default:
+                break  // control-spec: lines with other words are to be passed over
+            }
+        }
+        guard let methods, let version else { throw .unreadableReply(to: "PROTOCOLINFO") }
+        self.methods = methods
+        self.version = version
+    }
+}
+
+/// `0.4.9.11`, also with a status: `0.5.0.1-alpha-dev`, `0.4.9.11 (git-…)`. The status does not count in comparisons.
+package struct TorVersion: Comparable, Sendable, CustomStringConvertible {
+    package let numbers: [UInt16]
+
+    /// All that this module does was tried with this series; older ones lack proof-of-work keywords of ADD_ONION.
+    package static let oldestSupported = TorVersion("0.4.9")!
+
+    package init?(_ text: String) {
+        let number = text.prefix { $0 != "-" && $0 != " " }
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt16($0) }
+        guard (3...4).contains(parts.count), numbers.count == parts.count else { return nil }
+        self.numbers = numbers
+    }
+
+    package static func < (left: TorVersion, right: TorVersion) -> Bool {
+        left.numbers.lexicographicallyPrecedes(right.numbers)
+    }
+
+    package var description: String { numbers.map(String.init).joined(separator: ".") }
+}

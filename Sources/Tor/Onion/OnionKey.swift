@@ -1,0 +1,53 @@
+import Crypto
+
+/// The secret key of an onion service. Whoever has it has the address. Never shown: it prints as its address.
+package struct OnionKey: Sendable {
+    enum Secret: Equatable, Sendable {
+        /// 32 bytes, as Ed25519 keys are kept everywhere but in tor.
+        case seed([UInt8])
+        /// 64 bytes, as in tor's `hs_ed25519_secret_key`: SHA-512 of a seed that nobody has any more, clamped.
+        case expanded([UInt8])
+    }
+
+    let secret: Secret
+
+    /// `nil` for an expanded key that came without its public key: OpenSSL can't compute that from the expanded form,
+    /// so tor's first reply to ADD_ONION tells the address.
+    package let address: OnionAddress?
+
+    package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32)) }
+
+    /// - Precondition: 32 bytes.
+    package init(seed: [UInt8]) {
+        secret = .seed(seed)
+        address = OnionAddress(publicKey: Ed25519.publicKey(seed: seed))
+    }
+
+    /// - Parameter expanded: 64 bytes. `nil` is returned for another length or an unclamped scalar, of which tor would
+    ///   make some other address.
+    package init?(expanded: [UInt8], address: OnionAddress?) {
+        guard expanded.count == 64, expanded[0] & 7 == 0, expanded[31] & 0xC0 == 0x40 else { return nil }
+        secret = .expanded(expanded)
+        self.address = address
+    }
+
+    /// The 64 bytes that ADD_ONION takes.
+    var expandedBytes: [UInt8] {
+        switch secret {
+        case .expanded(let bytes):
+            return bytes
+        case .seed(let seed):
+            var bytes = Digest.sha512(seed)
+            bytes[0] &= 248
+            bytes[31] &= 63
+            bytes[31] |= 64
+            return bytes
+        }
+    }
+}
+
+extension OnionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "<key of \(address?.description ?? "an unknown address")>" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
