@@ -81,7 +81,7 @@ let package = Package(
                 "Gateways", "Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
                 "Vectors",
             ]),
-        tests("Tor", ["Tor", "Reactor", "Lab"]),
+        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab"]),
         tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Reactor", "Vectors"]),
         tests("Lab", ["Lab", "Wire", "Crypto", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),

@@ -2,25 +2,26 @@ import Crypto
 
 /// The secret key of an onion service. Whoever has it has the address. Never shown: it prints as its address.
 package struct OnionKey: Sendable {
-    enum Secret: Equatable, Sendable {
+    enum Material: Equatable, Sendable {
         /// 32 bytes, as Ed25519 keys are kept everywhere but in tor.
         case seed([UInt8])
         /// 64 bytes, as in tor's `hs_ed25519_secret_key`: SHA-512 of a seed that nobody has any more, clamped.
         case expanded([UInt8])
     }
 
-    let secret: Secret
+    let secret: Material
 
     /// `nil` for an expanded key that came without its public key: OpenSSL can't compute that from the expanded form,
     /// so tor's first reply to ADD_ONION tells the address.
     package let address: OnionAddress?
 
-    package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32)) }
+    package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32))! }
 
-    /// - Precondition: 32 bytes.
-    package init(seed: [UInt8]) {
+    /// - Parameter seed: 32 bytes; `nil` is returned for another length.
+    package init?(seed: [UInt8]) {
+        guard let publicKey = try? Ed25519.publicKey(seed: seed) else { return nil }
         secret = .seed(seed)
-        address = OnionAddress(publicKey: Ed25519.publicKey(seed: seed))
+        address = OnionAddress(publicKey: publicKey)
     }
 
     /// - Parameter expanded: 64 bytes. `nil` is returned for another length or an unclamped scalar, of which tor would
@@ -31,17 +32,19 @@ package struct OnionKey: Sendable {
         self.address = address
     }
 
+    private init(_ secret: Material, _ address: OnionAddress) {
+        self.secret = secret
+        self.address = address
+    }
+
+    /// The same key, when tor has told its address.
+    func known(as address: OnionAddress) -> OnionKey { OnionKey(secret, address) }
+
     /// The 64 bytes that ADD_ONION takes.
     var expandedBytes: [UInt8] {
         switch secret {
-        case .expanded(let bytes):
-            return bytes
-        case .seed(let seed):
-            var bytes = Digest.sha512(seed)
-            bytes[0] &= 248
-            bytes[31] &= 63
-            bytes[31] |= 64
-            return bytes
+        case .expanded(let bytes): bytes
+        case .seed(let seed): try! Ed25519.expandedKey(seed: seed)  // throws for another length only
         }
     }
 }

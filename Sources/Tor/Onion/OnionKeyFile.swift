@@ -1,0 +1,126 @@
+import Crypto
+import Glibc
+import Reactor
+
+/// The file that keeps an onion key, mode 0600, in a directory of mode 0700.
+///
+///     onionbell-onion-key 1
+///     seed <64 hex digits>                (or: expanded <128 hex digits>)
+///     address <56 characters>.onion       (left out while the address of an expanded key is not known)
+///
+/// Written whole under another name, synced, and only then given its name: whenever the machine stops, the file is
+/// either not there or right.
+package struct OnionKeyFile: Sendable {
+    package let path: String
+
+    private static let header = "onionbell-onion-key 1"
+    private static let sizeLimit = 1024
+
+    package init(path: String) { self.path = path }
+
+    /// The key in the file; a new one is made and kept when there is none.
+    package func loadOrCreate() throws(OnionKeyFileError) -> OnionKey {
+        if let key = try load() { return key }
+        let key = OnionKey.generate()
+        do {
+            try create(key)
+            return key
+        } catch .exists {
+            // Another process was faster: its key is the node's.
+            guard let key = try load() else { throw .exists(path: path) }
+            return key
+        }
+    }
+
+    /// `nil` when there is no file.
+    package func load() throws(OnionKeyFileError) -> OnionKey? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system(SystemError("open \(path)"))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(SystemError("read \(path)")) }
+        guard status.st_mode & 0o077 == 0 else { throw .notPrivate(path: path, mode: status.st_mode & 0o777) }
+        var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw .system(SystemError("read \(path)")) }
+        guard count <= Self.sizeLimit, let key = Self.parse(String(decoding: bytes[..<count], as: UTF8.self)) else {
+            throw .malformed(path: path)
+        }
+        return key
+    }
+
+    /// - Throws: ``OnionKeyFileError/exists(path:)`` rather than lose a key.
+    package func create(_ key: OnionKey) throws(OnionKeyFileError) {
+        do {
+            try PrivateFile.write(Self.text(of: key), to: path, replacing: false)
+        } catch {
+            throw error.code == EEXIST ? .exists(path: path) : .system(error)
+        }
+    }
+
+    /// Writes the address of an imported key into its file, once tor has told it.
+    package func add(_ address: OnionAddress, to key: OnionKey) throws(OnionKeyFileError) -> OnionKey {
+        let known = key.known(as: address)
+        do {
+            try PrivateFile.write(Self.text(of: known), to: path, replacing: true)
+            return known
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func text(of key: OnionKey) -> String {
+        var lines = [header]
+        switch key.secret {
+        case .seed(let bytes): lines.append("seed \(Hex.encode(bytes))")
+        case .expanded(let bytes): lines.append("expanded \(Hex.encode(bytes))")
+        }
+        if let address = key.address { lines.append("address \(address)") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func parse(_ text: String) -> OnionKey? {
+        let lines = text.split(separator: "\n")
+        guard (2...3).contains(lines.count), lines[0] == header else { return nil }
+        let secret = lines[1].split(separator: " ", omittingEmptySubsequences: false)
+        guard secret.count == 2, let bytes = Hex.decode(String(secret[1])) else { return nil }
+        var address: OnionAddress?
+        if lines.count == 3 {
+            guard lines[2].hasPrefix("address "), let known = OnionAddress(String(lines[2].dropFirst(8))) else {
+                return nil
+            }
+            address = known
+        }
+        switch secret[0] {
+        case "seed":
+            // The written address is a check: a changed digit would give another key that looks as good.
+            guard let key = OnionKey(seed: bytes), address == nil || key.address == address else { return nil }
+            return key
+        case "expanded":
+            return OnionKey(expanded: bytes, address: address)
+        default:
+            return nil
+        }
+    }
+}
+
+package enum OnionKeyFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    case system(SystemError)
+    case exists(path: String)
+    case notPrivate(path: String, mode: UInt32)
+    case malformed(path: String)
+
+    package var description: String {
+        switch self {
+        case .system(let error): "the onion key: \(error)"
+        case .exists(let path): "\(path) holds an onion key already; move it away first if it is not wanted"
+        case .notPrivate(let path, let mode):
+            "\(path) can be read by others (mode 0\(String(mode, radix: 8))); make it private: chmod 600 \(path)"
+        case .malformed(let path):
+            "\(path) is no onion key file, or was damaged; put back a copy of it, or move it away for a new address"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Reactor
+
+/// Small files and directories that only this user may read.
+enum PrivateFile {
+    /// Makes the directory, mode 0700, if it is not there; its parent must be.
+    ///
+    /// - Throws: `EACCES` also for a directory that others may enter: tor refuses such a one.
+    static func makeDirectory(_ path: String) throws(SystemError) {
+        guard mkdir(path, 0o700) != 0 else { return }
+        guard errno == EEXIST else { throw SystemError("make directory \(path)") }
+        guard chmod(path, 0o700) == 0 else { throw SystemError("make directory \(path) private") }
+    }
+
+    /// Writes a file whole, mode 0600, or not at all; it is on the disk when this returns.
+    ///
+    /// - Throws: `EEXIST` when there is a file of this name and `replacing` is false.
+    static func write(_ text: String, to path: String, replacing: Bool) throws(SystemError) {
+        let operation = "write \(path)"
+        let directory = parent(of: path)
+        let unfinished = "\(path).\(getpid()).new"
+        unlink(unfinished)  // left by a process of the same number that was killed in between
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw SystemError(operation) }
+        defer { unlink(unfinished) }
+        let isWritten = writeAll(Array(text.utf8), to: descriptor) && fsync(descriptor) == 0
+        let code = errno
+        guard Glibc.close(descriptor) == 0, isWritten else { throw SystemError(operation, code: code) }
+        let isNamed = replacing ? rename(unfinished, path) == 0 : link(unfinished, path) == 0
+        guard isNamed else { throw SystemError(operation) }
+        try syncDirectory(directory)
+    }
+
+    /// At most `limit` bytes; a longer file is an error (`EFBIG`).
+    static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError("open \(path)") }
+        defer { Glibc.close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw SystemError("read \(path)") }
+        guard count <= limit else { throw SystemError("read \(path)", code: EFBIG) }
+        return Array(bytes[..<count])
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written) }
+            if count < 0, errno != EINTR { return false }
+            written += max(count, 0)
+        }
+        return true
+    }
+
+    private static func syncDirectory(_ path: String) throws(SystemError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError("open \(path)") }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SystemError("sync \(path)") }
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
