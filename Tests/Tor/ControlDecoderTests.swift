@@ -62,7 +62,8 @@ import Testing
             var rest = bytes[...]
             while !rest.isEmpty {
                 // Whole, byte by byte, and cut at random.
-                let length = round == 0 ? bytes.count : round == 1 ? 1 : Int.random(in: 1...80, using: &random)
+                let length =
+                    round == 0 ? bytes.count : round == 1 ? 1 : Int.random(in: 1...80, using: &random)
                 found += try decoder.messages(from: Array(rest.prefix(length)))
                 rest = rest.dropFirst(length)
             }
@@ -107,7 +108,8 @@ import Testing
     @Test func randomBytesNeverTrap() {
         var random = SeededRandom(seed: 2)
         let pieces = [
-            "250", "650", "-", "+", " ", "\r\n", "\r\n", "\n", ".", "\"", "=", "\\", "\\x", "é", "HS_DESC ", "STATUS_CLIENT ",
+            "250", "650", "-", "+", " ", "\r\n", "\r\n", "\n", ".", "\"", "=", "\\", "\\x", "é", "HS_DESC ",
+            "STATUS_CLIENT ",
             "PROGRESS=", "AUTH METHODS=", "VERSION Tor=", "BOOTSTRAP",
         ]
         for _ in 0..<3_000 {

@@ -16,7 +16,9 @@ import Testing
             WARNING="Connection refused" REASON=CONNECTREFUSED COUNT=3 RECOMMENDATION=ignore HOSTID="A" HOSTADDR="B"
             """,
             .bootstrap(
-                .init(progress: 5, tag: "conn", summary: "Connecting to a relay", warning: "Connection refused"))
+                .init(
+                    progress: 5, tag: "conn", summary: "Connecting to a relay", warning: "Connection refused")
+            )
         ),
         ("STATUS_CLIENT NOTICE CIRCUIT_ESTABLISHED", .circuitEstablished),
         ("STATUS_CLIENT NOTICE CIRCUIT_NOT_ESTABLISHED REASON=CLOCK_JUMPED", .circuitNotEstablished),
@@ -41,7 +43,8 @@ import Testing
             ("UPLOAD \(Self.id) UNKNOWN \(directory) c29tZQ HSDIR_INDEX=00", .upload, directory),
             ("UPLOADED \(Self.id) UNKNOWN \(directory)", .uploaded, directory),
             (
-                "FAILED \(Self.id) NO_AUTH \(directory) c29tZQ REASON=NOT_FOUND", .failed(reason: "NOT_FOUND"),
+                "FAILED \(Self.id) NO_AUTH \(directory) c29tZQ REASON=NOT_FOUND",
+                .failed(reason: "NOT_FOUND"),
                 directory
             ),
             ("IGNORE \(Self.id) NO_AUTH \(directory) c29tZQ", .unused("IGNORE"), directory),

@@ -48,11 +48,13 @@ import Testing
     let nonce = Array(UInt8(32)..<64)
     let challenge = reply(
         250,
-        "AUTHCHALLENGE SERVERHASH=3C8780AB52365C0D080750447E5F64DABC00428C6C434579C2043E18C1F85389 SERVERNONCE=\(Hex.encode(Array(UInt8(64)..<96)))")
+        "AUTHCHALLENGE SERVERHASH=3C8780AB52365C0D080750447E5F64DABC00428C6C434579C2043E18C1F85389 SERVERNONCE=\(Hex.encode(Array(UInt8(64)..<96)))"
+    )
 
     @Test func theAnswerIsTheKeyedHashOfCookieAndBothNonces() throws {
         let exchange = try SafeCookie(cookie: cookie, nonce: nonce, reply: challenge)
-        #expect(Hex.encode(exchange.answer) == "b47642df2d5abb84f69e6d02d41bed6b44aee33e69562528a82166fc98bc0b1e")
+        #expect(
+            Hex.encode(exchange.answer) == "b47642df2d5abb84f69e6d02d41bed6b44aee33e69562528a82166fc98bc0b1e")
     }
 
     @Test func aServerThatDoesNotKnowTheCookieGetsNoAnswer() {

@@ -15,7 +15,8 @@ package struct ControlCommand: Sendable {
         self.name = name
         line = ([name] + arguments).joined(separator: " ")
         precondition(
-            line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "\(name) with a control character in an argument")
+            line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F },
+            "\(name) with a control character in an argument")
     }
 
     /// `"…"` with C escapes for whatever would end the string or the line.

@@ -32,7 +32,8 @@ package enum ControlError: Error, Equatable, Sendable {
     /// cookie, and a starting or restarting tor is unreachable.
     package var mayPassSoon: Bool {
         switch self {
-        case .unreachable, .closed, .failed, .timedOut, .cookieUnreadable, .cookieMalformed, .cookieMismatch: true
+        case .unreachable, .closed, .failed, .timedOut, .cookieUnreadable, .cookieMalformed, .cookieMismatch:
+            true
         case .refused(.authenticationRefused(let refusal)): refusal.mayPassSoon
         case .refused(.onionAddressCollision): true
         case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .otherAddress: false

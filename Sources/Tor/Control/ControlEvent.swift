@@ -13,7 +13,9 @@ package enum ControlEvent: Equatable, Sendable {
     case unused(String)
 
     /// The events that this type can tell apart.
-    package static let useful = ["STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "NETWORK_LIVENESS", "WARN", "ERR"]
+    package static let useful = [
+        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "NETWORK_LIVENESS", "WARN", "ERR",
+    ]
 
     /// - Throws: ``ControlSyntaxError`` for an event of a known kind in an unknown form.
     package init(_ reply: ControlReply) throws(ControlSyntaxError) {
@@ -35,7 +37,8 @@ package enum ControlEvent: Equatable, Sendable {
         }
     }
 
-    private static func status(_ words: ControlWords, kind: String) throws(ControlSyntaxError) -> ControlEvent {
+    private static func status(_ words: ControlWords, kind: String) throws(ControlSyntaxError) -> ControlEvent
+    {
         switch words[2] {
         case "BOOTSTRAP":
             guard let bootstrap = Bootstrap(words) else { throw .unreadableReply(to: kind) }
@@ -70,7 +73,9 @@ package struct Bootstrap: Equatable, Sendable {
     }
 
     init?(_ words: ControlWords) {
-        guard let progress = words["PROGRESS"].flatMap({ Int($0) }), (0...100).contains(progress) else { return nil }
+        guard let progress = words["PROGRESS"].flatMap({ Int($0) }), (0...100).contains(progress) else {
+            return nil
+        }
         self.init(
             progress: progress,
             tag: ControlRefusal.printable(words["TAG"] ?? ""),

@@ -48,7 +48,8 @@ package struct ControlWords: Equatable, Sendable {
             value = String(decoding: word, as: UTF8.self)
         }
         return Word(
-            key: key, value: value, written: String(decoding: start.prefix(start.count - rest.count), as: UTF8.self))
+            key: key, value: value,
+            written: String(decoding: start.prefix(start.count - rest.count), as: UTF8.self))
     }
 
     private static func isKeyCharacter(_ byte: UInt8) -> Bool {

@@ -21,7 +21,9 @@ struct SafeCookie {
             let serverNonce = words["SERVERNONCE"].flatMap(Hex.decode), serverNonce.count == 32
         else { throw .notUnderstood(.unreadableReply(to: "AUTHCHALLENGE")) }
         let message = cookie + nonce + serverNonce
-        guard equalInConstantTime(HMAC.sha256(message, key: Self.serverKey), hash) else { throw .cookieMismatch }
+        guard equalInConstantTime(HMAC.sha256(message, key: Self.serverKey), hash) else {
+            throw .cookieMismatch
+        }
         answer = HMAC.sha256(message, key: Self.controllerKey)
     }
 

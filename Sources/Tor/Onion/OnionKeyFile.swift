@@ -46,7 +46,8 @@ package struct OnionKeyFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
         let count = read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw .system(SystemError("read \(path)")) }
-        guard count <= Self.sizeLimit, let key = Self.parse(String(decoding: bytes[..<count], as: UTF8.self)) else {
+        guard count <= Self.sizeLimit, let key = Self.parse(String(decoding: bytes[..<count], as: UTF8.self))
+        else {
             throw .malformed(path: path)
         }
         return key
@@ -89,7 +90,8 @@ package struct OnionKeyFile: Sendable {
         guard secret.count == 2, let bytes = Hex.decode(String(secret[1])) else { return nil }
         var address: OnionAddress?
         if lines.count == 3 {
-            guard lines[2].hasPrefix("address "), let known = OnionAddress(String(lines[2].dropFirst(8))) else {
+            guard lines[2].hasPrefix("address "), let known = OnionAddress(String(lines[2].dropFirst(8)))
+            else {
                 return nil
             }
             address = known
@@ -97,7 +99,9 @@ package struct OnionKeyFile: Sendable {
         switch secret[0] {
         case "seed":
             // The written address is a check: a changed digit would give another key that looks as good.
-            guard let key = OnionKey(seed: bytes), address == nil || key.address == address else { return nil }
+            guard let key = OnionKey(seed: bytes), address == nil || key.address == address else {
+                return nil
+            }
             return key
         case "expanded":
             return OnionKey(expanded: bytes, address: address)

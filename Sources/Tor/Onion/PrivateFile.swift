@@ -46,7 +46,9 @@ enum PrivateFile {
     private static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
         var written = 0
         while written < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written) }
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
+            }
             if count < 0, errno != EINTR { return false }
             written += max(count, 0)
         }
