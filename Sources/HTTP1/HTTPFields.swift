@@ -1,0 +1,42 @@
+/// The header fields of a message, in the order sent; names in lower case.
+package struct HTTPFields: Equatable, Sendable {
+    package private(set) var all: [(name: String, value: String)] = []
+
+    package init() {}
+
+    package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+        left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value == $1.value }
+    }
+
+    package mutating func append(_ name: String, _ value: String) {
+        all.append((name, value))
+    }
+
+    /// The value of the first field of that name (in lower case).
+    package subscript(name: String) -> String? {
+        all.first { $0.name == name }?.value
+    }
+
+    func count(of name: String) -> Int {
+        all.count { $0.name == name }
+    }
+
+    /// Whether a list field such as `connection` contains `token`, without regard to case.
+    func list(_ name: String, contains token: String) -> Bool {
+        all.contains { field in
+            field.name == name
+                && field.value.utf8.split(separator: UInt8(ascii: ",")).contains {
+                    String(decoding: $0.trimmingBlanks, as: UTF8.self).lowercased() == token
+                }
+        }
+    }
+}
+
+extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
+    /// Without blanks and tabs at both ends.
+    var trimmingBlanks: SubSequence.SubSequence {
+        let start = drop { $0 == 0x20 || $0 == 0x09 }
+        let end = start.lastIndex { $0 != 0x20 && $0 != 0x09 }
+        return end.map { start[...$0] } ?? start[start.endIndex...]
+    }
+}

@@ -1,0 +1,65 @@
+/// The parameters of a query, `name=value` joined by `&`, percent-decoded; as many as the head's limit lets in.
+///
+/// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
+/// blank, so a form's way to write one would only make two texts of one.
+package struct HTTPQuery: Equatable, Sendable {
+    private var values: [String: String] = [:]
+
+    /// - Throws: ``HTTPFault/badPercentEncoding``.
+    package init(_ text: String) throws(HTTPFault) {
+        for parameter in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
+            let name = try String(percentEncoded: parameter[..<end])
+            let value = try String(percentEncoded: parameter[end...].dropFirst())
+            if values[name] == nil { values[name] = value }
+        }
+    }
+
+    /// The first value given for that name.
+    package subscript(name: String) -> String? { values[name] }
+}
+
+extension String {
+    /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
+    package init(percentEncoded text: some Collection<UInt8>) throws(HTTPFault) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var digits = 0
+        var value: UInt8 = 0
+        for byte in text {
+            if digits > 0 {
+                guard let digit = byte.hexValue else { throw .badPercentEncoding }
+                value = value << 4 | digit
+                digits -= 1
+                if digits == 0 { bytes.append(value) }
+            } else if byte == UInt8(ascii: "%") {
+                digits = 2
+                value = 0
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard digits == 0, let text = String(validating: bytes, as: UTF8.self) else {
+            throw .badPercentEncoding
+        }
+        self = text
+    }
+
+    /// Encodes all but letters, digits and `-._~` (RFC 3986, section 2.3).
+    package var percentEncoded: String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            case _:
+                bytes.append(
+                    contentsOf: "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,57 @@
+/// One request: what a client sent, or what we are about to send as one.
+package struct HTTPRequest: Equatable, Sendable {
+    /// As sent: methods tell upper from lower case.
+    package var method: String
+    /// As sent, still percent-encoded: from the first slash up to the question mark; `*` for the server as a whole.
+    package var path: String
+    /// As sent, still percent-encoded, without the question mark; `nil` where there is none.
+    package var query: String?
+    package var fields: HTTPFields
+    package var body: [UInt8]
+    /// Whether the client takes further answers on this connection.
+    package var isKeptAlive: Bool
+
+    package init(
+        method: String, path: String, query: String? = nil, fields: HTTPFields = HTTPFields(),
+        body: [UInt8] = [],
+        isKeptAlive: Bool = true
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.fields = fields
+        self.body = body
+        self.isKeptAlive = isKeptAlive
+    }
+
+    /// The request as a client sends it to `host` (with its port, if it isn't the scheme's own).
+    ///
+    /// The caller's method, path and fields are its own words: free of line breaks.
+    package func encoded(host: String) -> [UInt8] {
+        var text = "\(method) \(path)\(query.map { "?" + $0 } ?? "") HTTP/1.1\r\nHost: \(host)\r\n"
+        for field in fields.all { text += "\(field.name): \(field.value)\r\n" }
+        if !isKeptAlive { text += "Connection: close\r\n" }
+        if !body.isEmpty || needsBody { text += "Content-Length: \(body.count)\r\n" }
+        return Array((text + "\r\n").utf8) + body
+    }
+}
+
+extension HTTPRequest {
+    init(_ head: HTTPHead) throws(HTTPFault) {
+        let line = try HTTPRequestLine(head.startLine)
+        let fields = head.fields
+        let hosts = fields.count(of: "host")
+        guard hosts == 1 || hosts == 0 && line.isOld,
+            HTTPRequestLine.isHost(ArraySlice((fields["host"] ?? "").utf8))
+        else { throw .badHost }
+        guard !line.isOld || fields.count(of: "transfer-encoding") == 0 else { throw .unknownTransferCoding }
+        self.init(
+            method: line.method, path: line.path, query: line.query, fields: fields,
+            isKeptAlive: line.isOld
+                ? fields.list("connection", contains: "keep-alive")
+                : !fields.list("connection", contains: "close"))
+    }
+
+    /// Methods whose requests are nothing without a body.
+    var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
+}

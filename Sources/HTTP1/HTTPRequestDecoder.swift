@@ -1,0 +1,106 @@
+/// Cuts a client's byte stream into requests, one at a time.
+///
+/// Drained after every read it holds one incomplete request at most, and nothing between requests. What can be refused
+/// early is refused early: a length over the limit before its body, a request line before the fields, a control byte
+/// before the end of its line. Requests that came in the same read stay until they are asked for: a server that
+/// answers before it asks again, and reads nothing meanwhile, is safe from pipelining.
+///
+/// Format: RFC 9112, read strictly; each refusal is a ``HTTPFault``.
+package struct HTTPRequestDecoder {
+    package let limits: HTTPLimits
+    /// A client waits for `100 Continue` before it sends its body. The server sends it, or a refusal, and resets this.
+    package var isContinueExpected = false
+
+    private var unread: ArraySlice<UInt8> = []
+    private var state = State.head(HTTPHeadScanner())
+    private var hasSkippedEmptyLine = false
+    private var fault: HTTPFault?
+
+    private enum State {
+        case head(HTTPHeadScanner)
+        case body(HTTPRequest, HTTPBodyDecoder)
+    }
+
+    package init(limits: HTTPLimits = HTTPLimits()) {
+        self.limits = limits
+    }
+
+    /// Whether a request has begun and is not whole: its deadline runs.
+    package var isWithinRequest: Bool {
+        if case .body = state { true } else { !unread.isEmpty || hasSkippedEmptyLine }
+    }
+
+    package mutating func append(_ bytes: RawSpan) {
+        guard fault == nil else { return }
+        let bytes = Span<UInt8>(_bytes: bytes)
+        for index in bytes.indices { unread.append(bytes[index]) }
+    }
+
+    /// The next whole request, or `nil` until ``append(_:)`` has brought the rest.
+    ///
+    /// - Throws: ``HTTPFault``, the same again if asked again. Answer its status and close.
+    package mutating func next() throws(HTTPFault) -> HTTPRequest? {
+        if let fault { throw fault }
+        do throws(HTTPFault) {
+            return try decodeNext()
+        } catch {
+            fault = error
+            unread = []
+            throw error
+        }
+    }
+
+    private mutating func decodeNext() throws(HTTPFault) -> HTTPRequest? {
+        if case .head(let scanner) = state {
+            guard let next = try decodeHead(scanner) else {
+                if unread.startIndex > 0 { unread = ArraySlice(Array(unread)) }
+                return nil
+            }
+            state = next
+        }
+        guard case .body(var request, var framing) = state else { return nil }
+        // Emptied first, so that the body grows in place instead of being copied with each read.
+        state = .head(HTTPHeadScanner())
+        let isWhole = try framing.take(from: &unread, into: &request.body)
+        if unread.isEmpty { unread = [] }
+        guard isWhole else {
+            state = .body(request, framing)
+            return nil
+        }
+        isContinueExpected = false
+        hasSkippedEmptyLine = false
+        return request
+    }
+
+    private mutating func decodeHead(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> State? {
+        var scanner = scanner
+        // One empty line before a request is the rest of an older client's body (RFC 9112, section 2.2).
+        if !hasSkippedEmptyLine, unread.starts(with: [0x0D, 0x0A]) {
+            unread.removeFirst(2)
+            hasSkippedEmptyLine = true
+            scanner = HTTPHeadScanner()
+        }
+        guard let first = unread.first else {
+            state = .head(scanner)
+            return nil
+        }
+        guard first.isTokenByte || first == 0x0D && unread.count == 1 && !hasSkippedEmptyLine else {
+            throw .badStartLine
+        }
+        guard let length = try scanner.headLength(in: unread, limits: limits) else {
+            if let end = scanner.startLineEnd { _ = try HTTPRequestLine(unread.prefix(end)) }
+            state = .head(scanner)
+            return nil
+        }
+        let head = try HTTPHead(unread.prefix(length), limits: limits)
+        let request = try HTTPRequest(head)
+        let framing = try head.framing(limit: limits.body)
+        guard framing != nil || !request.needsBody else { throw .lengthRequired }
+        unread.removeFirst(length)
+        if let expectation = request.fields["expect"] {
+            guard expectation.lowercased() == "100-continue" else { throw .unknownExpectation }
+            isContinueExpected = unread.isEmpty
+        }
+        return .body(request, framing ?? .length(0))
+    }
+}

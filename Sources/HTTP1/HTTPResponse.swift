@@ -1,0 +1,67 @@
+/// One answer: what we send as a server, or got as a client.
+package struct HTTPResponse: Equatable, Sendable {
+    package var status: Int
+    package var fields: HTTPFields
+    package var body: [UInt8]
+    /// Whether the connection can be used again afterwards.
+    package var isKeptAlive: Bool
+
+    package init(status: Int, fields: HTTPFields = HTTPFields(), body: [UInt8] = [], isKeptAlive: Bool = true)
+    {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.isKeptAlive = isKeptAlive
+    }
+
+    /// A short plain text.
+    package init(status: Int, text: String, isKeptAlive: Bool = true) {
+        self.init(status: status, body: Array(text.utf8), isKeptAlive: isKeptAlive)
+        fields.append("content-type", "text/plain")
+    }
+
+    /// What a server answers to a message that it can't take, before it closes.
+    package init(_ fault: HTTPFault) {
+        self.init(status: fault.status, text: fault.description, isKeptAlive: false)
+    }
+
+    /// Goes out before the body of a request that expects it.
+    package static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// Appends the answer as a server sends it, always with its length and whether the connection stays.
+    ///
+    /// There is no Date on purpose: it would show an onion service's clock, by which its machine can be recognised.
+    /// Field names and values are our own words: free of line breaks.
+    ///
+    /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
+    package func encode(into output: inout [UInt8], withBody: Bool = true) {
+        output.append(contentsOf: "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n".utf8)
+        for field in fields.all { output.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8) }
+        let connection = isKeptAlive ? "keep-alive" : "close"
+        output.append(contentsOf: "content-length: \(body.count)\r\nconnection: \(connection)\r\n\r\n".utf8)
+        if withBody { output.append(contentsOf: body) }
+    }
+
+    private static func phrase(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 204: "No Content"
+        case 400: "Bad Request"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 411: "Length Required"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 417: "Expectation Failed"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        case 505: "HTTP Version Not Supported"
+        case _: "-"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// Cuts a server's byte stream into answers to requests that were sent one after the other (never HEAD or CONNECT).
+///
+/// Interim answers (1xx) are passed over. Holds one incomplete answer at most.
+///
+/// Format: RFC 9112, read as strictly as requests are.
+package struct HTTPResponseDecoder {
+    package let limits: HTTPLimits
+    private var unread: ArraySlice<UInt8> = []
+    private var state = State.head(HTTPHeadScanner())
+
+    private enum State {
+        case head(HTTPHeadScanner)
+        case body(HTTPResponse, HTTPBodyDecoder)
+    }
+
+    package init(limits: HTTPLimits = HTTPLimits()) {
+        self.limits = limits
+    }
+
+    package mutating func append(_ bytes: RawSpan) {
+        let bytes = Span<UInt8>(_bytes: bytes)
+        for index in bytes.indices { unread.append(bytes[index]) }
+    }
+
+    /// The next whole answer, or `nil` until ``append(_:)`` has brought the rest.
+    ///
+    /// - Throws: ``HTTPFault``. Close the connection.
+    package mutating func next() throws(HTTPFault) -> HTTPResponse? {
+        while case .head(let scanner) = state {
+            guard try decodeHead(scanner) else { return nil }
+        }
+        guard case .body(var response, var framing) = state else { return nil }
+        state = .head(HTTPHeadScanner())
+        guard try framing.take(from: &unread, into: &response.body) else {
+            state = .body(response, framing)
+            return nil
+        }
+        return response
+    }
+
+    /// The stream has ended: the answer that was to last until then, or `nil` where none was begun.
+    ///
+    /// - Throws: ``HTTPFault/truncated`` if an answer lacks its end.
+    package mutating func end() throws(HTTPFault) -> HTTPResponse? {
+        if case .body(let response, .untilEnd) = state {
+            state = .head(HTTPHeadScanner())
+            return response
+        }
+        guard case .head = state, unread.isEmpty else { throw .truncated }
+        return nil
+    }
+
+    /// - Returns: whether a head was read.
+    private mutating func decodeHead(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> Bool {
+        var scanner = scanner
+        guard let length = try scanner.headLength(in: unread, limits: limits) else {
+            state = .head(scanner)
+            return false
+        }
+        let head = try HTTPHead(unread.prefix(length), limits: limits)
+        unread = ArraySlice(Array(unread.dropFirst(length)))
+        let (status, isOld) = try HTTPResponseDecoder.statusLine(head.startLine)
+        guard status >= 200 else {
+            state = .head(HTTPHeadScanner())
+            return true
+        }
+        let framing: HTTPBodyDecoder =
+            status == 204 || status == 304
+            ? .length(0) : try head.framing(limit: limits.body) ?? .untilEnd(limit: limits.body)
+        var isKeptAlive = !isOld && !head.fields.list("connection", contains: "close")
+        if case .untilEnd = framing { isKeptAlive = false }
+        state = .body(HTTPResponse(status: status, fields: head.fields, isKeptAlive: isKeptAlive), framing)
+        return true
+    }
+
+    /// `HTTP/1.x NNN[ text]`.
+    private static func statusLine(_ line: ArraySlice<UInt8>) throws(HTTPFault) -> (status: Int, isOld: Bool)
+    {
+        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8) else { throw .badStartLine }
+        guard parts[0].elementsEqual("HTTP/1.1".utf8) || parts[0].elementsEqual("HTTP/1.0".utf8) else {
+            throw .unsupportedVersion
+        }
+        guard parts[1].count == 3, let status = Int(String(decoding: parts[1], as: UTF8.self)),
+            (100..<600).contains(status)
+        else { throw .badStartLine }
+        return (status, parts[0].last == UInt8(ascii: "0"))
+    }
+}
