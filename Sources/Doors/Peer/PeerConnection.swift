@@ -1,0 +1,117 @@
+import Delivery
+import Reactor
+import Relay
+import Wire
+
+/// One peer's connection: the socket around a ``Wire/PeerSession``.
+@EventLoop
+final class PeerConnection: StreamHandler {
+    private let stream: Stream
+    private unowned let door: PeerDoor
+    private var session: PeerSession
+    /// Runs while a frame is incomplete.
+    private var frameDeadline: Timer?
+    /// Requests submitted whose first receipt is still to come.
+    private var unanswered = 0
+    private var isShuttingDown = false
+    private var hasEnded = false
+
+    init(_ stream: Stream, door: PeerDoor) {
+        self.stream = stream
+        self.door = door
+        session = PeerSession(network: door.settings.network, limits: door.settings.limits)
+        stream.idleTimeout = door.settings.idleTimeout
+        stream.handler = self
+    }
+
+    // MARK: In
+
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        session.receive(bytes, at: EventLoop.monotonicNanoseconds, into: &door.turn)
+        door.counters.frames += door.turn.frameCount
+        if !door.turn.replies.isEmpty { stream.write(door.turn.replies) }
+        let requests = door.turn.requests
+        let reason = door.turn.close
+        door.turn.clear()
+        for request in requests { submit(request) }
+        if let reason { return end(reason) }
+        watchFrame()
+        holdBack()
+    }
+
+    private func submit(_ request: MobileNotificationRequest) {
+        door.counters.requests += 1
+        unanswered += 1
+        var isAnswered = false
+        // A door that has gone on without this connection answers nobody.
+        door.dispatcher.submit(Submission(request), awaitsOutcome: request.awaitsOutcome) { [weak self] receipt in
+            guard let self else { return }
+            if !isAnswered {
+                isAnswered = true
+                unanswered -= 1
+            }
+            answer(MobileNotificationResponse(receipt, to: request.uid))
+        }
+    }
+
+    private func watchFrame() {
+        guard session.isFrameIncomplete else {
+            frameDeadline?.stop()
+            return
+        }
+        let timer = frameDeadline ?? Timer { [unowned self] in close(.frameTimeout) }
+        frameDeadline = timer
+        // The deadline is that of the frame, not of its last part.
+        if !timer.isRunning { timer.start(after: door.settings.frameDeadline) }
+    }
+
+    /// A peer gets on no faster than its notifications are stored and its receipts taken.
+    private func holdBack() {
+        let isBehind = unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
+        if isBehind || isShuttingDown { stream.pauseReading() } else { stream.resumeReading() }
+    }
+
+    // MARK: Out
+
+    private func answer(_ response: MobileNotificationResponse) {
+        guard !hasEnded else { return }
+        stream.write { session.append(.notificationResponse(response), to: &$0) }
+        if isShuttingDown, unanswered == 0 { close(.shutDown) } else { holdBack() }
+    }
+
+    func streamFlushed(_ stream: Stream) { holdBack() }
+
+    // MARK: Ending
+
+    /// Ends from this side, with the close message that belongs to the reason.
+    func close(_ reason: PeerClose) {
+        guard !hasEnded else { return }
+        var turn = PeerTurn()
+        session.close(reason, into: &turn)
+        stream.write(turn.replies)
+        end(reason)
+    }
+
+    /// Reads nothing more, and closes when the receipts on their way have been written.
+    func shutDown() {
+        isShuttingDown = true
+        stream.pauseReading()
+        if unanswered == 0 { close(.shutDown) }
+    }
+
+    func stream(_ stream: Stream, ended end: StreamEnd) {
+        switch end {
+        case .idle: self.end(.idle)
+        case .peerReadsNothing: self.end(.slowReader)
+        case .closedByPeer, .failed: self.end(.connectionLost)
+        }
+    }
+
+    private func end(_ reason: PeerClose) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        frameDeadline?.stop()
+        stream.closeWhenFlushed()
+        door.ended(self, reason)
+    }
+}

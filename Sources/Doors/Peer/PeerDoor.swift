@@ -1,0 +1,85 @@
+import Delivery
+import Logging
+import Reactor
+import Wire
+
+/// Where Bisq peers come in: frames over the onion service.
+@EventLoop
+package final class PeerDoor {
+    package struct Settings: Sendable {
+        package var network = BisqNetwork.mainnet
+        package var limits = PeerSession.Limits()
+        /// Connections at a time; one more is told TOO_MANY_CONNECTIONS_OPEN.
+        package var connections = 20_000
+        /// Nothing read for that long closes (Bisq's socket timeout).
+        package var idleTimeout: Duration = .seconds(240)
+        /// From the first byte of a frame to its last.
+        package var frameDeadline: Duration = .seconds(30)
+        /// Requests of one connection without a receipt; reading stops until some are answered.
+        package var unanswered = 256
+        /// Bytes that a peer has not taken; reading stops until it has.
+        package var unsentBytes = 256 << 10
+
+        package init() {}
+    }
+
+    package struct Counters: Equatable, Sendable {
+        package var connections = 0
+        package var frames = 0
+        package var requests = 0
+        package var closed: [PeerClose: Int] = [:]
+    }
+
+    package internal(set) var counters = Counters()
+    let settings: Settings
+    let dispatcher: Dispatcher
+    let log: Logger
+    /// Reused by all connections: cleared after each read.
+    var turn = PeerTurn()
+
+    private var listener: Listener?
+    private var connections: [ObjectIdentifier: PeerConnection] = [:]
+    private var whenEmpty: CheckedContinuation<Void, Never>?
+
+    package init(settings: Settings, dispatcher: Dispatcher, log: Logger) {
+        self.settings = settings
+        self.dispatcher = dispatcher
+        self.log = log
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Returns: Where, with the real port.
+    package func open(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
+        let listener = try Listener(on: endpoint) { [unowned self] in accept($0) }
+        self.listener = listener
+        return listener.endpoint
+    }
+
+    package var openConnections: Int { connections.count }
+
+    private func accept(_ stream: Stream) {
+        counters.connections += 1
+        let connection = PeerConnection(stream, door: self)
+        connections[ObjectIdentifier(connection)] = connection
+        if connections.count > settings.connections { connection.close(.tooManyConnections) }
+    }
+
+    func ended(_ connection: PeerConnection, _ reason: PeerClose) {
+        counters.closed[reason, default: 0] += 1
+        connections[ObjectIdentifier(connection)] = nil
+        if connections.isEmpty {
+            whenEmpty?.resume()
+            whenEmpty = nil
+        }
+    }
+
+    /// Accepts nothing more; each peer gets the receipts it waits for and a close message. Returns when all have.
+    package func close() async {
+        listener?.close()
+        listener = nil
+        for connection in connections.values { connection.shutDown() }
+        guard !connections.isEmpty else { return }
+        await withCheckedContinuation { whenEmpty = $0 }
+    }
+}

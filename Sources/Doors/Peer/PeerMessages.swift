@@ -1,0 +1,40 @@
+import Relay
+import Wire
+
+extension Submission {
+    init(_ request: MobileNotificationRequest) {
+        self.init(
+            uid: request.uid, platform: request.platform.map(Platform.init), app: request.app,
+            deviceToken: request.deviceToken, message: request.message, isUrgent: request.isUrgent,
+            hasSound: request.hasSound, isMutableContent: request.isMutableContent,
+            isContentAvailable: request.isContentAvailable, expiresAt: request.expiresAt)
+    }
+}
+
+extension Platform {
+    init(_ platform: MobilePlatform) {
+        switch platform {
+        case .ios: self = .ios
+        case .iosDev: self = .iosDev
+        case .android: self = .android
+        }
+    }
+}
+
+extension MobileNotificationResponse {
+    /// - Parameter uid: As the request gave it; one over the limit is cut, since it only echoes.
+    init(_ receipt: Receipt, to uid: String) {
+        let uid = uid.utf8.count <= 64 ? uid : String(uid.prefix(64))
+        switch receipt {
+        case .stored: self.init(requestUid: uid, status: .stored)
+        case .busy(let retryAfter):
+            self.init(
+                requestUid: uid, status: .busy, reason: Reason.busy.rawValue,
+                retryAfterMilliseconds: max(1, retryAfter.milliseconds))
+        case .ended(.delivered): self.init(requestUid: uid, status: .delivered)
+        case .ended(.refused(let reason)): self.init(requestUid: uid, status: .refused, reason: reason)
+        case .ended(.tokenDead(let reason)): self.init(requestUid: uid, status: .tokenDead, reason: reason)
+        case .ended(.expired): self.init(requestUid: uid, status: .expired, reason: Reason.expired.rawValue)
+        }
+    }
+}
