@@ -1,0 +1,105 @@
+import CNGHTTP2
+
+/// An answer, whole.
+package struct HTTP2Response: Sendable {
+    package let status: Int
+    /// Without `:status`.
+    package let headers: HTTP2Headers
+    package let body: [UInt8]
+}
+
+/// What became of a request that got no answer.
+package enum HTTP2RequestFailure: Equatable, Sendable {
+    /// The server surely did not process it (RFC 9113, 8.7): refused, above the last stream of a GOAWAY, or never
+    /// sent. It may be sent again at once.
+    case refused
+    /// The server, or a broken answer, reset the stream. The request may have been processed.
+    case reset(HTTP2ErrorCode)
+    /// Header list or body over ``HTTP2Session/incomingLimit``.
+    case answerTooLarge
+    /// Sent, and the connection ended before the answer. The request may have been processed.
+    case connectionLost
+}
+
+package enum HTTP2ClientEvent: Sendable {
+    case answered(tag: Int, HTTP2Response)
+    case failed(tag: Int, HTTP2RequestFailure)
+    case connection(HTTP2ConnectionEvent)
+}
+
+/// The client's end of an HTTP/2 connection (RFC 9113) without a socket.
+///
+/// Each request ends in exactly one event. Call ``takeEvents()`` after ``HTTP2Session/receive(_:)``, after
+/// ``HTTP2Session/takeOutput(into:upTo:)`` and after ``HTTP2Session/connectionLost()``; take the output after
+/// anything else.
+package final class HTTP2ClientSession: HTTP2Session {
+    private var events: [HTTP2ClientEvent] = []
+
+    /// - Parameter presumedStreams: how many requests may be sent before the server's first SETTINGS say how many:
+    ///   1 where the server opens up only after a good request.
+    package init(presumedStreams: Int = 100) {
+        super.init(
+            isServer: false, presumedStreams: UInt32(clamping: presumedStreams),
+            settings: [
+                (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+                (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(Self.incomingLimit)),
+            ])
+    }
+
+    /// How many more requests the server takes now; below 0 after it took back some of what it had allowed.
+    package var freeStreams: Int { maxConcurrentStreams - openStreams }
+
+    /// Queues a request; beyond ``freeStreams`` it waits in the session.
+    ///
+    /// - Parameters:
+    ///   - head: pseudo-header fields first: ``HTTP2Headers/init(method:scheme:authority:path:)``.
+    ///   - tag: comes back in the event that ends the request.
+    package func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) {
+        guard !hasEnded else { return events.append(.failed(tag: tag, .refused)) }
+        var slot = Slot()
+        slot.tag = tag
+        slot.outgoing = body
+        let number = occupy(slot)
+        let stream = head.withFields { fields, count in
+            withBodyProvider(number) { provider in
+                nghttp2_submit_request(
+                    handle, nil, fields, count, provider, UnsafeMutableRawPointer(bitPattern: number))
+            }
+        }
+        guard stream > 0 else {
+            // No stream number is left (2^30 requests), or memory: as good as a GOAWAY.
+            _ = release(number - 1)
+            events.append(.failed(tag: tag, .refused))
+            return
+        }
+        withSlot(number) { $0.streamID = stream }
+    }
+
+    /// Announces the end: no answer is waited for that has not been asked for.
+    package func goaway() { submitGoaway(lastStream: 0, code: .noError, debug: []) }
+
+    /// What happened since the last call, in order.
+    package func takeEvents() -> [HTTP2ClientEvent] {
+        guard !events.isEmpty else { return [] }
+        let taken = events
+        events.removeAll(keepingCapacity: false)
+        return taken
+    }
+
+    override func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {
+        if slot.isTooLarge {
+            events.append(.failed(tag: slot.tag, .answerTooLarge))
+        } else if slot.isComplete {
+            events.append(
+                .answered(
+                    tag: slot.tag, HTTP2Response(status: slot.status, headers: slot.headers, body: slot.body))
+            )
+        } else if !slot.isSent || code == .refusedStream {
+            events.append(.failed(tag: slot.tag, .refused))
+        } else {
+            events.append(.failed(tag: slot.tag, hasEnded ? .connectionLost : .reset(code)))
+        }
+    }
+
+    override func note(_ event: HTTP2ConnectionEvent) { events.append(.connection(event)) }
+}

@@ -1,0 +1,100 @@
+import CNGHTTP2
+
+/// A request, whole.
+package struct HTTP2Request: Sendable {
+    /// With the pseudo-header fields.
+    package let headers: HTTP2Headers
+    package let body: [UInt8]
+}
+
+package enum HTTP2ServerEvent: Sendable {
+    /// To be answered, or reset, or left without an answer.
+    case request(stream: Int32, HTTP2Request)
+    /// The client withdrew a request that was not answered yet, or its connection ended.
+    case withdrawn(stream: Int32, HTTP2ErrorCode)
+    case connection(HTTP2ConnectionEvent)
+}
+
+/// The server's end of an HTTP/2 connection (RFC 9113) without a socket: for the Lab's gateways.
+///
+/// Call ``takeEvents()`` after ``HTTP2Session/receive(_:)``, ``HTTP2Session/takeOutput(into:upTo:)`` and
+/// ``HTTP2Session/connectionLost()``; take the output after anything else.
+package final class HTTP2ServerSession: HTTP2Session {
+    private var events: [HTTP2ServerEvent] = []
+
+    /// - Parameter maxConcurrentStreams: what the first SETTINGS say.
+    package init(maxConcurrentStreams: Int) {
+        super.init(
+            isServer: true, presumedStreams: 0,
+            settings: [
+                (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: maxConcurrentStreams)),
+                (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(Self.incomingLimit)),
+            ])
+    }
+
+    /// The highest stream that was opened by the client.
+    package var lastStream: Int32 { nghttp2_session_get_last_proc_stream_id(handle) }
+
+    /// Answers a request. Nothing happens if the client has withdrawn it.
+    package func respond(
+        _ stream: Int32, status: Int, headers: HTTP2Headers = HTTP2Headers(), body: [UInt8] = []
+    ) {
+        let number = slotNumber(of: stream)
+        guard number > 0 else { return }
+        withSlot(number) { slot in
+            slot.outgoing = body
+            slot.outgoingOffset = 0
+        }
+        let head = HTTP2Headers(status: status, followedBy: headers)
+        head.withFields { fields, count in
+            withBodyProvider(number) { provider in
+                _ = nghttp2_submit_response(handle, stream, fields, count, provider)
+            }
+        }
+    }
+
+    /// Ends a stream without an answer.
+    package func reset(_ stream: Int32, code: HTTP2ErrorCode) { submitReset(stream, code: code) }
+
+    /// Tells the client to open no more streams, and that none above `lastStream` is handled.
+    package func goaway(lastStream: Int32, code: HTTP2ErrorCode, debug: [UInt8] = []) {
+        submitGoaway(lastStream: lastStream, code: code, debug: debug)
+    }
+
+    package func allow(maxConcurrentStreams: Int) {
+        var entry = nghttp2_settings_entry(
+            settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
+            value: UInt32(clamping: maxConcurrentStreams))
+        nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+    }
+
+    /// What happened since the last call, in order.
+    package func takeEvents() -> [HTTP2ServerEvent] {
+        guard !events.isEmpty else { return [] }
+        let taken = events
+        events.removeAll(keepingCapacity: false)
+        return taken
+    }
+
+    override func slotForNewStream(_ id: Int32) -> Int {
+        var slot = Slot()
+        slot.streamID = id
+        return occupy(slot)
+    }
+
+    override func streamCompleted(_ number: Int) {
+        withSlot(number) { slot in
+            guard !slot.isTooLarge else { return }
+            let request = HTTP2Request(headers: slot.headers, body: slot.body)
+            events.append(.request(stream: slot.streamID, request))
+        }
+    }
+
+    override func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {
+        if slot.isComplete, !slot.isTooLarge, code != .noError {
+            events.append(.withdrawn(stream: slot.streamID, code))
+        }
+    }
+
+    override func note(_ event: HTTP2ConnectionEvent) { events.append(.connection(event)) }
+}

@@ -1,0 +1,51 @@
+import CNGHTTP2
+
+/// nghttp2's callbacks: each finds the session by its user pointer, which lives as long as the nghttp2 session does.
+enum SessionCallbacks {
+    static func install(in callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, owner in
+            guard let frame, let session = HTTP2.session(owner) else { return 0 }
+            session.headersBegan(
+                stream: frame.pointee.hd.stream_id,
+                opensStream: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, _, name, nameLength, value, length, _, owner in
+            session(owner)?.headerReceived(
+                UnsafeBufferPointer(start: name, count: nameLength),
+                UnsafeBufferPointer(start: value, count: length))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+            _, _, stream, bytes, length, owner in
+            session(owner)?.bodyReceived(stream: stream, UnsafeBufferPointer(start: bytes, count: length))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, owner in
+            if let frame { session(owner)?.frameReceived(frame.pointee) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, owner in
+            if let frame { session(owner)?.frameLeaves(frame.pointee) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, owner in
+            session(owner)?.streamEnded(stream, code: code)
+            return 0
+        }
+    }
+
+    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, room, flags, source, owner in
+        let number = Int(bitPattern: source?.pointee.ptr)
+        guard let session = HTTP2.session(owner) else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
+        let (count, isEnd) = session.readBody(
+            number, into: UnsafeMutableBufferPointer(start: buffer, count: room))
+        if isEnd { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        return count
+    }
+}
+
+private func session(_ owner: UnsafeMutableRawPointer?) -> HTTP2Session? {
+    owner.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+}
