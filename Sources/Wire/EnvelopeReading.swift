@@ -33,14 +33,25 @@ extension Envelope {
                 try reader.skip(field, in: bytes)
                 message = .unknown(number: Int32(field.number))
             } else {
-                let started = message.takeSwallowed(number: field.number)
-                message = .swallowed(try reader.merged(into: started, in: bytes))
+                try mergeSwallowed(field, from: &reader, in: bytes)
             }
         default:
             // Not a member of the oneof as Bisq knows it, so it does not displace one.
             try reader.skip(field, in: bytes)
             if case .missing = message { message = .unknown(number: Int32(field.number)) }
         }
+    }
+
+    private mutating func mergeSwallowed(
+        _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>
+    ) throws(ProtoError) {
+        let swallowed = message.takeSwallowed(number: field.number)
+        guard swallowed.isRead else {
+            try reader.skip(field, in: bytes)
+            message = .swallowed(swallowed)
+            return
+        }
+        message = .swallowed(try reader.merged(into: swallowed, in: bytes))
     }
 
     private mutating func mergeBundle(

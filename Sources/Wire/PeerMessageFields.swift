@@ -153,6 +153,9 @@ extension SwallowedMessage: ProtoReadable {
         }
     }
 
+    /// Nothing in the others matters here, not even whether they are well formed.
+    var isRead: Bool { senderField != nil || capabilitiesField != nil }
+
     /// Where the message names its sender. Other messages that do (within a trade) come sealed.
     private var senderField: Int32? {
         switch number {

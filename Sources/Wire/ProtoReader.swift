@@ -2,7 +2,7 @@
 package enum ProtoError: Error, Equatable {
     /// A value runs past the end of its message.
     case truncated
-    /// A varint of more than ten bytes.
+    /// A varint of more than ten bytes; of a tag or a length, more than five.
     case overlongVarint
     /// A tag with field number 0.
     case fieldNumberZero
@@ -52,15 +52,15 @@ struct ProtoReader {
     /// The next field's tag, or `nil` at the end of the message.
     mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
         guard position < end else { return nil }
-        // Java's reader, which every Bisq peer has, keeps the low 32 bits of an over-long tag.
-        let tag = UInt32(truncatingIfNeeded: try varint(in: bytes))
+        // The reference reader, too, drops what five bytes have beyond 32 bits. Java's takes ten; no peer writes them.
+        let tag = UInt32(truncatingIfNeeded: try varint(in: bytes, maximumSize: 5))
         guard let type = ProtoField.WireType(rawValue: tag & 7) else { throw .invalidWireType }
         guard tag >> 3 != 0 else { throw .fieldNumberZero }
         return ProtoField(number: tag >> 3, type: type)
     }
 
     /// 64 bits; what a tenth byte has beyond them is dropped.
-    mutating func varint(in bytes: Span<UInt8>) throws(ProtoError) -> UInt64 {
+    mutating func varint(in bytes: Span<UInt8>, maximumSize: Int = 10) throws(ProtoError) -> UInt64 {
         guard position < end else { throw .truncated }
         let first = bytes[position]
         if first < 0x80 {
@@ -68,7 +68,7 @@ struct ProtoReader {
             return UInt64(first)
         }
         var value: UInt64 = 0
-        for index in 0..<10 {
+        for index in 0..<maximumSize {
             guard position < end else { throw .truncated }
             let byte = bytes[position]
             position += 1
@@ -93,7 +93,7 @@ struct ProtoReader {
 
     /// Where the bytes of a length-delimited value lie. The reader stands behind them.
     mutating func delimited(in bytes: Span<UInt8>) throws(ProtoError) -> Range<Int> {
-        let length = try varint(in: bytes)
+        let length = try varint(in: bytes, maximumSize: 5)
         guard length <= UInt64(end - position) else { throw .truncated }
         let start = position
         position += Int(length)

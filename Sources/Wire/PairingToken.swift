@@ -1,0 +1,181 @@
+/// Why a text is not a pairing token. What was found is told, never the key or the device token.
+package enum PairingTokenError: Error, Equatable {
+    case sections(count: Int)
+    /// Case matters.
+    case unknownMagic
+    case keyLength(characters: Int)
+    case deviceTokenLength(characters: Int, platform: MobilePlatform)
+    // Bisq accepts what follows and fails later.
+    case keyNotASCII
+    case deviceTokenCharacters(platform: MobilePlatform)
+    case descriptorWithoutModel
+    case descriptorCharacters
+}
+
+extension PairingTokenError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .sections(let count):
+            "the pairing token has \(count) sections; it must have 4, separated by |"
+        case .unknownMagic:
+            "the pairing token must begin with iOS|, iOSDev| or android|"
+        case .keyLength(let characters):
+            "the key in the pairing token has \(characters) characters; it must have 32"
+        case .deviceTokenLength(let characters, .android):
+            "the device token has \(characters) characters; Android's have 32 to 4096"
+        case .deviceTokenLength(let characters, .ios), .deviceTokenLength(let characters, .iosDev):
+            "the device token has \(characters) characters; Apple's have 64"
+        case .keyNotASCII:
+            "the key in the pairing token must be printable ASCII"
+        case .deviceTokenCharacters(.android):
+            "the device token has characters other than letters, digits and _ : . -"
+        case .deviceTokenCharacters(.ios), .deviceTokenCharacters(.iosDev):
+            "the device token has characters other than hex digits"
+        case .descriptorWithoutModel:
+            "the phone's descriptor must name a model behind iPhone or iPad, or be empty"
+        case .descriptorCharacters:
+            "the phone's descriptor has control characters"
+        }
+    }
+}
+
+extension MobilePlatform {
+    /// The first section of a pairing token.
+    package var pairingMagic: String {
+        switch self {
+        case .ios: "iOS"
+        case .iosDev: "iOSDev"
+        case .android: "android"
+        }
+    }
+
+    /// The first section of what is sent to such a phone.
+    package var messageMagic: MessageMagic {
+        switch self {
+        case .ios, .iosDev: .ios
+        case .android: .android
+        }
+    }
+
+    fileprivate init?(pairingMagic: Substring) {
+        guard let platform = Self.allCases.first(where: { $0.pairingMagic == pairingMagic }) else {
+            return nil
+        }
+        self = platform
+    }
+}
+
+/// What a phone shows as text or QR code to be notified: `magic|descriptor|key|token` (Bisq 1,
+/// `MobileNotificationValidator.java`; Bisq Remote's `Phone`).
+///
+/// The key is the phone's secret, shared with its Bisq and nobody else. Not a thing to log.
+package struct PairingToken: Equatable, Sendable {
+    package let platform: MobilePlatform
+    /// Free words of the phone about itself, such as `iPhone 8 Plus`. May be empty.
+    package let descriptor: String
+    /// 32 ASCII characters: the bytes of an AES-256 key.
+    package let key: String
+    package let deviceToken: String
+
+    /// Reads a token as a careful node should: what Bisq accepts and would fail on later is refused.
+    package init(_ text: String) throws(PairingTokenError) {
+        let sections = text.split(separator: "|", omittingEmptySubsequences: false)
+        try self.init(sections: sections)
+        try checkStrictly()
+    }
+
+    /// Reads a token by the rule of Bisq 1, which counts characters and looks at few of them.
+    package init(asBisqReads text: String) throws(PairingTokenError) {
+        var sections = text.split(separator: "|", omittingEmptySubsequences: false)
+        // Java's split drops empty sections at the end, unless the text has but one.
+        while sections.count > 1, sections.last?.isEmpty == true { sections.removeLast() }
+        try self.init(sections: sections)
+    }
+
+    /// Makes a phone's token.
+    package init(
+        platform: MobilePlatform, descriptor: String, key: String, deviceToken: String
+    ) throws(PairingTokenError) {
+        try self.init("\(platform.pairingMagic)|\(descriptor)|\(key)|\(deviceToken)")
+    }
+
+    package var text: String { "\(platform.pairingMagic)|\(descriptor)|\(key)|\(deviceToken)" }
+
+    /// Whether the sender asks Apple to wake the app (Bisq 1, `MobileModel.java`).
+    package var isContentAvailable: Bool { Self.isContentAvailable(descriptor: descriptor) }
+
+    private init(sections: [Substring]) throws(PairingTokenError) {
+        guard sections.count == 4 else { throw .sections(count: sections.count) }
+        guard let platform = MobilePlatform(pairingMagic: sections[0]) else { throw .unknownMagic }
+        self.platform = platform
+        descriptor = String(sections[1])
+        key = String(sections[2])
+        deviceToken = String(sections[3])
+        // Java counts UTF-16 units.
+        guard key.utf16.count == 32 else { throw .keyLength(characters: key.utf16.count) }
+        let length = deviceToken.utf16.count
+        guard platform == .android ? length >= 32 : length == 64 else {
+            throw .deviceTokenLength(characters: length, platform: platform)
+        }
+    }
+
+    private func checkStrictly() throws(PairingTokenError) {
+        guard key.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "|") }) else {
+            throw .keyNotASCII
+        }
+        let bytes = deviceToken.utf8
+        switch platform {
+        case .ios, .iosDev:
+            guard bytes.allSatisfy(\.isHexDigit) else { throw .deviceTokenCharacters(platform: platform) }
+        case .android:
+            guard bytes.allSatisfy(\.isAllowedInFCMToken) else {
+                throw .deviceTokenCharacters(platform: platform)
+            }
+            guard bytes.count <= 4_096 else {
+                throw .deviceTokenLength(characters: bytes.count, platform: platform)
+            }
+        }
+        guard descriptor.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
+            throw .descriptorCharacters
+        }
+        let words = descriptor.split(separator: " ")
+        guard words.count > 1 || words.first != "iPhone" && words.first != "iPad" else {
+            throw .descriptorWithoutModel
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    fileprivate var isHexDigit: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+    }
+
+    fileprivate var isAllowedInFCMToken: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+            || "_:.-".utf8.contains(self)
+    }
+}
+
+extension PairingToken {
+    /// True for an iPhone from 6s on, named as its makers do, and for an iPad Pro. A descriptor without a model, on
+    /// which Bisq 1 fails, is false.
+    package static func isContentAvailable(descriptor: String) -> Bool {
+        let words = descriptor.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count > 1 else { return false }
+        guard words[0] == "iPhone" else { return words[0] == "iPad" && words[1] == "Pro" }
+        if ["X", "XS", "XR"].contains(words[1]) { return true }
+        var model = Array(words[1].utf8)
+        var suffix: UInt8?
+        // One letter behind one or two digits: 6s, 5c, 11x.
+        if (2...3).contains(model.count), let last = model.last, !last.isDigit,
+            model.dropLast().allSatisfy(\.isDigit)
+        {
+            suffix = last
+            model.removeLast()
+        }
+        guard let number = Int32(String(decoding: model, as: UTF8.self)) else { return false }
+        return number > 6 || number == 6 && suffix.map { $0 | 0x20 } == UInt8(ascii: "s")
+    }
+}
