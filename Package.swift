@@ -38,7 +38,7 @@ let package = Package(
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         .target(name: "CSupport"),
 
-        library("Wire", pure: true, []),
+        .target(name: "Wire", exclude: ["onionbell.proto"], swiftSettings: pure),
         library("Relay", pure: true, []),
         library("JSON", pure: true, []),
         library("HTTP1", pure: true, []),

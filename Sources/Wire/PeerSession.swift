@@ -1,29 +1,3 @@
-/// What one read from a peer calls for. The owner of many sessions keeps one and clears it after each read.
-///
-/// One reused value, rather than a callback per frame or a list of actions: replies gather into one write, the
-/// requests of a read are handed on together, no frame costs an allocation beyond its own strings, and no closure
-/// crosses from this pure module to the loop's isolation.
-package struct PeerTurn {
-    /// To be written to the peer, in this order, before it is closed.
-    package var replies: [UInt8] = []
-    /// To be submitted, in this order, also when the connection is to be closed.
-    package var requests: [MobileNotificationRequest] = []
-    /// Close once the replies are flushed.
-    package var close: PeerClose?
-    /// Whole frames in this read.
-    package var frameCount = 0
-
-    package init() {}
-
-    package mutating func clear() {
-        // What one large read left behind is not kept for ever.
-        replies.removeAll(keepingCapacity: replies.capacity <= 65_536)
-        requests.removeAll(keepingCapacity: requests.capacity <= 1_024)
-        close = nil
-        frameCount = 0
-    }
-}
-
 /// The node's side of one peer's connection: bytes in, replies and notifications out. Holds no socket, clock or task.
 ///
 /// A strict neighbour of Bisq 1's network, whichever side dialled: it answers a Ping with a Pong and a GetPeersRequest
