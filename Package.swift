@@ -82,7 +82,7 @@ let package = Package(
                 "Vectors",
             ]),
         tests("Tor", ["Tor", "Reactor", "Crypto", "Lab"]),
-        tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Reactor", "Vectors"]),
+        tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors"]),
         tests("Lab", ["Lab", "Wire", "Crypto", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
         tests("EndToEnd", ["Lab", "Wire", "Reactor", "Vectors"]),

@@ -27,10 +27,14 @@ struct LineLogHandler: LogHandler {
         let line: String
         switch format {
         case .text:
-            line = ([time, event.level.rawValue, event.message.description] + facts.map { "\($0.0)=\(quoted($0.1))" })
+            line =
+                ([time, event.level.rawValue, event.message.description]
+                + facts.map { "\($0.0)=\(quoted($0.1))" })
                 .joined(separator: " ")
         case .json:
-            let fields = [("time", time), ("level", event.level.rawValue), ("event", event.message.description)] + facts
+            let fields =
+                [("time", time), ("level", event.level.rawValue), ("event", event.message.description)]
+                + facts
             line = "{" + fields.map { "\(json($0.0)):\(json($0.1))" }.joined(separator: ",") + "}"
         }
         write(line + "\n")
@@ -53,7 +57,8 @@ struct LineLogHandler: LogHandler {
     }
 
     private func quoted(_ text: String) -> String {
-        let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") }
+        let isPlain =
+            !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") }
         return isPlain ? text : json(text)
     }
 

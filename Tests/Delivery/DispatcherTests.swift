@@ -1,0 +1,226 @@
+import Crypto
+import Delivery
+import Foundation
+import Logging
+import Reactor
+import Relay
+import Storage
+import Testing
+
+typealias Notification = Relay.Notification
+
+/// A gateway whose answers the test gives.
+@EventLoop
+final class HandGateway: Gateway {
+    var capacity = 0 { didSet { if oldValue == 0, capacity > 0 { onCapacity?() } } }
+    var onCapacity: (@EventLoop () -> Void)?
+    private(set) var sent: [(notification: Notification, completion: @EventLoop (Outcome) -> Void)] = []
+    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
+        capacity -= 1
+        sent.append((notification, completion))
+        waiting.filter { $0.count <= sent.count }.forEach { $0.continuation.resume() }
+        waiting.removeAll { $0.count <= sent.count }
+    }
+
+    func answer(_ index: Int, _ outcome: Outcome) {
+        capacity += 1
+        sent[index].completion(outcome)
+    }
+
+    func wait(forSent count: Int) async {
+        if sent.count >= count { return }
+        await withCheckedContinuation { waiting.append((count, $0)) }
+    }
+
+    func stop() { capacity = 0 }
+}
+
+/// Receipts as they come, in order.
+@EventLoop
+final class Receipts {
+    private(set) var all: [Receipt] = []
+    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func add(_ receipt: Receipt) {
+        all.append(receipt)
+        waiting.filter { $0.count <= all.count }.forEach { $0.continuation.resume() }
+        waiting.removeAll { $0.count <= all.count }
+    }
+
+    func wait(for count: Int) async -> [Receipt] {
+        if all.count < count { await withCheckedContinuation { waiting.append((count, $0)) } }
+        return all
+    }
+}
+
+@EventLoop
+@Suite struct DispatcherTests {
+    let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
+    static let lane = LaneID(app: "android", isSandbox: false)
+
+    private func dispatcher(_ gateway: HandGateway?, outbox: (any Outbox)? = nil) async throws -> Dispatcher {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        let validator = Validator(apps: [app], defaultIOS: "", defaultAndroid: "android")
+        let store: any Outbox
+        if let outbox {
+            store = outbox
+        } else {
+            store = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        }
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(validator: validator, limits: Admission.Limits()), outbox: store,
+            digester: SubmissionDigester(key: Secret([1, 2, 3])),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        if let gateway { dispatcher.add(gateway, for: Self.lane) }
+        try await dispatcher.start()
+        return dispatcher
+    }
+
+    private func submission(_ number: Int, uid: String? = nil) -> Submission {
+        Submission(
+            uid: uid ?? "uid-\(number)", platform: .android,
+            deviceToken: String(repeating: "t", count: 40) + "\(number)",
+            message: String(repeating: "QUJD", count: 12))
+    }
+
+    @Test func aSenderHearsOfTheStoreAndThenOfTheEnd() async throws {
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway)
+        let receipts = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
+        #expect(await receipts.wait(for: 1) == [.stored])
+        await gateway.wait(forSent: 1)
+        gateway.answer(0, .accepted)
+        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
+        await dispatcher.stop()
+    }
+
+    @Test func submissionsThatComeDuringACommitShareTheNextOne() async throws {
+        let dispatcher = try await dispatcher(nil)
+        let receipts = Receipts()
+        for number in 0..<500 {
+            dispatcher.submit(submission(number), awaitsOutcome: false) { receipts.add($0) }
+        }
+        let all = await receipts.wait(for: 500)
+        #expect(all.allSatisfy { $0 == .stored })
+        #expect(dispatcher.counters.commits <= 2)
+        await dispatcher.stop()
+    }
+
+    @Test func whatWasStoredButNotDeliveredIsSentAfterAStartAnewUnderTheSameId() async throws {
+        let first = HandGateway(capacity: 10)
+        var node: Dispatcher? = try await dispatcher(first)
+        let receipts = Receipts()
+        node?.submit(submission(1), awaitsOutcome: false) { receipts.add($0) }
+        _ = await receipts.wait(for: 1)
+        await first.wait(forSent: 1)
+        let id = first.sent[0].notification.id
+        await node?.stop(deadline: .milliseconds(1))  // the answer never came
+        node = nil
+        let second = HandGateway(capacity: 10)
+        let again = try await dispatcher(second)
+        await second.wait(forSent: 1)
+        #expect(second.sent.map(\.notification.id) == [id])
+        second.answer(0, .accepted)
+        await again.stop()
+        let third = try await dispatcher(HandGateway(capacity: 10))
+        #expect(third.waiting == 0)
+        await third.stop()
+    }
+
+    @Test func aRepeatedUidIsDeliveredOnceAndToldTheOutcome() async throws {
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway)
+        let receipts = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
+        _ = await receipts.wait(for: 1)
+        let repeated = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { repeated.add($0) }
+        #expect(await repeated.wait(for: 1) == [.stored])
+        await gateway.wait(forSent: 1)
+        gateway.answer(0, .accepted)
+        #expect(await repeated.wait(for: 2) == [.stored, .ended(.delivered)])
+        let late = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { late.add($0) }
+        #expect(await late.wait(for: 1) == [.ended(.delivered)])
+        let other = Receipts()
+        dispatcher.submit(submission(2, uid: "uid-1"), awaitsOutcome: false) { other.add($0) }
+        #expect(await other.wait(for: 1) == [.refused(.duplicateUid)])
+        #expect(gateway.sent.count == 1)
+        await dispatcher.stop()
+    }
+
+    /// An outbox over a real one that fails on command.
+    actor FailingOutbox: Outbox {
+        private let real: SQLiteOutbox
+        private var fault: OutboxError?
+
+        init(_ real: SQLiteOutbox) { self.real = real }
+        func setFault(_ fault: OutboxError?) { self.fault = fault }
+        func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
+        func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
+            if let fault { throw fault }
+            return try await real.commit(changes)
+        }
+        func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
+            try await real.notifications(sequences)
+        }
+        func close() async { await real.close() }
+    }
+
+    @Test func aFullDiskIsAnsweredBusyAndNothingAcceptedIsLost() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway, outbox: outbox)
+        let receipts = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
+        await gateway.wait(forSent: 1)
+        await outbox.setFault(.full)
+        let refused = Receipts()
+        dispatcher.submit(submission(2), awaitsOutcome: false) { refused.add($0) }
+        guard case .busy = await refused.wait(for: 1)[0] else {
+            Issue.record("stored on a full disk")
+            return
+        }
+        #expect(dispatcher.outboxFault == .full)
+        gateway.answer(0, .accepted)  // its end can't be written down yet
+        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
+        await outbox.setFault(nil)
+        let again = Receipts()
+        dispatcher.submit(submission(2), awaitsOutcome: true) { again.add($0) }
+        #expect(await again.wait(for: 1) == [.stored])
+        #expect(dispatcher.outboxFault == nil)
+        await gateway.wait(forSent: 2)
+        gateway.answer(1, .accepted)
+        _ = await again.wait(for: 2)
+        await dispatcher.stop()
+        let after = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        #expect(try await after.content().waiting.isEmpty)
+        await after.close()
+    }
+
+    @Test func aDeadTokenEndsWhatWaitsBehindItAndIsRefusedFromThenOn() async throws {
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway)
+        let receipts = Receipts()
+        for uid in ["a", "b", "c"] {
+            dispatcher.submit(submission(1, uid: uid), awaitsOutcome: true) { receipts.add($0) }
+        }
+        _ = await receipts.wait(for: 3)
+        await gateway.wait(forSent: 1)
+        gateway.answer(0, .tokenDead(reason: "Unregistered", since: nil))
+        let dead = Receipt.ended(.tokenDead(reason: "Unregistered"))
+        #expect(await receipts.wait(for: 6) == [.stored, .stored, .stored, dead, dead, dead])
+        let later = Receipts()
+        dispatcher.submit(submission(1, uid: "d"), awaitsOutcome: false) { later.add($0) }
+        #expect(later.all == [dead])
+        #expect(gateway.sent.count == 1)
+        await dispatcher.stop()
+    }
+}

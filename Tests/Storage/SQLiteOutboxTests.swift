@@ -1,0 +1,196 @@
+import Foundation
+import Relay
+import Storage
+import Testing
+
+private typealias Notification = Relay.Notification
+
+/// A state directory of one test, removed with it.
+final class Directory {
+    let path: String
+    var outbox: String { path + "/outbox.sqlite" }
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/onionbell-storage-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+func request(
+    _ sequence: Int64, identity: UInt64? = nil, content: UInt64 = 7, token: UInt64 = 1, app: String = "app",
+    message: String = "bWVzc2FnZQ==", acceptedAt: Int64 = 1000
+) -> StoreRequest {
+    StoreRequest(
+        sequence: sequence,
+        notification: Notification(
+            id: NotificationID(high: UInt64(sequence), low: .max), app: app,
+            isSandbox: sequence.isMultiple(of: 2),
+            deviceToken: "token-\(token)", message: message, isUrgent: true, hasSound: false,
+            isMutableContent: true,
+            isContentAvailable: false, expiresAt: 9_000_000_000_000, acceptedAt: acceptedAt),
+        digests: SubmissionDigests(
+            token: Digest(high: token, low: token),
+            identity: Digest(high: identity ?? UInt64(sequence), low: 1),
+            content: Digest(high: content, low: 2)))
+}
+
+@Suite struct SQLiteOutboxTests {
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    @Test func whatWasCommittedIsThereAfterAStartAnew() async throws {
+        let requests = (1...5).map { request($0, app: $0 == 3 ? "other" : "app") }
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try await first.commit(requests.map { .store($0) }) == Array(repeating: .stored, count: 5))
+        _ = try await first.commit([
+            .finish(sequence: 2, .delivered), .postpone(sequence: 4, attempts: 3, notBefore: 77),
+            .buryToken(Digest(high: 8, low: 9), since: 5),
+        ])
+        await first.close()
+
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        let content = try await second.content()
+        #expect(content.waiting.map(\.sequence) == [1, 3, 4, 5])
+        #expect(content.waiting.map(\.lane.app) == ["app", "other", "app", "app"])
+        #expect(content.waiting.map(\.lane.isSandbox) == [false, false, true, false])
+        #expect(content.waiting[2].attempts == 3)
+        #expect(content.waiting[2].notBefore == 77)
+        #expect(content.waiting[0].token == Digest(high: 1, low: 1))
+        #expect(content.waiting[0].size == "token-1".count + "bWVzc2FnZQ==".count)
+        #expect(content.deadTokens == [Digest(high: 8, low: 9): 5])
+        #expect(content.nextSequence == 6)
+        let found = try await second.notifications([5, 2, 1, 99])
+        #expect(found == [1: requests[0].notification, 5: requests[4].notification])
+        await second.close()
+    }
+
+    @Test func aRepetitionGetsThePresentStateOfTheFirst() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let again = { (sequence: Int64) in OutboxChange.store(request(sequence, identity: 1)) }
+        #expect(
+            try await outbox.commit([.store(request(1)), again(2)]) == [
+                .stored, .alreadyWaiting(sequence: 1),
+            ])
+        for ending in [Ending.delivered, .refused(reason: "Word"), .tokenDead(reason: "Gone"), .expired] {
+            #expect(
+                try await outbox.commit([.finish(sequence: 1, ending), again(3)]) == [.alreadyEnded(ending)])
+        }
+        #expect(try await outbox.commit([.store(request(4, identity: 1, content: 8))]) == [.conflict])
+        #expect(try await outbox.content().waiting.isEmpty)
+        await outbox.close()
+    }
+
+    @Test func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([
+            .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 100)),
+            .store(request(3, acceptedAt: 200)), .finish(sequence: 1, .delivered),
+            .finish(sequence: 3, .delivered),
+            .buryToken(Digest(high: 1, low: 1), since: 49), .buryToken(Digest(high: 2, low: 2), since: 50),
+        ])
+        _ = try await outbox.commit([.forget(acceptedBefore: 200, buriedBefore: 50)])
+        #expect(
+            try await outbox.commit([
+                .store(request(11, identity: 1)), .store(request(12, identity: 2)),
+                .store(request(13, identity: 3)),
+            ]) == [.stored, .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
+        #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
+        await outbox.close()
+    }
+
+    @Test func aCommitMakesAllChangesOrNone() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1))])
+        // The same sequence number twice can't be stored: the whole commit goes.
+        await #expect(throws: OutboxError.self) {
+            try await outbox.commit([
+                .finish(sequence: 1, .delivered), .store(request(2)), .store(request(2, identity: 99)),
+            ])
+        }
+        #expect(try await outbox.content().waiting.map(\.sequence) == [1])
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored])
+        await outbox.close()
+    }
+
+    @Test func nothingOfAnEndedNotificationStaysOnDisk() async throws {
+        let secret = "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1, token: 4711, message: secret))])
+        #expect(try isOnDisk(secret))
+        _ = try await outbox.commit([.finish(sequence: 1, .delivered)])
+        _ = try await outbox.commit([.forget(acceptedBefore: 0, buriedBefore: 0)])
+        #expect(try !isOnDisk(secret))
+        #expect(try !isOnDisk("token-4711"))
+        await outbox.close()
+        #expect(try !isOnDisk(secret))
+    }
+
+    private func isOnDisk(_ text: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).contains { name in
+            try Data(contentsOf: URL(filePath: directory.path + "/" + name)).range(of: Data(text.utf8)) != nil
+        }
+    }
+
+    @Test func theFileIsTheOwnersAlone() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.outbox)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        await outbox.close()
+    }
+
+    @Test func aDamagedFileIsRefusedWithWhatToDo() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit((1...500).map { .store(request($0)) })
+        await outbox.close()
+        let file = try FileHandle(forWritingTo: URL(filePath: directory.outbox))
+        try file.seek(toOffset: 4096 * 3)
+        try file.write(contentsOf: Data(repeating: 0x5a, count: 4096 * 4))
+        try file.close()
+        do {
+            _ = try await SQLiteOutbox(path: directory.outbox)
+            Issue.record("a damaged file was taken")
+        } catch {
+            #expect(error.description.contains("is damaged"))
+            #expect(error.description.contains(".recover"))
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefused() async throws {
+        try Data("this is a text file, long enough to be no database header at all".utf8)
+            .write(to: URL(filePath: directory.outbox))
+        await #expect(throws: SQLiteError.self) { try await SQLiteOutbox(path: directory.outbox) }
+    }
+
+    @Test func aFullDiskRefusesTheCommitAndWorksAgainWhenThereIsRoom() async throws {
+        // A file system of 4 MiB of its own; without the right to mount one there is nothing to try.
+        let mount = directory.path + "/small"
+        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+        guard run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", mount) == 0 else { return }
+        defer { _ = run("umount", "-l", mount) }
+        let outbox = try await SQLiteOutbox(path: mount + "/outbox.sqlite")
+        _ = try await outbox.commit([.store(request(1))])
+        let ballast = URL(filePath: mount + "/ballast")
+        try Data(count: 3_800_000).write(to: ballast)
+        let large = String(repeating: "bWVz", count: 900)
+        await #expect(throws: OutboxError.full) {
+            try await outbox.commit((2...200).map { .store(request($0, message: large)) })
+        }
+        #expect(try await outbox.content().waiting.map(\.sequence) == [1])
+        try FileManager.default.removeItem(at: ballast)
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored])
+        await outbox.close()
+    }
+
+    private func run(_ arguments: String...) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
