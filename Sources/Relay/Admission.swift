@@ -13,6 +13,8 @@ package struct Admission: Sendable {
         package var waiting = 100_000
         /// Bytes of message and token that may wait in the whole node.
         package var waitingBytes = 256 << 20
+        /// Bytes of message and token that may be on their way into the outbox: these are in memory.
+        package var storingBytes = 16 << 20
 
         package init() {}
     }
@@ -28,39 +30,45 @@ package struct Admission: Sendable {
     private let limits: Limits
     private let interval: Int64
     private var accounts: [Digest: Account] = [:]
-    private var nextSweep: Int64 = 0
+    private var sweepAbove = Admission.leastSweep
     package private(set) var waiting = 0
     package private(set) var waitingBytes = 0
+    private var storingBytes = 0
 
-    private static let sweepInterval: Int64 = 1_000_000_000
+    private static let leastSweep = 1024
     private static let retryWhenFull: Duration = .seconds(30)
+    /// The disk is slower than the senders: that may soon be over.
+    private static let retryWhenStoring: Duration = .seconds(2)
 
     package init(limits: Limits) {
         self.limits = limits
         interval = Int64(1_000_000_000 / limits.tokenRate)
     }
 
-    /// Takes one place, or says when to try again. A place taken is given back by ``release(token:size:)``.
+    /// Takes one place, or says when to try again. ``settle(size:)`` says that the outbox has answered;
+    /// ``release(token:size:)`` gives the place back.
     mutating func admit(token: Digest, size: Int, at now: Instant) -> Duration? {
-        sweep(at: now.monotonicNanoseconds)
         guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes else {
             return Admission.retryWhenFull
         }
+        guard storingBytes + size <= limits.storingBytes else { return Admission.retryWhenStoring }
         let time = now.monotonicNanoseconds
-        let isAdmitted: Duration? = {
-            (account: inout Account) in
-            guard account.waiting < limits.waitingPerToken else { return Admission.retryWhenFull }
-            let earliest = account.usedUntil - interval * Int64(limits.tokenBurst - 1)
-            guard time >= earliest else { return .nanoseconds(earliest - time) }
-            account.usedUntil = max(account.usedUntil, time) + interval
-            account.waiting += 1
-            return nil
-        }(&accounts[token, default: Account()])
-        guard isAdmitted == nil else { return isAdmitted }
+        var account = accounts[token] ?? Account()
+        guard account.waiting < limits.waitingPerToken else { return Admission.retryWhenFull }
+        let earliest = account.usedUntil - interval * Int64(limits.tokenBurst - 1)
+        guard time >= earliest else { return .nanoseconds(earliest - time) }
+        account.usedUntil = max(account.usedUntil, time) + interval
+        account.waiting += 1
+        accounts[token] = account
         waiting += 1
         waitingBytes += size
+        storingBytes += size
+        sweep(at: time)
         return nil
     }
+
+    /// It is no longer on its way into the outbox.
+    mutating func settle(size: Int) { storingBytes -= size }
 
     /// Takes a place for what was accepted before this process began: no limit can refuse it.
     mutating func restore(token: Digest, size: Int) {
@@ -75,11 +83,14 @@ package struct Admission: Sendable {
         waitingBytes -= size
     }
 
-    /// Forgets tokens that have nothing waiting and a fresh rate, so that the table stays as small as the traffic of
-    /// the last seconds.
+    /// Forgets tokens that have nothing waiting and a fresh rate. Done whenever the table has doubled: it stays within
+    /// twice what waits and the traffic of the last seconds, and no single submission pays for it each time.
     private mutating func sweep(at time: Int64) {
-        guard time >= nextSweep else { return }
-        nextSweep = time + Admission.sweepInterval
+        guard accounts.count > sweepAbove else { return }
         accounts = accounts.filter { $0.value.waiting > 0 || $0.value.usedUntil > time }
+        sweepAbove = max(Admission.leastSweep, 2 * accounts.count)
     }
+
+    /// Tokens in the table.
+    var accountCount: Int { accounts.count }
 }

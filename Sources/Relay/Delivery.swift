@@ -16,7 +16,8 @@ struct Delivery: Sendable {
         var token: Digest
         var lane: Int
         var size: Int
-        var expiresAt: Int64
+        /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
+        var deadline: Int64
         var attempts = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
@@ -26,6 +27,11 @@ struct Delivery: Sendable {
         var next: Slot?
         /// `nil` while it is only on disk.
         var body: Body?
+
+        /// Whether a slot still holds what a heap says it does.
+        func isCurrent(_ sequence: Int64, _ state: State) -> Bool {
+            self.sequence == sequence && self.state == state
+        }
     }
 
     /// On the heap, so that a notification without it takes little room.
@@ -37,6 +43,8 @@ struct Delivery: Sendable {
     private struct Queue: Sendable {
         var head: Slot
         var tail: Slot
+        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time.
+        var notBefore: Int64
     }
 
     private(set) var entries: [Entry] = []
@@ -69,28 +77,47 @@ struct Delivery: Sendable {
     }
 
     /// Puts a stored notification behind the others of its token.
-    mutating func enqueue(_ slot: Slot, notBefore: Int64, at time: Int64) {
+    ///
+    /// - Parameter notBefore: Monotonic nanoseconds before which it is not sent; 0: at any time.
+    mutating func enqueue(_ slot: Slot, notBefore: Int64 = 0) {
         let token = entries[slot].token
         entries[slot].state = .queued
         if let tail = queues[token]?.tail {
             entries[tail].next = slot
             queues[token]?.tail = slot
         } else {
-            queues[token] = Queue(head: slot, tail: slot)
-            if notBefore > time { postpone(slot, until: notBefore) } else { makeReady(slot) }
+            queues[token] = Queue(head: slot, tail: slot, notBefore: 0)
+            if notBefore > 0 { postpone(slot, until: notBefore) } else { makeReady(slot) }
         }
     }
 
     private mutating func makeReady(_ slot: Slot) {
+        let entry = entries[slot]
         entries[slot].state = .ready
-        lanes[entries[slot].lane].addReady(
-            slot, sequence: entries[slot].sequence, isUrgent: entries[slot].isUrgent)
+        tidy(entry.lane)
+        lanes[entry.lane].addReady(slot, sequence: entry.sequence, isUrgent: entry.isUrgent)
     }
 
+    /// Neither this one nor those behind it are sent before then.
     mutating func postpone(_ slot: Slot, until time: Int64) {
+        let entry = entries[slot]
         entries[slot].state = .postponed
-        lanes[entries[slot].lane].postponed.insert(
-            Lane.Postponed(due: time, sequence: entries[slot].sequence, slot: slot))
+        queues[entry.token]?.notBefore = time
+        tidy(entry.lane)
+        lanes[entry.lane].postponed.insert(Lane.Postponed(due: time, sequence: entry.sequence, slot: slot))
+    }
+
+    /// What leaves unsent stays in the heaps of its lane until it comes to their top. A lane that is paused for days
+    /// would gather without end what expires meanwhile.
+    private mutating func tidy(_ lane: Int) {
+        let entries = entries
+        let bound = 2 * entries.count + 64
+        if lanes[lane].ready.count > bound {
+            lanes[lane].ready.keep { entries[$0.slot].isCurrent($0.sequence, .ready) }
+        }
+        if lanes[lane].postponed.count > bound {
+            lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed) }
+        }
     }
 
     /// Sent again as soon as its lane is open.
@@ -118,7 +145,8 @@ struct Delivery: Sendable {
             }
             queue.head = next
             queues[entry.token] = queue
-            makeReady(next)
+            // The gateway asked to spare the device, not this notification.
+            if entry.state == .postponed { postpone(next, until: queue.notBefore) } else { makeReady(next) }
             return
         }
         var before = queue.head
@@ -147,11 +175,11 @@ struct Delivery: Sendable {
     mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
         while let first = lanes[lane].postponed.first, first.due <= time {
             let due = lanes[lane].postponed.removeFirst()
-            if isCurrent(due.slot, due.sequence, .postponed) { makeReady(due.slot) }
+            if entries[due.slot].isCurrent(due.sequence, .postponed) { makeReady(due.slot) }
         }
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
-            if isCurrent(candidate.slot, candidate.sequence, .ready) { return candidate.slot }
+            if entries[candidate.slot].isCurrent(candidate.sequence, .ready) { return candidate.slot }
         }
         return nil
     }
@@ -159,15 +187,10 @@ struct Delivery: Sendable {
     /// When the next postponed one of a lane is due.
     mutating func nextDue(lane: Int) -> Int64? {
         while let first = lanes[lane].postponed.first {
-            if isCurrent(first.slot, first.sequence, .postponed) { return first.due }
+            if entries[first.slot].isCurrent(first.sequence, .postponed) { return first.due }
             _ = lanes[lane].postponed.removeFirst()
         }
         return nil
-    }
-
-    /// The heaps keep what has left until it comes to their top.
-    private func isCurrent(_ slot: Slot, _ sequence: Int64, _ state: State) -> Bool {
-        entries[slot].sequence == sequence && entries[slot].state == state
     }
 
     mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
@@ -179,7 +202,6 @@ struct Delivery: Sendable {
     }
 
     mutating func countReturn(of slot: Slot) { entries[slot].returns += 1 }
-    mutating func restoreAttempts(_ count: Int, of slot: Slot) { entries[slot].attempts = count }
 
     mutating func withLane<Result>(_ lane: Int, _ body: (inout Lane) -> Result) -> Result {
         body(&lanes[lane])

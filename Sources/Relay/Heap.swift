@@ -17,6 +17,12 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
+    /// Lets go of all others, in time linear but for a sort.
+    mutating func keep(where isKept: (Element) -> Bool) {
+        // What is sorted is a heap.
+        elements = elements.filter(isKept).sorted()
+    }
+
     mutating func removeFirst() -> Element {
         elements.swapAt(0, elements.count - 1)
         let first = elements.removeLast()

@@ -60,10 +60,11 @@ package struct Lane: Sendable {
 
     /// The gateway has judged a notification: it works.
     mutating func answered() {
+        // Of those sent before a pause one may still be answered: that says nothing of what came after it.
+        if case .paused = condition { return }
         failures = 0
         blockedReason = nil
-        // Of those sent before a pause one may still be answered; the pause stands.
-        if condition == .trying { condition = .open }
+        condition = .open
     }
 
     /// The gateway is overloaded or away: nothing begins until then. Of many that fail together one counts.
@@ -72,8 +73,7 @@ package struct Lane: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         if case .paused(let until) = condition {
-            guard let asked else { return }
-            condition = .paused(until: max(until, time + asked.nanoseconds))
+            condition = .paused(until: max(until, time + policy.obeyed(asked).nanoseconds))
             return
         }
         failures += 1

@@ -2,12 +2,12 @@
 enum MessageText {
     /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
     /// Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
-    static func isValid(_ message: String, for platform: Platform) -> Bool {
+    static func isValid(_ message: String, for gateway: GatewayKind) -> Bool {
         let text = message.utf8
         guard text.starts(with: magicPrefix) else {
             return base64Length(text[...]).map { $0 >= 28 } ?? false
         }
-        let magic = platform == .android ? androidMagic : iosMagic
+        let magic = gateway == .fcm ? androidMagic : iosMagic
         guard text.starts(with: magic) else { return false }
         let rest = text.dropFirst(magic.count)
         guard let separator = rest.firstIndex(of: UInt8(ascii: "|")) else { return false }

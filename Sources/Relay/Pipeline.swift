@@ -15,7 +15,7 @@ package struct Pipeline: Sendable {
 
     package enum Step: Equatable, Sendable {
         case send(Handle, Notification)
-        /// The next ones are on disk only: ask the outbox, then ``loaded(_:at:)``.
+        /// The next ones are on disk only: ask the outbox, then ``loaded(_:of:)``.
         case load([Int64])
         /// This one came to its end without being sent.
         case ended(sequence: Int64, Ending)
@@ -30,19 +30,26 @@ package struct Pipeline: Sendable {
     private var admission: Admission
     private var delivery = Delivery()
     private var deadTokens: [Digest: Int64] = [:]
-    private var changes: [OutboxChange] = []
+    private var changes = PendingChanges()
     private var nextSequence: Int64 = 1
     private var bodyBytes = 0
+    private let bodyBudget: Int
 
-    /// Bodies beyond this stay on disk only until their turn comes.
-    private static let bodyBudget = 4 << 20
     private static let bodiesPerLoad = 64
     /// A gateway that gives a notification back unhandled so often in a row is not believed any more.
     private static let longestRunOfReturns = 8
+    /// Dead tokens in the table. Whoever makes tokens up can fill it; those beyond are asked of the gateway again.
+    private static let mostDeadTokens = 1 << 18
 
-    package init(validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy()) {
+    /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored and not
+    ///   about to be sent are on disk only until their turn comes.
+    package init(
+        validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
+        bodyBudget: Int = 4 << 20
+    ) {
         self.validator = validator
         self.policy = policy
+        self.bodyBudget = bodyBudget
         admission = Admission(limits: limits)
     }
 
@@ -55,29 +62,31 @@ package struct Pipeline: Sendable {
             let slot = delivery.insert(
                 Delivery.Entry(
                     sequence: row.sequence, token: row.token, lane: delivery.lane(row.lane), size: row.size,
-                    expiresAt: row.expiresAt, attempts: row.attempts, isUrgent: row.isUrgent))
+                    deadline: now.deadline(row.expiresAt, within: Validator.longestLifetime),
+                    attempts: row.attempts, isUrgent: row.isUrgent))
+            let isDue = row.notBefore <= now.unixMilliseconds
             // The wall clock may have jumped: no wait is longer than the longest of ours.
-            let wait = min(max(0, row.notBefore - now.unixMilliseconds), policy.longest.milliseconds)
             delivery.enqueue(
-                slot, notBefore: now.monotonicNanoseconds + wait * 1_000_000, at: now.monotonicNanoseconds)
+                slot, notBefore: isDue ? 0 : now.deadline(row.notBefore, within: policy.longest))
         }
     }
 
     // MARK: In
 
+    /// - Parameter digests: Called with a notification whose message is not checked yet.
     package mutating func submit(
         _ submission: Submission, id: NotificationID, at now: Instant,
-        digests: (Notification) -> SubmissionDigests
+        digests makeDigests: (Notification) -> SubmissionDigests
     ) -> Submitted {
         let notification: Notification
+        let digests: SubmissionDigests
         do throws(Reason) {
-            notification = try validator.validate(submission, as: id, at: now)
+            notification = try validator.address(submission, as: id, at: now)
+            digests = makeDigests(notification)
+            guard deadTokens[digests.token] == nil else { return .answered(.ended(.unregistered)) }
+            try validator.check(notification, uid: submission.uid, at: now)
         } catch {
             return .answered(.refused(error))
-        }
-        let digests = digests(notification)
-        if deadTokens[digests.token] != nil {
-            return .answered(.ended(.tokenDead(reason: Reason.unregistered.rawValue)))
         }
         let size = notification.message.utf8.count + notification.deviceToken.utf8.count
         if let retryAfter = admission.admit(token: digests.token, size: size, at: now) {
@@ -88,8 +97,8 @@ package struct Pipeline: Sendable {
         let slot = delivery.insert(
             Delivery.Entry(
                 sequence: sequence, token: digests.token, lane: delivery.lane(notification.lane), size: size,
-                expiresAt: notification.expiresAt, isUrgent: notification.isUrgent, body: .init(notification))
-        )
+                deadline: now.deadline(notification.expiresAt, within: Validator.longestLifetime),
+                isUrgent: notification.isUrgent, body: .init(notification)))
         bodyBytes += size
         changes.append(
             .store(StoreRequest(sequence: sequence, notification: notification, digests: digests)))
@@ -100,40 +109,57 @@ package struct Pipeline: Sendable {
     ///
     /// - Returns: What to tell the sender.
     package mutating func stored(_ handle: Handle, result: StoreResult, at now: Instant) -> Receipt {
+        let slot = slot(of: handle, in: .storing)
         switch result {
         case .stored:
-            if bodyBytes > Pipeline.bodyBudget { dropBody(of: handle.slot) }
-            delivery.enqueue(handle.slot, notBefore: 0, at: now.monotonicNanoseconds)
+            admission.settle(size: delivery.entries[slot].size)
+            // The gateway may have said so while it was being stored.
+            if deadTokens[delivery.entries[slot].token] != nil {
+                return .ended(finish(slot, .unregistered).ending)
+            }
+            spareBody(of: slot)
+            delivery.enqueue(slot)
             return .stored
         case .alreadyWaiting:
-            leave(handle.slot)
+            abandon(slot)
             return .stored
         case .alreadyEnded(let ending):
-            leave(handle.slot)
+            abandon(slot)
             return .ended(ending)
         case .conflict:
-            leave(handle.slot)
+            abandon(slot)
             return .refused(.duplicateUid)
         }
     }
 
     /// The commit failed: nothing is stored, the sender is told to come again.
-    package mutating func storeFailed(_ handle: Handle) { leave(handle.slot) }
+    package mutating func storeFailed(_ handle: Handle) { abandon(slot(of: handle, in: .storing)) }
+
+    private mutating func abandon(_ slot: Int) {
+        admission.settle(size: delivery.entries[slot].size)
+        leave(slot)
+    }
+
+    private func slot(of handle: Handle, in state: Delivery.State) -> Int {
+        let entry = delivery.entries[handle.slot]
+        precondition(
+            entry.isCurrent(handle.sequence, state),
+            "notification \(handle.sequence) is told of as \(state); its place is \(entry.state)")
+        return handle.slot
+    }
 
     /// Whether this notification has not ended.
     package func isWaiting(_ sequence: Int64) -> Bool { delivery.slots[sequence] != nil }
 
-    /// How it ended, when that is not yet in a commit.
-    package func unsavedEnding(of sequence: Int64) -> Ending? {
-        for case .finish(sequence, let ending) in changes { return ending }
-        return nil
-    }
+    /// How it ended, when that was not yet in the outbox when the last commit began.
+    package func unsavedEnding(of sequence: Int64) -> Ending? { changes.ending(of: sequence) }
 
-    /// The changes that belong into the next commit. They are gone from here: a commit that fails must keep them.
-    package mutating func takeChanges() -> [OutboxChange] {
-        defer { changes = [] }
-        return changes
-    }
+    /// The changes that belong into the next commit, one commit after another: the results of one are told before the
+    /// next is taken. One that fails is told by ``storeFailed(_:)`` for each of its submissions and ``putBack(_:)``.
+    package mutating func takeChanges() -> [OutboxChange] { changes.take() }
+
+    /// The commit of these failed: all but the submissions go into the next one, before what has come since.
+    package mutating func putBack(_ failed: [OutboxChange]) { changes.putBack(failed) }
 
     package var hasChanges: Bool { !changes.isEmpty }
 
@@ -150,7 +176,7 @@ package struct Pipeline: Sendable {
             return delivery.nextDue(lane: lane).map { .wait(until: $0) } ?? .idle
         }
         let entry = delivery.entries[slot]
-        guard entry.expiresAt > now.unixMilliseconds else {
+        guard entry.deadline > time else {
             return .ended(sequence: entry.sequence, finish(slot, .expired).ending)
         }
         guard let body = entry.body else { return .load(load(from: slot, lane: lane, at: time)) }
@@ -163,6 +189,10 @@ package struct Pipeline: Sendable {
         var sequences: [Int64] = []
         var next: Int? = first
         while let slot = next {
+            guard delivery.entries[slot].body == nil else {
+                delivery.giveBack(slot)
+                break
+            }
             delivery.setState(.loading, of: slot)
             sequences.append(delivery.entries[slot].sequence)
             guard sequences.count < Pipeline.bodiesPerLoad else { break }
@@ -171,20 +201,27 @@ package struct Pipeline: Sendable {
         return sequences
     }
 
-    /// Bodies that ``Step/load(_:)`` asked for. A missing one has no row any more: it leaves the books.
-    package mutating func loaded(_ bodies: [Int64: Notification], of sequences: [Int64]) {
+    /// Bodies that ``Step/load(_:)`` asked for.
+    ///
+    /// - Returns: Those without one: the operator has taken their rows away, they end here.
+    @discardableResult
+    package mutating func loaded(
+        _ bodies: [Int64: Notification], of sequences: [Int64]
+    ) -> [(sequence: Int64, ending: Ending)] {
+        var ended: [(sequence: Int64, ending: Ending)] = []
         for sequence in sequences {
             guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
                 continue
             }
             guard let notification = bodies[sequence] else {
-                leave(slot)
+                ended.append(finish(slot, .refused(reason: Reason.internal.rawValue)))
                 continue
             }
             delivery.setBody(.init(notification), of: slot)
             bodyBytes += delivery.entries[slot].size
             delivery.giveBack(slot)
         }
+        return ended
     }
 
     /// The outbox could not be read: they are tried again.
@@ -203,7 +240,7 @@ package struct Pipeline: Sendable {
     package mutating func attemptEnded(
         _ handle: Handle, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
     ) -> [(sequence: Int64, ending: Ending)] {
-        let slot = handle.slot
+        let slot = slot(of: handle, in: .inFlight)
         let lane = delivery.entries[slot].lane
         let time = now.monotonicNanoseconds
         delivery.withLane(lane) { $0.ended() }
@@ -216,15 +253,18 @@ package struct Pipeline: Sendable {
             return [finish(slot, .refused(reason: reason))]
         case .tokenDead(let reason, let since):
             delivery.withLane(lane) { $0.answered() }
-            return bury(slot, reason: reason, since: since ?? now.unixMilliseconds)
+            // A clock of theirs that is ahead must not keep it dead for longer.
+            return bury(slot, reason: reason, since: min(since ?? .max, now.unixMilliseconds))
         case .blocked(let reason):
             delivery.withLane(lane) { [policy] in
                 $0.block(reason: reason, at: time, policy: policy, using: &random)
             }
             delivery.giveBack(slot)
+            spareBody(of: slot)
             return []
         case .deferred(let deferral):
             postpone(slot, deferral, at: now, using: &random)
+            spareBody(of: slot)
             return []
         }
     }
@@ -239,31 +279,31 @@ package struct Pipeline: Sendable {
             return
         }
         delivery.countAttempt(of: slot)
+        let attempts = entry.attempts + 1
         let time = now.monotonicNanoseconds
-        let delay = policy.delay(
-            afterAttempts: entry.attempts + 1, atLeast: deferral.scope == .device ? deferral.retryAfter : nil,
-            using: &random)
+        var notBefore: Int64 = 0
         switch deferral.scope {
         case .device:
+            let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
             delivery.postpone(slot, until: time + delay.nanoseconds)
+            notBefore = now.unixMilliseconds + delay.milliseconds
         case .app:
             delivery.withLane(entry.lane) { [policy] in
                 $0.pause(atLeast: deferral.retryAfter, at: time, policy: policy, using: &random)
             }
             delivery.giveBack(slot)
         }
-        changes.append(
-            .postpone(
-                sequence: entry.sequence, attempts: entry.attempts + 1,
-                notBefore: deferral.scope == .device ? now.unixMilliseconds + delay.milliseconds : 0))
+        changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
     }
 
     private mutating func bury(_ slot: Int, reason: String, since: Int64) -> [(
         sequence: Int64, ending: Ending
     )] {
         let token = delivery.entries[slot].token
-        deadTokens[token] = since
-        changes.append(.buryToken(token, since: since))
+        if deadTokens.count < Pipeline.mostDeadTokens {
+            deadTokens[token] = since
+            changes.append(.buryToken(token, since: since))
+        }
         let behind = delivery.waiting(of: token)
         let ending = Ending.tokenDead(reason: reason)
         // From the back, so that none of them becomes ready in between.
@@ -274,7 +314,7 @@ package struct Pipeline: Sendable {
     package mutating func expire(at now: Instant) -> [(sequence: Int64, ending: Ending)] {
         delivery.entries.indices.filter { slot in
             let entry = delivery.entries[slot]
-            guard entry.expiresAt <= now.unixMilliseconds else { return false }
+            guard entry.deadline <= now.monotonicNanoseconds else { return false }
             switch entry.state {
             case .queued, .ready, .postponed: return true
             case .storing, .loading, .inFlight, .free: return false
@@ -305,6 +345,11 @@ package struct Pipeline: Sendable {
         dropBody(of: slot)
         admission.release(token: entry.token, size: entry.size)
         delivery.remove(slot)
+    }
+
+    /// To be called for what is stored and not about to be sent.
+    private mutating func spareBody(of slot: Int) {
+        if bodyBytes > bodyBudget { dropBody(of: slot) }
     }
 
     private mutating func dropBody(of slot: Int) {

@@ -20,6 +20,9 @@ package enum Ending: Equatable, Sendable {
     case tokenDead(reason: String)
     /// Not delivered before it expired.
     case expired
+
+    /// The device token was dead when it came.
+    static let unregistered = Ending.tokenDead(reason: Reason.unregistered.rawValue)
 }
 
 /// The stable words of our own refusals. A gateway's words are passed on as they are.

@@ -13,10 +13,12 @@ package struct RetryPolicy: Sendable {
         afterAttempts attempts: Int, atLeast asked: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
         let doublings = min(max(0, attempts - 1), 20)
-        let bound = min(base.nanoseconds << Int64(doublings), longest.nanoseconds)
+        let isLongest = base.nanoseconds > longest.nanoseconds >> Int64(doublings)
+        let bound = isLongest ? longest.nanoseconds : base.nanoseconds << Int64(doublings)
         let jittered = Duration.nanoseconds(Int64.random(in: 0...bound, using: &random))
-        // A gateway that asks for more than our longest wait is obeyed, but not for ever.
-        guard let asked else { return jittered }
-        return max(jittered, min(asked, .seconds(86400)))
+        return max(jittered, obeyed(asked))
     }
+
+    /// What of a gateway's wish is granted: more than our longest wait, but not for ever.
+    func obeyed(_ asked: Duration?) -> Duration { max(.zero, min(asked ?? .zero, .seconds(86400))) }
 }

@@ -21,8 +21,10 @@ package struct Validator: Sendable {
         self.defaultLifetime = defaultLifetime
     }
 
+    /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
+    ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
-    package func validate(
+    func address(
         _ submission: Submission, as id: NotificationID, at now: Instant
     ) throws(Reason) -> Notification {
         guard let platform = submission.platform else { throw .unknownPlatform }
@@ -36,9 +38,7 @@ package struct Validator: Sendable {
         guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
             throw .badDeviceToken
         }
-        if let uid = submission.uid, !isUid(uid) { throw .badMessage }
-        guard MessageText.isValid(submission.message, for: platform) else { throw .badMessage }
-        let notification = Notification(
+        return Notification(
             id: id, app: app.name, isSandbox: platform == .iosDev, deviceToken: token,
             message: submission.message,
             isUrgent: submission.isUrgent, hasSound: submission.hasSound,
@@ -46,11 +46,19 @@ package struct Validator: Sendable {
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime.milliseconds : submission.expiresAt,
             acceptedAt: now.unixMilliseconds)
+    }
+
+    /// The other checks: message, size, expiry.
+    ///
+    /// - Throws: The reason word; the caller answers it and stores nothing.
+    func check(_ notification: Notification, uid: String?, at now: Instant) throws(Reason) {
+        guard let app = apps[notification.app] else { throw .unknownApp }
+        if let uid, !isUid(uid) { throw .badMessage }
+        guard MessageText.isValid(notification.message, for: app.gateway) else { throw .badMessage }
         guard app.payloadSize(notification) <= Validator.payloadLimit else { throw .messageTooLarge }
         guard notification.expiresAt > now.unixMilliseconds,
             notification.expiresAt <= now.unixMilliseconds + Validator.longestLifetime.milliseconds
         else { throw .badExpiry }
-        return notification
     }
 
     private func isUid(_ uid: String) -> Bool {

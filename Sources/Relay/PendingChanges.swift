@@ -1,0 +1,46 @@
+/// The changes on their way into the outbox, one commit after another: the results of one are told before the next is
+/// taken.
+struct PendingChanges: Sendable {
+    private var changes: [OutboxChange] = []
+    /// What ended since the changes were taken last, and between that and the time before. A repetition that was
+    /// stored before the end of its first is told here how that ended: the outbox didn't know yet.
+    private var endings: [Int64: Ending] = [:]
+    private var earlierEndings: [Int64: Ending] = [:]
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    mutating func append(_ change: OutboxChange) {
+        changes.append(change)
+        if case .finish(let sequence, let ending) = change { endings[sequence] = ending }
+    }
+
+    func ending(of sequence: Int64) -> Ending? { endings[sequence] ?? earlierEndings[sequence] }
+
+    mutating func take() -> [OutboxChange] {
+        earlierEndings = endings
+        endings = [:]
+        defer { changes = [] }
+        return changes
+    }
+
+    /// The commit of these failed: all but the submissions go into the next one, before what has come since. What a
+    /// later change makes needless is let go, so that a long outage of the disk fills no memory.
+    mutating func putBack(_ failed: [OutboxChange]) {
+        let failed = failed.filter { if case .store = $0 { false } else { true } }
+        var overtaken: Set<Int64> = []
+        var forgets = false
+        let kept = (failed + changes).reversed().filter { change in
+            switch change {
+            case .store, .buryToken: return true
+            case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
+            case .finish(let sequence, _):
+                overtaken.insert(sequence)
+                return true
+            case .forget:
+                defer { forgets = true }
+                return !forgets
+            }
+        }
+        changes = kept.reversed()
+    }
+}
