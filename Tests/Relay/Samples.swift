@@ -1,0 +1,71 @@
+@testable import Relay
+
+/// Apps, submissions and digests as the tests use them.
+enum Sample {
+    static let iosToken = String(repeating: "0a", count: 32)
+    static let androidToken = String(repeating: "t", count: 32)
+    /// 28 bytes, the least that Bisq 2 sends.
+    static let message = String(repeating: "QUJD", count: 9) + "QQ=="
+
+    /// Day 20,000 after 1970, one hour after the machine started.
+    static let start = Instant(
+        unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
+
+    static func app(
+        _ name: String, _ gateway: GatewayKind, isEnabled: Bool = true, overhead: Int = 96
+    ) -> App {
+        App(
+            name: name, gateway: gateway, isEnabled: isEnabled,
+            payloadSize: { $0.message.utf8.count + overhead })
+    }
+
+    static let validator = Validator(
+        apps: [
+            app("ios", .apns), app("android", .fcm), app("tight", .fcm, overhead: 97),
+            app("off", .apns, isEnabled: false),
+        ],
+        defaultIOS: "ios", defaultAndroid: "android")
+
+    static func android(
+        _ uid: String? = nil, token: String = androidToken, message: String = message, isUrgent: Bool = false,
+        expiresAt: Int64 = 0
+    ) -> Submission {
+        Submission(
+            uid: uid, platform: .android, deviceToken: token, message: message, isUrgent: isUrgent,
+            expiresAt: expiresAt)
+    }
+
+    static func ios(token: String = iosToken, message: String = message, app: String = "") -> Submission {
+        Submission(platform: .ios, app: app, deviceToken: token, message: message)
+    }
+
+    /// A device token of its own for each number.
+    static func token(_ number: Int) -> String { androidToken + "\(number)" }
+
+    /// FNV-1a over 64 bits, twice: enough to tell the tests' texts apart.
+    static func digest(_ text: String...) -> Digest {
+        func hash(_ seed: UInt64) -> UInt64 {
+            text.joined(separator: "\n").utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        }
+        return Digest(high: hash(0xcbf2_9ce4_8422_2325), low: hash(0x9e37_79b9_7f4a_7c15))
+    }
+
+    static func digests(_ notification: Notification, uid: String?) -> SubmissionDigests {
+        let token = digest(notification.app, "\(notification.isSandbox)", notification.deviceToken)
+        let content = digest(notification.app, notification.deviceToken, notification.message)
+        return SubmissionDigests(
+            token: token, identity: uid.map { digest("uid", $0) } ?? content, content: content)
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed on every machine.
+struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

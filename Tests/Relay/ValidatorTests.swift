@@ -1,0 +1,142 @@
+import Testing
+
+@testable import Relay
+
+@Suite struct ValidatorTests {
+    private func refusal(_ submission: Submission, _ validator: Validator = Sample.validator) -> Reason? {
+        do throws(Reason) {
+            let notification = try validator.address(
+                submission, as: NotificationID(high: 1, low: 2), at: Sample.start)
+            try validator.check(notification, uid: submission.uid, at: Sample.start)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aSoundSubmissionBecomesANotification() throws {
+        var submission = Sample.ios(token: Sample.iosToken.uppercased())
+        submission.platform = .iosDev
+        submission.isUrgent = true
+        submission.hasSound = true
+        submission.isMutableContent = true
+        submission.isContentAvailable = true
+        let id = NotificationID(high: 1, low: 2)
+        let notification = try Sample.validator.address(submission, as: id, at: Sample.start)
+        try Sample.validator.check(notification, uid: nil, at: Sample.start)
+        #expect(
+            notification
+                == Notification(
+                    id: id, app: "ios", isSandbox: true, deviceToken: Sample.iosToken,
+                    message: Sample.message, isUrgent: true, hasSound: true, isMutableContent: true,
+                    isContentAvailable: true,
+                    expiresAt: Sample.start.unixMilliseconds + 28 * 86_400_000,
+                    acceptedAt: Sample.start.unixMilliseconds))
+    }
+
+    @Test func anUnknownPlatformIsNamed() {
+        var submission = Sample.android()
+        submission.platform = nil
+        #expect(refusal(submission) == .unknownPlatform)
+    }
+
+    @Test func anAppIsFoundByNameAndServesItsPlatformOnly() {
+        #expect(refusal(Sample.ios(app: "ios")) == nil)
+        #expect(refusal(Sample.ios(app: "Ios")) == .unknownApp)
+        #expect(refusal(Sample.ios(app: "android")) == .unknownApp)
+        var submission = Sample.android()
+        submission.app = "ios"
+        #expect(refusal(submission) == .unknownApp)
+    }
+
+    @Test func aPlatformWithoutADefaultNeedsAName() {
+        let validator = Validator(apps: [Sample.app("ios", .apns)], defaultIOS: "", defaultAndroid: "")
+        #expect(refusal(Sample.ios(), validator) == .unknownApp)
+        #expect(refusal(Sample.ios(app: "ios"), validator) == nil)
+    }
+
+    @Test func anAppWithoutCredentialsSaysSo() {
+        #expect(refusal(Sample.ios(app: "off")) == .gatewayDisabled)
+    }
+
+    @Test func aTokenIsJudgedByItsPlatform() {
+        #expect(refusal(Sample.ios(token: Sample.androidToken)) == .badDeviceToken)
+        #expect(refusal(Sample.android(token: Sample.iosToken)) == nil)
+        #expect(refusal(Sample.android(token: "")) == .badDeviceToken)
+    }
+
+    @Test(arguments: [1, 2, 63, 64])
+    func aUidHasUpToSixtyFourCharacters(count: Int) {
+        #expect(refusal(Sample.android(String(repeating: "~", count: count))) == nil)
+        #expect(refusal(Sample.android(String(repeating: " ", count: count))) == nil)
+    }
+
+    @Test(arguments: ["", String(repeating: "u", count: 65), "\n", "\u{7f}", "\u{1f}", "é", "a\u{0}"])
+    func anotherUidIsRefused(uid: String) {
+        #expect(refusal(Sample.android(uid)) == .badMessage)
+    }
+
+    @Test func aBadMessageIsNamed() {
+        #expect(refusal(Sample.android(message: "")) == .badMessage)
+        #expect(refusal(Sample.android(message: "hello")) == .badMessage)
+    }
+
+    /// 4,000 bytes of message and 96 around it, or 97.
+    @Test func aPayloadHasUpToFourThousandAndNinetySixBytes() {
+        var submission = Sample.android(message: String(repeating: "A", count: 4000))
+        #expect(refusal(submission) == nil)
+        submission.app = "tight"
+        #expect(refusal(submission) == .messageTooLarge)
+    }
+
+    @Test func anExpiryIsAheadAndAtMostTwentyEightDaysAway() {
+        let now = Sample.start.unixMilliseconds
+        let longest: Int64 = 28 * 86_400_000
+        #expect(refusal(Sample.android(expiresAt: now + 1)) == nil)
+        #expect(refusal(Sample.android(expiresAt: now + longest)) == nil)
+        for refused in [now, now - 1, 1, -1, Int64.min, now + longest + 1, .max] {
+            #expect(refusal(Sample.android(expiresAt: refused)) == .badExpiry)
+        }
+    }
+
+    @Test func aLifetimeOfTheNodesOwnHoldsWhereNoneIsGiven() throws {
+        let validator = Validator(
+            apps: [Sample.app("android", .fcm)], defaultIOS: "", defaultAndroid: "android",
+            defaultLifetime: .seconds(60))
+        let notification = try validator.address(
+            Sample.android(), as: NotificationID(high: 0, low: 0), at: Sample.start)
+        #expect(notification.expiresAt == Sample.start.unixMilliseconds + 60_000)
+    }
+
+    /// Everything is wrong; one after the other is mended, and the next fault names itself.
+    @Test func theFirstFailureNamesItself() {
+        var submission = Submission(
+            uid: "", platform: nil, app: "none", deviceToken: "x", message: "x", expiresAt: 1)
+        #expect(refusal(submission) == .unknownPlatform)
+        submission.platform = .ios
+        #expect(refusal(submission) == .unknownApp)
+        submission.app = "off"
+        #expect(refusal(submission) == .gatewayDisabled)
+        submission.platform = .android
+        submission.app = "tight"
+        #expect(refusal(submission) == .badDeviceToken)
+        submission.deviceToken = Sample.androidToken
+        #expect(refusal(submission) == .badMessage)
+        submission.uid = "u"
+        #expect(refusal(submission) == .badMessage)
+        submission.message = String(repeating: "A", count: 4000)
+        #expect(refusal(submission) == .messageTooLarge)
+        submission.message = Sample.message
+        #expect(refusal(submission) == .badExpiry)
+        submission.expiresAt = 0
+        #expect(refusal(submission) == nil)
+    }
+
+    @Test func theReasonWordsAreTheContracts() {
+        let words = """
+            UnknownPlatform UnknownApp BadDeviceToken Unregistered BadMessage MessageTooLarge BadExpiry \
+            DuplicateUid Busy GatewayDisabled Expired Internal
+            """
+        #expect(Reason.allCases.map(\.rawValue) == words.split(separator: " ").map(String.init))
+    }
+}
