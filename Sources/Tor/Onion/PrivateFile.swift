@@ -2,11 +2,11 @@ import Glibc
 import Reactor
 
 /// Small files and directories that only this user may read.
-enum PrivateFile {
+package enum PrivateFile {
     /// Makes the directory, mode 0700, if it is not there; its parent must be.
     ///
     /// - Throws: `EACCES` also for a directory that others may enter: tor refuses such a one.
-    static func makeDirectory(_ path: String) throws(SystemError) {
+    package static func makeDirectory(_ path: String) throws(SystemError) {
         guard mkdir(path, 0o700) != 0 else { return }
         guard errno == EEXIST else { throw SystemError("make directory \(path)") }
         guard chmod(path, 0o700) == 0 else { throw SystemError("make directory \(path) private") }
@@ -15,7 +15,7 @@ enum PrivateFile {
     /// Writes a file whole, mode 0600, or not at all; it is on the disk when this returns.
     ///
     /// - Throws: `EEXIST` when there is a file of this name and `replacing` is false.
-    static func write(_ text: String, to path: String, replacing: Bool) throws(SystemError) {
+    package static func write(_ text: String, to path: String, replacing: Bool) throws(SystemError) {
         let operation = "write \(path)"
         let directory = parent(of: path)
         let unfinished = "\(path).\(getpid()).new"
@@ -32,7 +32,7 @@ enum PrivateFile {
     }
 
     /// At most `limit` bytes; a longer file is an error (`EFBIG`).
-    static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }
         defer { Glibc.close(descriptor) }

@@ -1,0 +1,26 @@
+import Reactor
+import Tor
+
+/// Why a part of the Lab could not be set up.
+package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A tool, tor or tor-gencert, failed; with the end of what it wrote.
+    case tool(String, ChildExit, output: String)
+    case notStarted(SystemError)
+    case files(SystemError)
+    case control(ControlError)
+    /// Something did not come about in time.
+    case timedOut(String)
+    /// A tool's output or a file had not the form it should have.
+    case unreadable(String)
+
+    package var description: String {
+        switch self {
+        case .tool(let name, let exit, let output): "\(name) ended (\(exit)): \(output)"
+        case .notStarted(let error): "\(error) (for the private Tor network: apt install tor)"
+        case .files(let error): error.description
+        case .control(let error): error.description
+        case .timedOut(let what): "\(what) took too long"
+        case .unreadable(let what): "\(what) can't be read"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Reactor
+
+/// One connection to tor's control port: commands out, their replies back in order, events in between.
+///
+/// Commands may be sent while others wait for their replies. A command that is not answered in time ends the
+/// connection, since later replies could no longer be told apart.
+@EventLoop
+package final class ControlConnection {
+    /// What tor told without being asked; see ``ControlCommand/setEvents(_:)``.
+    package var onEvent: (@EventLoop (ControlEvent) -> Void)?
+    /// The connection is over, by no act of ours. Called once, never after ``close()``.
+    package var onEnd: (@EventLoop (ControlError) -> Void)?
+    /// Why it is over; `nil` while it lasts.
+    package private(set) var end: ControlError?
+
+    private let stream: Stream
+    private var decoder = ControlDecoder()
+    private var pending: [Pending] = []
+    private var deadline: Timer!
+
+    private struct Pending {
+        let command: String
+        let deadline: ContinuousClock.Instant
+        let continuation: UnsafeContinuation<Result<ControlReply, ControlError>, Never>
+    }
+
+    /// Not yet authenticated; see ``open(_:credentials:)``.
+    init(to endpoint: Endpoint) async throws(ControlError) {
+        do {
+            stream = try await Stream.connect(to: endpoint, deadline: .seconds(5))
+        } catch {
+            throw .unreachable(error)
+        }
+        deadline = Timer { [unowned self] in
+            if let first = pending.first { end(.timedOut(command: first.command)) }
+        }
+        stream.handler = self
+    }
+
+    /// The reply to a command that tor has carried out.
+    ///
+    /// - Throws: ``ControlError/refused(_:)`` if tor has not; anything else: the connection is over.
+    @discardableResult
+    package func send(
+        _ command: ControlCommand, within limit: Duration = .seconds(10)
+    ) async throws(ControlError) -> ControlReply {
+        let result = await withUnsafeContinuation { continuation in
+            if let end {
+                continuation.resume(returning: Result<ControlReply, ControlError>.failure(end))
+                return
+            }
+            pending.append(Pending(command: command.name, deadline: .now + limit, continuation: continuation))
+            stream.write(command.bytes)
+            if pending.count == 1 { deadline.start(after: limit) }
+        }
+        let reply = try result.get()
+        guard reply.isDone else { throw .refused(ControlRefusal(reply)) }
+        return reply
+    }
+
+    /// What `read` makes of the reply to a command that tor has carried out.
+    package func ask<Value>(
+        _ command: ControlCommand, within limit: Duration = .seconds(10),
+        _ read: (ControlReply) throws(ControlSyntaxError) -> Value
+    ) async throws(ControlError) -> Value {
+        let reply = try await send(command, within: limit)
+        do { return try read(reply) } catch { throw .notUnderstood(error) }
+    }
+
+    /// Ends the connection; commands that wait fail with ``ControlError/closed``.
+    package func close() {
+        onEnd = nil
+        end(.closed)
+    }
+
+    private func take(_ reply: ControlReply) {
+        if reply.isEvent {
+            // One in a form that we don't know is passed over: a later tor may have more to say.
+            if let event = try? ControlEvent(reply) { onEvent?(event) }
+            return
+        }
+        guard !pending.isEmpty else { return end(.notUnderstood(.unaskedReply)) }
+        let answered = pending.removeFirst()
+        deadline.stop()
+        if let next = pending.first { deadline.start(after: max(.milliseconds(1), next.deadline - .now)) }
+        answered.continuation.resume(returning: .success(reply))
+    }
+
+    private func end(_ error: ControlError) {
+        guard end == nil else { return }
+        end = error
+        stream.close()
+        deadline.stop()
+        onEvent = nil
+        let waiting = pending
+        pending = []
+        for command in waiting { command.continuation.resume(returning: .failure(error)) }
+        let onEnd = onEnd
+        self.onEnd = nil
+        onEnd?(error)
+    }
+}
+
+extension ControlConnection: StreamHandler {
+    package func stream(_ stream: Stream, received bytes: RawSpan) {
+        decoder.append(bytes)
+        do {
+            while end == nil, let reply = try decoder.next() { take(reply) }
+        } catch {
+            end(.notUnderstood(error))
+        }
+    }
+
+    package func stream(_ stream: Stream, ended end: StreamEnd) {
+        switch end {
+        case .closedByPeer: self.end(.closed)
+        case .failed(let error): self.end(.failed(error))
+        case .idle, .peerReadsNothing: self.end(.timedOut(command: pending.first?.command ?? "anything"))
+        }
+    }
+}

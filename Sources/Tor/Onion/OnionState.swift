@@ -1,0 +1,66 @@
+/// How the node stands in the Tor network.
+package enum OnionState: Equatable, Sendable {
+    /// Tor is being started or connected to.
+    case connecting
+    /// Tor has the key, and is on its way into the network.
+    case bootstrapping(progress: Int, summary: String)
+    /// Tor is in the network and makes the service known.
+    case publishing
+    /// Clients find the service.
+    ///
+    /// - Parameters:
+    ///   - uploads: directories that have taken a descriptor, counted again for every repetition.
+    ///   - since: milliseconds since 1970.
+    case published(uploads: Int, since: Int64)
+    /// The service was taken from us, or can't be made known; it is being mended.
+    case lost(OnionLoss)
+    case stopped
+
+    package var isPublished: Bool {
+        if case .published = self { true } else { false }
+    }
+
+    /// One word for a metric or a status page.
+    package var word: String {
+        switch self {
+        case .connecting: "connecting"
+        case .bootstrapping: "bootstrapping"
+        case .publishing: "publishing"
+        case .published: "published"
+        case .lost: "lost"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+package enum OnionLoss: Error, Equatable, Sendable {
+    /// There is no control connection: tor takes the service back at once.
+    case control(ControlError)
+    /// Our own tor ended, or doesn't start.
+    case process(TorProcessError)
+    /// No directory took a descriptor in time.
+    case notUploaded(after: Duration)
+}
+
+extension OnionState: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .connecting: "connecting to tor"
+        case .bootstrapping(let progress, let summary): "tor joins the network: \(progress) %, \(summary)"
+        case .publishing: "tor makes the onion service known"
+        case .published(let uploads, _): "the onion service is published (\(uploads) uploads)"
+        case .lost(let loss): "the onion service can't be reached: \(loss)"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+extension OnionLoss: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .control(let error): error.description
+        case .process(let error): error.description
+        case .notUploaded(let time): "no directory took its descriptor within \(time)"
+        }
+    }
+}

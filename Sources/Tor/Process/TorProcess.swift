@@ -1,0 +1,137 @@
+import Glibc
+import Reactor
+
+/// One run of a tor of our own: a child process that ends when we do, however we end.
+@EventLoop
+package final class TorProcess {
+    package struct Settings: Equatable, Sendable {
+        /// A path, or a name to be found by PATH.
+        package var binary: String
+        /// Tor's configuration file. What this type sets itself wins over it.
+        package var torrc: String
+        /// Tor's own files; made, mode 0700, if it is not there. Nobody else may use it.
+        package var dataDirectory: String
+        /// Whether tor opens a SOCKS port, on a free port of 127.0.0.1.
+        package var offersSocks: Bool
+
+        package init(binary: String = "tor", torrc: String, dataDirectory: String, offersSocks: Bool) {
+            self.binary = binary
+            self.torrc = torrc
+            self.dataDirectory = dataDirectory
+            self.offersSocks = offersSocks
+        }
+
+        var controlSocket: String { dataDirectory + "/control" }
+        var cookieFile: String { dataDirectory + "/control.authcookie" }
+
+        var arguments: [String] {
+            [
+                // Neither the distribution's defaults nor those of another service are ours.
+                binary, "-f", torrc, "--defaults-torrc", dataDirectory + "/no-defaults",
+                "--ignore-missing-torrc",
+                "--DataDirectory", dataDirectory,
+                "--ControlPort", "unix:\(ControlCommand.quoted(controlSocket.utf8))",
+                "--CookieAuthentication", "1", "--CookieAuthFile", cookieFile,
+                "--SocksPort", offersSocks ? "auto" : "0",
+                // Behind the kernel's signal to the child: tor itself looks every 15 s whether we are still there.
+                "--__OwningControllerProcess", "\(getpid())",
+            ]
+        }
+    }
+
+    package let settings: Settings
+    /// How it ended; `nil` while it runs.
+    package private(set) var failure: TorProcessError?
+
+    private var child: ChildProcess!
+    /// What tor complained of last, to be told when it ends.
+    private var complaints: [String] = []
+    private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
+
+    /// - Parameter onLine: each line of tor's log, without addresses.
+    package init(
+        _ settings: Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void
+    ) throws(TorProcessError) {
+        self.settings = settings
+        guard access(settings.torrc, R_OK) == 0 else {
+            throw .filesUnusable(SystemError("read \(settings.torrc)"))
+        }
+        guard settings.controlSocket.utf8.count <= Self.longestSocketPath else {
+            throw .pathTooLong(settings.controlSocket)
+        }
+        do { try PrivateFile.makeDirectory(settings.dataDirectory) } catch { throw .filesUnusable(error) }
+        do {
+            child = try ChildProcess(
+                settings.arguments,
+                onLine: { [weak self] text in
+                    let line = TorLogLine(text)
+                    self?.remember(line)
+                    onLine(line)
+                },
+                onExit: { [weak self] exit in self?.ended(exit) })
+        } catch {
+            throw error.code == ENOENT ? .notFound(settings.binary) : .notStarted(error)
+        }
+    }
+
+    package var processID: Int32 { child.processID }
+    package var controlEndpoint: Endpoint { .unix(path: settings.controlSocket) }
+    package var credentials: ControlCredentials { ControlCredentials(cookieFile: settings.cookieFile) }
+
+    /// Asks tor to end, kills it after 5 s, and returns when it is gone.
+    package func stop() async {
+        guard failure == nil else { return }
+        child.signal(SIGTERM)
+        let patience = Timer { [weak self] in self?.child.signal(SIGKILL) }
+        patience.start(after: .seconds(5))
+        await withUnsafeContinuation { exitWaiters.append($0) }
+        patience.stop()
+    }
+
+    private func remember(_ line: TorLogLine) {
+        guard line.level >= .warning else { return }
+        complaints.append(line.words)
+        if complaints.count > 8 { complaints.removeFirst() }
+    }
+
+    private func ended(_ exit: ChildExit) {
+        // These two come with every failure, or every start, and tell nothing.
+        let words = complaints.filter {
+            !$0.hasPrefix("Reading config failed") && !$0.hasPrefix("You are running")
+        }
+        failure = .ended(exit, lastWords: words.suffix(2).joined(separator: " "))
+        for waiter in exitWaiters { waiter.resume() }
+        exitWaiters = []
+    }
+
+    /// The kernel's limit for the path of a Unix socket, in bytes.
+    private static let longestSocketPath = 107
+}
+
+package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertible {
+    case notFound(String)
+    case notStarted(SystemError)
+    case filesUnusable(SystemError)
+    case pathTooLong(String)
+    /// `lastWords`: tor's last complaints; may be empty.
+    case ended(ChildExit, lastWords: String)
+    /// It runs, and did not open its control port in time.
+    case silent(after: Duration)
+    /// The process that answers in this data directory is not the one we started.
+    case anotherTor(dataDirectory: String)
+
+    package var description: String {
+        switch self {
+        case .notFound(let binary):
+            "there is no tor at \(binary); install it (apt install tor) or set tor.binary"
+        case .notStarted(let error): "tor can't be started: \(error)"
+        case .filesUnusable(let error): "tor can't be started: \(error)"
+        case .pathTooLong(let path):
+            "\(path) is \(path.utf8.count) bytes long, and a Unix socket takes 107: choose a shorter state_directory"
+        case .ended(let exit, let words): "tor ended (\(exit))\(words.isEmpty ? "" : ": \(words)")"
+        case .silent(let time): "tor did not open its control port within \(time)"
+        case .anotherTor(let directory):
+            "another tor runs in \(directory): is a second node started with this state_directory?"
+        }
+    }
+}

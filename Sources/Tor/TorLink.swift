@@ -1,0 +1,90 @@
+import Reactor
+
+/// Tor as it serves us at one time: the authenticated control connection, and the process behind it if it is ours.
+@EventLoop
+struct TorLink {
+    let connection: ControlConnection
+    /// `nil`: the tor belongs to the system.
+    let process: TorProcess?
+
+    /// How long a tor that we started may take to open its control port. It takes 0.1 s; on a busy machine 2 s.
+    private static let startTime = Duration.seconds(20)
+    /// How often a starting tor is tried.
+    private static let tryInterval = Duration.milliseconds(50)
+
+    /// Connects to a tor that others run.
+    static func running(
+        at endpoint: Endpoint, _ credentials: ControlCredentials
+    ) async throws(OnionLoss) -> TorLink {
+        do {
+            return TorLink(connection: try await .open(endpoint, credentials: credentials), process: nil)
+        } catch {
+            throw .control(error)
+        }
+    }
+
+    /// Starts a tor of our own and connects to it; the tor ends when that connection does.
+    static func own(
+        _ settings: TorProcess.Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void
+    ) async throws(OnionLoss) -> TorLink {
+        let process: TorProcess
+        do { process = try TorProcess(settings, onLine: onLine) } catch { throw .process(error) }
+        do {
+            return TorLink(connection: try await connect(to: process), process: process)
+        } catch {
+            await process.stop()
+            throw error
+        }
+    }
+
+    private static func connect(to process: TorProcess) async throws(OnionLoss) -> ControlConnection {
+        let end = ContinuousClock.now + startTime
+        while true {
+            do {
+                let connection = try await ControlConnection.open(
+                    process.controlEndpoint, credentials: process.credentials)
+                try await claim(process, on: connection)
+                return connection
+            } catch let error as ControlError {
+                if let failure = process.failure { throw .process(failure) }
+                guard error.mayPassSoon else { throw .control(error) }
+                guard ContinuousClock.now < end else { throw .process(.silent(after: startTime)) }
+            } catch let error as TorProcessError {
+                throw .process(error)
+            } catch {
+                preconditionFailure("not an error of this module")
+            }
+            guard !Task.isCancelled else { throw .control(.closed) }
+            try? await Task.sleep(for: tryInterval)
+        }
+    }
+
+    /// Makes sure that the tor that answers is ours, and binds its life to the connection.
+    private static func claim(_ process: TorProcess, on connection: ControlConnection) async throws {
+        let reply = try await connection.send(.getInfo(["process/pid"]))
+        guard reply["process/pid"] == "\(process.processID)" else {
+            connection.close()
+            throw TorProcessError.anotherTor(dataDirectory: process.settings.dataDirectory)
+        }
+        try await connection.send(.takeOwnership)
+    }
+
+    /// Where this tor takes SOCKS connections; the first of several.
+    func socksEndpoint() async throws(ControlError) -> Endpoint? {
+        let key = "net/listeners/socks"
+        return try await connection.ask(.getInfo([key])) { reply throws(ControlSyntaxError) in
+            guard let listeners = reply[key] else { throw .unreadableReply(to: "GETINFO") }
+            return try ControlWords(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
+        }
+    }
+
+    /// Ends the connection, and the process if it is ours; gives what is to be said of the loss.
+    func close(because error: ControlError) async -> OnionLoss {
+        connection.close()
+        guard let process else { return .control(error) }
+        await process.stop()
+        // A tor that ends by itself when its connection does is not what went wrong.
+        if case .ended(.exited(0), _)? = process.failure { return .control(error) }
+        return process.failure.map { .process($0) } ?? .control(error)
+    }
+}
