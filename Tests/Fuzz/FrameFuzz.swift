@@ -58,7 +58,9 @@ private func rereading(_ envelope: Envelope) -> Bool {
     let frame = envelope.frame
     var decoder = FrameDecoder(maximumLength: frame.count)
     var position = 0
-    guard case .within(let range) = try? decoder.nextFrame(in: frame.span, from: &position) else { return false }
+    guard case .within(let range) = try? decoder.nextFrame(in: frame.span, from: &position) else {
+        return false
+    }
     return position == frame.count && (try? Envelope(parsing: frame.span, in: range)) == envelope
 }
 
