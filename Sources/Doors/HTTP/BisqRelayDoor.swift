@@ -1,0 +1,132 @@
+import Delivery
+import HTTP1
+import Reactor
+import Relay
+
+/// The HTTP forms of today's Bisq clients, as Bisq's own relay serves them.
+///
+/// Bisq 1 calls `GET /relay?...` and wants `success` (``RelayGetForm``); Bisq 2 posts JSON to `/v1/apns` or `/v1/fcm`
+/// and reads the gateway's verdict (``RelayPostForm``). Each generation of phones has apps of its own.
+@EventLoop
+package final class BisqRelayDoor {
+    /// The configured apps of one generation of phones; empty: the default for the platform.
+    package struct Apps: Sendable {
+        package var ios = ""
+        package var android = ""
+
+        package init() {}
+    }
+
+    package struct Settings: Sendable {
+        /// Served by `GET /relay`.
+        package var bisq1 = Apps()
+        /// Served by `POST /v1/...`.
+        package var bisq2 = Apps()
+        /// How long a POST waits for the gateway's verdict.
+        package var outcomeDeadline: Duration = .seconds(5)
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private let dispatcher: Dispatcher
+
+    package init(settings: Settings, dispatcher: Dispatcher) {
+        self.settings = settings
+        self.dispatcher = dispatcher
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        switch request.path {
+        case "/relay", "//relay": answerGet(request, respond)
+        case "/v1/apns": answerPost(request, .apns, token: nil, respond)
+        case "/v1/fcm": answerPost(request, .fcm, token: nil, respond)
+        case let path:
+            if let token = path.dropping(prefix: "/v1/apns/device/") {
+                answerPost(request, .apns, token: token, respond)
+            } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
+                answerPost(request, .fcm, token: token, respond)
+            } else {
+                respond(HTTPResponse(status: 404, text: "no such door"))
+            }
+        }
+    }
+
+    // MARK: Bisq 1
+
+    private func answerGet(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
+        let submission: Submission
+        do throws(HTTPFault) {
+            guard let read = RelayGetForm.submission(try HTTPQuery(request.query ?? ""), apps: settings.bisq1) else {
+                return respond(HTTPResponse(status: 400, text: "parameter missing or not valid"))
+            }
+            submission = read
+        } catch {
+            return respond(HTTPResponse(status: 400, text: error.description))
+        }
+        dispatcher.submit(submission, awaitsOutcome: false) { respond(RelayGetForm.response(to: $0)) }
+    }
+
+    // MARK: Bisq 2
+
+    private func answerPost(
+        _ request: HTTPRequest, _ gateway: GatewayKind, token: Substring?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
+        if let type = request.fields["content-type"], !type.lowercased().hasPrefix("application/json") {
+            return respond(HTTPResponse(status: 415, text: "application/json, please"))
+        }
+        let app = gateway == .apns ? settings.bisq2.ios : settings.bisq2.android
+        let submission: Submission
+        switch RelayPostForm.submission(request, gateway, token: token, app: app) {
+        case .success(let read): submission = read
+        case .failure(let refusal): return respond(refusal.response)
+        }
+        let verdict = Verdict(respond, deadline: settings.outcomeDeadline)
+        dispatcher.submit(submission, awaitsOutcome: true) { verdict.take($0) }
+    }
+
+    /// Answers a POST once: with the end if it comes in time, else with what is known then.
+    @EventLoop
+    private final class Verdict {
+        private var respond: (@EventLoop (HTTPResponse) -> Void)?
+        private var timer: Timer!
+        private let deadline: Duration
+
+        init(_ respond: @escaping @EventLoop (HTTPResponse) -> Void, deadline: Duration) {
+            self.respond = respond
+            self.deadline = deadline
+            timer = Timer { [unowned self] in answer(.stored) }
+        }
+
+        func take(_ receipt: Receipt) {
+            // Stored: from here on the node is responsible, whatever the gateway says later.
+            if receipt == .stored { timer.start(after: deadline) } else { answer(receipt) }
+        }
+
+        private func answer(_ receipt: Receipt) {
+            timer.stop()
+            respond?(RelayPostForm.response(to: receipt))
+            respond = nil
+        }
+    }
+}
+
+extension HTTPResponse {
+    static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
+        var response = HTTPResponse(status: 405, text: "only \(allowed) here")
+        response.fields.append("allow", allowed)
+        return response
+    }
+
+    /// Whole seconds, at least one (RFC 9110, section 10.2.3).
+    mutating func addRetryAfter(_ time: Duration) {
+        fields.append("retry-after", String(max(1, (time.milliseconds + 999) / 1000)))
+    }
+}
+
+extension String {
+    fileprivate func dropping(prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
+}

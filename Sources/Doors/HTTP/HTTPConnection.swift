@@ -1,0 +1,105 @@
+import HTTP1
+import Reactor
+
+/// One client's connection: reads a request, waits for its answer, then reads the next.
+@EventLoop
+final class HTTPConnection: StreamHandler {
+    private let stream: Stream
+    private unowned let server: HTTPServer
+    private var decoder: HTTPRequestDecoder
+    /// Runs while a request is incomplete.
+    private var deadline: Timer?
+    private var isAnswering = false
+    private var isShuttingDown = false
+    private var hasEnded = false
+
+    init(_ stream: Stream, server: HTTPServer) {
+        self.stream = stream
+        self.server = server
+        decoder = HTTPRequestDecoder(limits: server.settings.limits)
+        stream.idleTimeout = server.settings.idleTimeout
+        stream.handler = self
+    }
+
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        decoder.append(bytes)
+        readNext()
+    }
+
+    private func readNext() {
+        while !isAnswering, !hasEnded {
+            do throws(HTTPFault) {
+                guard let request = try decoder.next() else {
+                    waitForMore()
+                    return
+                }
+                deadline?.stop()
+                answer(request)
+            } catch {
+                send(HTTPResponse(error), withBody: true)
+            }
+        }
+    }
+
+    private func waitForMore() {
+        if decoder.isContinueExpected {
+            decoder.isContinueExpected = false
+            stream.write(HTTPResponse.goOn)
+        }
+        guard decoder.isWithinRequest else {
+            deadline?.stop()
+            if isShuttingDown { end() } else { stream.resumeReading() }
+            return
+        }
+        stream.resumeReading()
+        let timer = deadline ?? Timer { [unowned self] in timeOut() }
+        deadline = timer
+        if !timer.isRunning { timer.start(after: server.settings.requestDeadline) }
+    }
+
+    private func timeOut() {
+        send(HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false), withBody: true)
+    }
+
+    private func answer(_ request: HTTPRequest) {
+        server.counters.requests += 1
+        isAnswering = true
+        // Nothing is read meanwhile: a client that sends ahead waits in its own socket.
+        stream.pauseReading()
+        let isKeptAlive = request.isKeptAlive
+        let withBody = request.method != "HEAD"
+        var isAnswered = false
+        server.handler(request) { [weak self] response in
+            precondition(!isAnswered, "a request was answered twice")
+            isAnswered = true
+            guard let self, !hasEnded else { return }
+            isAnswering = false
+            var response = response
+            response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
+            send(response, withBody: withBody)
+            readNext()
+        }
+    }
+
+    private func send(_ response: HTTPResponse, withBody: Bool) {
+        server.counters.answers[response.status, default: 0] += 1
+        stream.write { response.encode(into: &$0, withBody: withBody) }
+        if !response.isKeptAlive { end() }
+    }
+
+    /// Lets the request in progress be answered.
+    func shutDown() {
+        isShuttingDown = true
+        if !isAnswering, !decoder.isWithinRequest { end() }
+    }
+
+    func stream(_ stream: Stream, ended end: StreamEnd) { self.end() }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        deadline?.stop()
+        stream.closeWhenFlushed()
+        server.ended(self)
+    }
+}

@@ -1,0 +1,77 @@
+import HTTP1
+import Reactor
+
+/// A small HTTP/1.1 server on the event loop: one request of a connection at a time, everything bounded.
+///
+/// Own code rather than libevent's `evhttp`, because the doors promise what that can't do: a deadline for head and
+/// body, strict framing (no request smuggling past a proxy), a status for each limit, and memory only while a request
+/// is incomplete.
+@EventLoop
+package final class HTTPServer {
+    package struct Settings: Sendable {
+        package var limits = HTTPLimits()
+        /// Connections at a time; one more is closed at once.
+        package var connections = 5000
+        /// From a request's first byte to its last.
+        package var requestDeadline: Duration = .seconds(10)
+        /// Between requests.
+        package var idleTimeout: Duration = .seconds(60)
+
+        package init() {}
+    }
+
+    package struct Counters: Equatable, Sendable {
+        package var connections = 0
+        package var requests = 0
+        package var answers: [Int: Int] = [:]
+    }
+
+    /// Answers a request by calling `respond` once, now or later.
+    package typealias Handler =
+        @EventLoop (_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) -> Void
+
+    package internal(set) var counters = Counters()
+    let settings: Settings
+    let handler: Handler
+    private var listeners: [Listener] = []
+    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var whenEmpty: CheckedContinuation<Void, Never>?
+
+    package init(settings: Settings = Settings(), handler: @escaping Handler) {
+        self.settings = settings
+        self.handler = handler
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Returns: Where, with the real port.
+    package func open(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
+        let listener = try Listener(on: endpoint) { [unowned self] in accept($0) }
+        listeners.append(listener)
+        return listener.endpoint
+    }
+
+    private func accept(_ stream: Stream) {
+        guard connections.count < settings.connections else { return stream.close() }
+        counters.connections += 1
+        let connection = HTTPConnection(stream, server: self)
+        connections[ObjectIdentifier(connection)] = connection
+    }
+
+    func ended(_ connection: HTTPConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        if connections.isEmpty {
+            whenEmpty?.resume()
+            whenEmpty = nil
+        }
+    }
+
+    /// Accepts nothing more and lets the requests in progress be answered. Returns when all connections have ended.
+    package func close() async {
+        for listener in listeners { listener.close() }
+        listeners = []
+        for connection in connections.values { connection.shutDown() }
+        guard !connections.isEmpty else { return }
+        await withCheckedContinuation { whenEmpty = $0 }
+    }
+}

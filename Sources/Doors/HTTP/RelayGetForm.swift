@@ -1,0 +1,88 @@
+import HTTP1
+import Relay
+
+/// Bisq 1's request: `GET /relay?isAndroid=..&isProduction=..&isContentAvailable=..&snd=..&token=HEX&msg=HEX`
+/// (bisq-network/bisq, `MobileNotificationService.java`; bisq-network/bisq-relay, `RelayController.java`).
+///
+/// Parameters come in any order, unknown ones are ignored. It is always urgent. What today's relay ignores is
+/// honoured: `isProduction=false` on Apple's side means the sandbox host, `snd` a sound.
+enum RelayGetForm {
+    /// `nil` when a parameter that must be there is missing or can't be read.
+    static func submission(_ query: HTTPQuery, apps: BisqRelayDoor.Apps) -> Submission? {
+        guard let isAndroid = flag(query["isAndroid"], default: false),
+            let isProduction = flag(query["isProduction"], default: true),
+            let isContentAvailable = flag(query["isContentAvailable"], default: false),
+            let hasSound = flag(query["snd"], default: false),
+            let isMutable = flag(query["mutableContent"], default: false),
+            let token = query["token"], !token.isEmpty, let digits = query["msg"], !digits.isEmpty,
+            let message = text(hex: digits)
+        else { return nil }
+        return Submission(
+            platform: isAndroid ? .android : isProduction ? .ios : .iosDev, app: isAndroid ? apps.android : apps.ios,
+            deviceToken: printableText(hex: token) ?? token, message: message, isUrgent: true, hasSound: hasSound,
+            isMutableContent: isMutable, isContentAvailable: isContentAvailable)
+    }
+
+    /// `success`, 7 bytes and nothing else, is what Bisq 1 compares with; any other status is a failure to it.
+    static func response(to receipt: Receipt) -> HTTPResponse {
+        switch receipt {
+        case .stored, .ended(.delivered):
+            return HTTPResponse(status: 200, text: "success")
+        case .busy(let retryAfter):
+            var response = HTTPResponse(status: 429, text: Reason.busy.rawValue)
+            response.addRetryAfter(retryAfter)
+            return response
+        case .ended(.refused(Reason.messageTooLarge.rawValue)):
+            return HTTPResponse(status: 413, text: Reason.messageTooLarge.rawValue)
+        case .ended(.refused(let reason)), .ended(.tokenDead(let reason)):
+            return HTTPResponse(status: 400, text: reason)
+        case .ended(.expired):
+            return HTTPResponse(status: 400, text: Reason.expired.rawValue)
+        }
+    }
+
+    private static func flag(_ text: String?, default fallback: Bool) -> Bool? {
+        switch text?.lowercased() {
+        case nil: fallback
+        case "true": true
+        case "false": false
+        case .some: nil
+        }
+    }
+
+    private static func text(hex: String) -> String? {
+        bytes(hex: hex).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Tokens come raw (older Bisq 2) or as hex of their text. An APNs token is hex itself, of bytes that are no text.
+    private static func printableText(hex: String) -> String? {
+        guard let bytes = bytes(hex: hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func bytes(hex: String) -> [UInt8]? {
+        guard hex.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(hex.utf8.count / 2)
+        var high: UInt8?
+        for character in hex.utf8 {
+            guard let digit = digit(character) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

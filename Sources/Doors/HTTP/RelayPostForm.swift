@@ -1,0 +1,81 @@
+import HTTP1
+import JSON
+import Relay
+
+/// Bisq 2's request: `POST /v1/{apns|fcm}/device/{token}`, or the token in the body as `deviceToken`, with the JSON
+/// keys `encrypted`, `isUrgent`, `isMutableContent`; others are ignored (bisq-network/bisq2,
+/// `MobileNotificationRelayClient.java`; bisq-network/bisq-relay 2.0.0).
+enum RelayPostForm {
+    /// A refusal of our own, in the JSON that the client reads.
+    struct Refusal: Error {
+        var status: Int
+        var code: String
+
+        var response: HTTPResponse {
+            RelayPostForm.response(status: status, accepted: false, code: code, isUnregistered: false)
+        }
+    }
+
+    static func submission(
+        _ request: HTTPRequest, _ gateway: GatewayKind, token: Substring?, app: String
+    ) -> Result<Submission, Refusal> {
+        guard let body = try? JSON(request.body), body.object != nil else {
+            return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue))
+        }
+        var deviceToken = body["deviceToken"]?.string ?? ""
+        if let token {
+            guard let decoded = try? String(percentEncoded: token.utf8) else {
+                return .failure(Refusal(status: 400, code: Reason.badDeviceToken.rawValue))
+            }
+            deviceToken = decoded
+        }
+        guard let encrypted = body["encrypted"]?.string, let isUrgent = flag(body["isUrgent"]),
+            let isMutable = flag(body["isMutableContent"])
+        else { return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue)) }
+        return .success(
+            Submission(
+                platform: gateway == .apns ? .ios : .android, app: app, deviceToken: deviceToken, message: encrypted,
+                isUrgent: isUrgent, isMutableContent: isMutable, isContentAvailable: true))
+    }
+
+    private static func flag(_ value: JSON?) -> Bool? {
+        guard let value, value != .null else { return false }
+        return value.bool
+    }
+
+    static func response(to receipt: Receipt) -> HTTPResponse {
+        switch receipt {
+        case .stored, .ended(.delivered):
+            return response(status: 200, accepted: true, isUnregistered: false)
+        case .busy(let retryAfter):
+            var response = response(status: 429, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
+            response.addRetryAfter(retryAfter)
+            return response
+        case .ended(.refused(Reason.messageTooLarge.rawValue)):
+            return response(
+                status: 413, accepted: false, code: Reason.messageTooLarge.rawValue, isUnregistered: false)
+        case .ended(.refused(let reason)):
+            // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
+            return response(
+                status: 400, accepted: false, code: reason, isUnregistered: reason == Reason.badDeviceToken.rawValue)
+        case .ended(.tokenDead(let reason)):
+            return response(status: 400, accepted: false, code: reason, isUnregistered: true)
+        case .ended(.expired):
+            return response(status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
+        }
+    }
+
+    private static func response(
+        status: Int, accepted: Bool, code: String? = nil, isUnregistered: Bool
+    ) -> HTTPResponse {
+        var body = Array("{\"wasAccepted\":\(accepted)".utf8)
+        if let code {
+            body.append(contentsOf: ",\"errorCode\":".utf8)
+            body.append(jsonString: code)
+        }
+        body.append(contentsOf: ",\"isUnregistered\":\(isUnregistered)}".utf8)
+        var response = HTTPResponse(status: status, body: body)
+        response.fields.append("content-type", "application/json")
+        return response
+    }
+}
