@@ -1,0 +1,35 @@
+import Reactor
+import Wire
+
+/// Why a peer got no answer.
+package enum PeerError: Error, Equatable, CustomStringConvertible {
+    /// The node said that it closes, and why.
+    case closedByNode(PeerClose?)
+    case connectionEnded(StreamEnd)
+    /// This side closed.
+    case closed
+    case noAnswer(after: Duration)
+    /// The node's bytes are no frames of the peer wire.
+    case badFrame(FrameError)
+    case badEnvelope
+    /// A request with the same uid waits for its answer on this connection.
+    case uidInUse
+    /// No request with this uid was sent with `awaitsOutcome`, or its outcome was told already.
+    case noOutcomeExpected
+
+    package var description: String {
+        switch self {
+        case .closedByNode(let reason):
+            "the node closed the connection: \(reason?.word ?? "a reason unknown here")"
+        case .connectionEnded(let end): "the connection to the node ended: \(end)"
+        case .closed: "the connection was closed"
+        case .noAnswer(let duration): "no answer from the node after \(duration)"
+        case .badFrame(.overlongPrefix): "what answers there does not speak the peer wire"
+        case .badFrame(.tooLong(let length, let maximum)):
+            "the node sent a frame of \(length) bytes; the limit is \(maximum)"
+        case .badEnvelope: "what answers there does not speak the peer wire"
+        case .uidInUse: "a request with this uid is under way"
+        case .noOutcomeExpected: "no outcome is expected for this uid"
+        }
+    }
+}

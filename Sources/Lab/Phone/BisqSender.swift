@@ -1,0 +1,38 @@
+import Crypto
+import Wire
+
+/// The part of Bisq 1 that turns a message for its user into a notification request, for one paired phone (Bisq 1,
+/// `MobileNotificationService.java`, `MobileMessageEncryption.java`).
+package struct BisqSender: Sendable {
+    package let pairingToken: PairingToken
+
+    package init(to pairingToken: PairingToken) {
+        self.pairingToken = pairingToken
+    }
+
+    /// Seals a message for the phone under an IV of its own.
+    package func seal(_ message: MobileMessage) throws(CryptoError) -> MessageString {
+        // Bisq takes the first 16 hex digits of a random UUID without its dashes.
+        try seal(message, iv: Array(Hex.encode(randomUUID()).utf8.prefix(16)))
+    }
+
+    /// - Parameter iv: 16 bytes of printable ASCII, never used before under this key.
+    func seal(_ message: MobileMessage, iv: [UInt8]) throws(CryptoError) -> MessageString {
+        let cipherText = try AES256CBC.encrypt(message.blocks, key: Array(pairingToken.key.utf8), iv: iv)
+        return MessageString(magic: pairingToken.platform.messageMagic, iv: iv, cipherText: cipherText)
+    }
+
+    /// A request for the peer wire, with a uid of its own. What Bisq asks of the relay is asked here: the alert,
+    /// sound for all but the erasing message, and the wake-up where the phone's model knows it.
+    package func request(for message: MobileMessage) throws(CryptoError) -> MobileNotificationRequest {
+        var request = MobileNotificationRequest()
+        request.uid = Hex.encode(randomUUID())
+        request.platform = pairingToken.platform
+        request.deviceToken = pairingToken.deviceToken
+        request.message = try seal(message).text
+        request.isUrgent = true
+        request.hasSound = message.kind != .erase
+        request.isContentAvailable = pairingToken.isContentAvailable
+        return request
+    }
+}
