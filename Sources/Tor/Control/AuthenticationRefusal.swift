@@ -27,9 +27,14 @@ package enum AuthenticationRefusal: Equatable, Sendable {
         switch (code, words) {
         case (515, "Cookie authentication is disabled"):
             self = .cookieDisabled
-        case (515, failed + "Password did not match HashedControlPassword value from configuration"):
+        // Both go on with a hint about quotes when the password came as digits.
+        case (515, let words)
+        where words.hasPrefix(
+            failed + "Password did not match HashedControlPassword value from configuration"):
             self = .wrongPassword
-        case (515, failed + "Password did not match HashedControlPassword *or* authentication cookie."):
+        case (515, let words)
+        where words.hasPrefix(
+            failed + "Password did not match HashedControlPassword *or* authentication cookie."):
             self = .wrongPasswordOrCookie
         case (515, failed + "Wrong length on authentication cookie."):
             self = .wrongCookieLength

@@ -11,7 +11,7 @@ package struct ControlCommand: Sendable {
 
     /// - Precondition: arguments hold no control characters. What comes from outside goes through ``quoted(_:)`` or a
     ///   type that refuses them.
-    private init(_ name: String, _ arguments: [String] = []) {
+    init(_ name: String, _ arguments: [String] = []) {
         self.name = name
         line = ([name] + arguments).joined(separator: " ")
         precondition(

@@ -1,3 +1,4 @@
+import Glibc
 import Reactor
 
 /// One connection to tor's control port: commands out, their replies back in order, events in between.
@@ -114,6 +115,8 @@ extension ControlConnection: StreamHandler {
     package func stream(_ stream: Stream, ended end: StreamEnd) {
         switch end {
         case .closedByPeer: self.end(.closed)
+        // A tor that dies while something is written to it.
+        case .failed(let error) where [EPIPE, ECONNRESET].contains(error.code): self.end(.closed)
         case .failed(let error): self.end(.failed(error))
         case .idle, .peerReadsNothing: self.end(.timedOut(command: pending.first?.command ?? "anything"))
         }

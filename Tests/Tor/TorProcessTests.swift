@@ -1,0 +1,136 @@
+import Foundation
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// Our own tor, without a network.
+@Suite struct TorProcessTests {
+    let directory = TemporaryDirectory()
+
+    private func settings(
+        _ lines: [String] = [], binary: String = "tor", dataDirectory: String? = nil,
+        offersSocks: Bool = false
+    ) throws -> TorProcess.Settings {
+        let torrc = directory.path + "/torrc"
+        try (["DisableNetwork 1"] + lines).joined(separator: "\n")
+            .write(toFile: torrc, atomically: false, encoding: .utf8)
+        return TorProcess.Settings(
+            binary: binary, torrc: torrc, dataDirectory: dataDirectory ?? directory.path + "/tor data",
+            offersSocks: offersSocks)
+    }
+
+    @Test @EventLoop func itIsReachedOwnedAndStopped() async throws {
+        let settings = try settings()
+        let link = try await TorLink.own(settings) { _ in }
+        let process = try #require(link.process)
+        #expect(try await link.socksEndpoint() == nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: settings.dataDirectory)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        _ = await link.close(because: .closed)
+        #expect(process.failure == .ended(.exited(0), lastWords: ""))
+    }
+
+    @Test @EventLoop func theProjectsTorrcIsValid() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let torrc = try String(contentsOf: root.appending(path: "torrc"), encoding: .utf8)
+        let link = try await TorLink.own(try settings([torrc])) { _ in }
+        _ = await link.close(because: .closed)
+    }
+
+    @Test @EventLoop func aBinaryThatIsNotThereIsNamed() async throws {
+        let settings = try settings(binary: "/nonexistent/tor")
+        await #expect(throws: OnionLoss.process(.notFound("/nonexistent/tor"))) {
+            try await TorLink.own(settings) { _ in }
+        }
+    }
+
+    @Test @EventLoop func aMistakeInTheTorrcIsToldInTorsWords() async throws {
+        let settings = try settings(["Nonsense 1"])
+        let words = "Failed to parse/validate config: Unknown option 'Nonsense'.  Failing."
+        await #expect(throws: OnionLoss.process(.ended(.exited(1), lastWords: words))) {
+            try await TorLink.own(settings) { _ in }
+        }
+    }
+
+    @Test @EventLoop func aTakenPortIsToldWithItsNumber() async throws {
+        let other = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        // Ports are bound only with a network: one whose only authority is nobody on this machine.
+        let id = String(repeating: "0123456789", count: 4)
+        let settings = try settings([
+            "DisableNetwork 0", "TestingTorNetwork 1",
+            "DirAuthority none orport=1 no-v2 v3ident=\(id) 127.0.0.1:1 \(id)",
+            "HTTPTunnelPort \(other.endpoint)",
+        ])
+        let words = """
+            Could not bind to \(other.endpoint): Address already in use. Is Tor already running? \
+            Failed to parse/validate config: Failed to bind one of the listener ports.
+            """
+        await #expect(throws: OnionLoss.process(.ended(.exited(1), lastWords: words))) {
+            try await TorLink.own(settings) { _ in }
+        }
+    }
+
+    @Test @EventLoop func aSecondTorInTheSameDirectoryIsNotMistakenForOurs() async throws {
+        let settings = try settings()
+        let first = try await TorLink.own(settings) { _ in }
+        await #expect(throws: OnionLoss.process(.anotherTor(dataDirectory: settings.dataDirectory))) {
+            try await TorLink.own(settings) { _ in }
+        }
+        try await first.connection.send(.getInfo(["version"]))
+        _ = await first.close(because: .closed)
+    }
+
+    @Test @EventLoop func aPathThatIsTooLongForASocketIsToldBeforeTheStart() async throws {
+        let long = directory.path + "/" + String(repeating: "x", count: 100)
+        let settings = try settings(dataDirectory: long)
+        await #expect(throws: OnionLoss.process(.pathTooLong(long + "/control"))) {
+            try await TorLink.own(settings) { _ in }
+        }
+    }
+
+    @Test @EventLoop func theSocksPortIsToldWhenThereIsOne() async throws {
+        let link = try await TorLink.own(try settings(offersSocks: true)) { _ in }
+        // Without a network tor opens none: that there was none to tell is no error.
+        #expect(try await link.socksEndpoint() == nil)
+        _ = await link.close(because: .closed)
+    }
+}
+
+@Suite struct TorLogLineTests {
+    @Test(arguments: [
+        (
+            "Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay", "info",
+            "Bootstrapped 5% (conn): Connecting to a relay"
+        ),
+        (
+            "Nov 21 08:31:02.000 [warn] Could not bind to 127.0.0.1:9050: Address already in use.", "warning",
+            "Could not bind to 127.0.0.1:9050: Address already in use."
+        ),
+        ("Nov 21 08:31:02.000 [err] No.", "error", "No."),
+        (
+            "Nov 21 08:31:02.000 [notice] Tor 0.4.9.11 running on Linux with Libevent 2.1.12-stable", "info",
+            "Tor 0.4.9.11 running on Linux with Libevent 2.1.12-stable"
+        ),
+        (
+            "Nov 21 08:31:02.000 [warn] Problem (Connection refused; host 0123456789ABCDEF0123456789ABCDEF01234567 at 192.0.2.1:443)",
+            "warning", "Problem (Connection refused; host <address> at <address>)"
+        ),
+        (
+            "x [notice] relay $0123456789ABCDEF0123456789ABCDEF01234567~name at [2001:db8::1]:9001", "info",
+            "relay <address> at <address>"
+        ),
+        (
+            "x [notice] 2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion at 12:34:56", "info",
+            "<address> at 12:34:56"
+        ),
+        ("x [notice] from 2001:db8:0:1:2:3:4:5 or fe80::1.", "info", "from <address> or <address>"),
+        ("no form \u{1B}[31m 10.1.2.3", "info", "no form ?[31m <address>"),
+    ])
+    func levelsAreOursAndAddressesAreGone(line: String, level: String, words: String) {
+        let read = TorLogLine(line)
+        #expect(read.level.rawValue == level)
+        #expect(read.words == words)
+    }
+}
