@@ -13,10 +13,10 @@ package struct LabDirectory: Sendable {
         path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Removes what Labs have left behind whose process was killed: it is in the directory's name.
+    /// Begins to remove what Labs have left behind whose process was killed: its number is in the directory's name.
     @EventLoop
-    package static func removeLeftOvers() async {
-        guard let temporary = opendir("/tmp") else { return }
+    package static func removingLeftOvers() -> LabTool? {
+        guard let temporary = opendir("/tmp") else { return nil }
         var paths: [String] = []
         while let entry = readdir(temporary) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -29,7 +29,7 @@ package struct LabDirectory: Sendable {
             paths.append(name)
         }
         closedir(temporary)
-        if !paths.isEmpty { _ = try? await LabTool(["rm", "-rf", "--"] + paths).finish() }
+        return paths.isEmpty ? nil : try? LabTool(["rm", "-rf", "--"] + paths)
     }
 
     /// Makes a directory in it; one that is there already will do.

@@ -41,10 +41,12 @@ package final class PrivateTorNetwork {
     package static func start(
         tor: String = "tor", progress: @EventLoop (String) -> Void = { _ in }
     ) async throws(LabError) -> PrivateTorNetwork {
-        await LabDirectory.removeLeftOvers()
+        let sweeping = LabDirectory.removingLeftOvers()
         let directory = try LabDirectory()
         do {
-            return try await start(tor, in: directory, progress)
+            let network = try await start(tor, in: directory, progress)
+            _ = try? await sweeping?.finish()
+            return network
         } catch {
             await directory.remove()
             throw error

@@ -45,7 +45,9 @@ package final class TorProcess {
 
     private var child: ChildProcess!
     /// What tor complained of last, to be told when it ends.
-    private var complaints: [String] = []
+    private var complaints: [(words: String, at: ContinuousClock.Instant)] = []
+    /// What it complained of earlier is not why it ends.
+    private static let complaintLifetime = Duration.seconds(2)
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
 
     /// - Parameter onLine: each line of tor's log, without addresses.
@@ -90,16 +92,18 @@ package final class TorProcess {
 
     private func remember(_ line: TorLogLine) {
         guard line.level >= .warning else { return }
-        complaints.append(line.words)
+        complaints.append((line.words, .now))
         if complaints.count > 8 { complaints.removeFirst() }
     }
 
     private func ended(_ exit: ChildExit) {
-        // These two come with every failure, or every start, and tell nothing.
-        let words = complaints.filter {
-            !$0.hasPrefix("Reading config failed") && !$0.hasPrefix("You are running")
+        let words = complaints.filter { complaint in
+            complaint.at > .now - Self.complaintLifetime
+                // These two come with every failure, or every start, and tell nothing.
+                && !complaint.words.hasPrefix("Reading config failed")
+                && !complaint.words.hasPrefix("You are running")
         }
-        failure = .ended(exit, lastWords: words.suffix(2).joined(separator: " "))
+        failure = .ended(exit, lastWords: words.suffix(2).map(\.words).joined(separator: " "))
         for waiter in exitWaiters { waiter.resume() }
         exitWaiters = []
     }

@@ -1,0 +1,190 @@
+import Foundation
+import Lab
+import Logging
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// A node's onion service in a real network, whatever happens to its tor.
+@Suite(.serialized) struct OnionPresenceNetworkTests {
+    let directory = TemporaryDirectory()
+    var key: OnionKeyFile { OnionKeyFile(path: directory.path + "/onion-key") }
+
+    @Test @EventLoop func anOwnTorIsPublishedWithAllItsPortsAndAgainWhenItIsKilled() async throws {
+        let network = try await SharedNetwork.network()
+        let first = try Greeter("first")
+        let second = try Greeter("second", on: .unix(path: directory.path + "/second"))
+        let tor = try own(in: network)
+        var settings = OnionPresence.Settings(
+            source: .own(tor), key: key,
+            ports: [try VirtualPort(9999, to: first.endpoint), try VirtualPort(80, to: second.endpoint)])
+        settings.uploadTime = .seconds(60)
+        let presence = OnionPresence(settings, log: quiet)
+        let watch = Watch(presence)
+        var clock = Stopwatch("own tor")
+        try await presence.start()
+        clock.lap("in tor's hands")
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published")
+        let address = try #require(presence.address)
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "first")
+        #expect(try await Dialler.greeting(of: address, port: 80) == "second")
+        clock.lap("dialled twice")
+        #expect(try await !Dialler.reaches(address, port: 81))
+        let order = watch.states.map(\.word).reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
+        #expect(order.first == "bootstrapping" || order.first == "publishing")
+        #expect(order.last == "published")
+
+        clock.restart()
+        watch.restart()
+        kill(try await processID(of: tor), SIGKILL)
+        try await watch.wait { if case .lost = $0 { true } else { false } }
+        clock.lap("death of the own tor noticed")
+        #expect(presence.state == .lost(.process(.ended(.signalled(SIGKILL), lastWords: ""))))
+        try await watch.wait { $0 == .publishing }
+        clock.lap("in the network again")
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published again")
+        #expect(presence.address == address)
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "first")
+        clock.lap("dialled")
+
+        let process = try await processID(of: tor)
+        clock.restart()
+        await presence.stop()
+        clock.lap("stopped")
+        #expect(presence.state == .stopped)
+        #expect(kill(process, 0) != 0)
+    }
+
+    @Test @EventLoop func theSystemsTorIsUsedAndPublishedAgainWhenTheControlConnectionBreaks() async throws {
+        let network = try await SharedNetwork.network()
+        let tor = try await network.startTor()
+        let relay = try ControlRelay(to: tor.control)
+        let greeter = try Greeter("still here")
+        let presence = OnionPresence(
+            .init(
+                source: .running(control: relay.endpoint, tor.credentials), key: key,
+                ports: [try VirtualPort(9999, to: greeter.endpoint)]),
+            log: quiet)
+        let watch = Watch(presence)
+        var clock = Stopwatch("system's tor")
+        try await presence.start()
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published")
+        let address = try #require(presence.address)
+        #expect(presence.socks == tor.socks)
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
+        clock.lap("dialled")
+
+        clock.restart()
+        watch.restart()
+        relay.cut()
+        try await watch.wait { $0 == .lost(.control(.closed)) }
+        clock.lap("cut of the control connection noticed")
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published again")
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
+        clock.lap("dialled")
+
+        // A reload takes nothing from a service that lives on a control connection.
+        try await tor.connection.send(.signal(.reload))
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
+        #expect(presence.state.isPublished)
+
+        clock.restart()
+        watch.restart()
+        await tor.kill()
+        try await watch.wait { if case .lost = $0 { true } else { false } }
+        clock.lap("death of the system's tor noticed")
+        try await tor.restart()
+        clock.lap("system's tor back")
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published again")
+        #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
+        clock.lap("dialled")
+
+        await presence.stop()
+        // Nothing is left of it in the system's tor: its address is free.
+        _ = try await OnionService.publish(
+            key: try #require(key.load()), ports: [VirtualPort(1, to: greeter.endpoint)], on: tor.connection)
+    }
+
+    @Test @EventLoop func aServiceThatIsNotUploadedInTimeIsGivenToTorAnew() async throws {
+        let network = try await SharedNetwork.network()
+        let tor = try await network.startTor()
+        var settings = OnionPresence.Settings(
+            source: .running(control: tor.control, tor.credentials), key: key,
+            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+        // Tor needs over a second for the first upload.
+        settings.uploadTime = .milliseconds(300)
+        let presence = OnionPresence(settings, log: quiet)
+        let watch = Watch(presence)
+        try await presence.start()
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        #expect(watch.states.contains(.lost(.notUploaded(after: .milliseconds(300)))))
+        await presence.stop()
+    }
+
+    @EventLoop private func own(in network: PrivateTorNetwork) throws -> TorProcess.Settings {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let torrc = directory.path + "/torrc"
+        try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
+        let dataDirectory = directory.path + "/tor"
+        try FileManager.default.createDirectory(
+            atPath: dataDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try network.seed(dataDirectory: dataDirectory)
+        return TorProcess.Settings(torrc: torrc, dataDirectory: dataDirectory, offersSocks: false)
+    }
+
+    @EventLoop private func processID(of tor: TorProcess.Settings) async throws -> pid_t {
+        let connection = try await ControlConnection.open(
+            .unix(path: tor.controlSocket), credentials: .init(cookieFile: tor.cookieFile))
+        defer { connection.close() }
+        let reply = try await connection.send(.getInfo(["process/pid"]))
+        return try #require(reply["process/pid"].flatMap { pid_t($0) })
+    }
+
+    private var quiet: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// All states of a presence, as they came.
+@EventLoop
+final class Watch {
+    private(set) var states: [OnionState] = []
+
+    init(_ presence: OnionPresence) {
+        presence.onChange = { [weak self] in self?.states.append($0) }
+    }
+
+    /// Forgets what came so far.
+    func restart() { states = [] }
+
+    /// Until there is such a state among those since ``restart()``.
+    func wait(_ isMet: (OnionState) -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while !states.contains(where: isMet) {
+            try #require(ContinuousClock.now < end, "no such state: \(states)")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
+
+/// Prints what took how long.
+struct Stopwatch {
+    private let name: String
+    private var start = ContinuousClock.now
+
+    init(_ name: String) { self.name = name }
+
+    mutating func restart() { start = .now }
+
+    func lap(_ event: String) {
+        let time = ContinuousClock.now - start
+        print(
+            "\(name): \(event) after \(time.formatted(.units(allowed: [.seconds, .milliseconds], width: .narrow)))"
+        )
+    }
+}
