@@ -1,0 +1,84 @@
+import JSON
+import Relay
+
+/// Reads APNs' answers (Apple, "Handling notification responses from APNs"; facts/apns.md, section 4).
+enum APNsAnswer {
+    /// - Parameter isProven: whether this connection has had a notification accepted.
+    static func verdict(_ answer: GatewayAnswer, isProven: Bool) -> Verdict {
+        if answer.status == 200 { return Verdict(outcome: .accepted) }
+        let body = try? JSON(answer.body)
+        guard let reason = GatewayAnswer.word(body?["reason"]?.string) else { return byStatus(answer) }
+        return verdict(answer, reason: reason, since: body?["timestamp"]?.integer, isProven: isProven)
+    }
+
+    /// What a word means that came as an answer's `reason`.
+    private static func verdict(
+        _ answer: GatewayAnswer, reason: String, since: Int64?, isProven: Bool
+    ) -> Verdict {
+        switch reason {
+        // The environment may be the wrong one, so the token isn't called dead.
+        case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(reason)
+        case "TopicDisallowed", "BadTopic", "MissingTopic": return .blocked(reason)
+        case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "InvalidPushType",
+            "DuplicateHeaders", "PayloadEmpty", "MissingDeviceToken", "BadPath", "MethodNotAllowed":
+            return .refused(reason, .ownFault)
+        case "IdleTimeout", "Shutdown": return .deferred(reason, .device, isUnharmed: true, .reconnect)
+        case "ExpiredProviderToken": return .deferred(reason, .device, isUnharmed: true, .renewCredential)
+        case "InvalidProviderToken", "MissingProviderToken", "Forbidden": return .blocked(reason)
+        case "BadCertificate", "BadCertificateEnvironment": return .blocked(reason, .reconnect)
+        // Bound to another key at its first request: a new connection helps, unless this was its first request.
+        case "UnrelatedKeyIdInToken":
+            return isProven
+                ? .deferred(reason, .device, isUnharmed: true, .reconnect) : .blocked(reason, .reconnect)
+        case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken": return .blocked(reason, .reconnect)
+        case "Unregistered", "ExpiredToken":
+            return Verdict(outcome: .tokenDead(reason: reason, since: since))
+        case "PayloadTooLarge": return .refused(reason)
+        case "TooManyRequests": return .deferred(reason, .device, after: answer.retryAfter)
+        case "TooManyProviderTokenUpdates":
+            return .deferred(reason, .app, after: answer.retryAfter, .keepCredential)
+        case "InternalServerError", "ServiceUnavailable": return unavailable(answer, reason)
+        case _: return unknown(answer, reason: reason, since: since)
+        }
+    }
+
+    /// A word that Apple's page doesn't have (yet): its status says what kind of answer it is.
+    private static func unknown(_ answer: GatewayAnswer, reason: String, since: Int64?) -> Verdict {
+        switch answer.status {
+        case 401, 403: .blocked(reason)
+        case 410: Verdict(outcome: .tokenDead(reason: reason, since: since))
+        case 408, 421: .deferred(reason, .device)
+        case 429: .deferred(reason, .device, after: answer.retryAfter)
+        case 400..<500: .refused(reason)
+        case _: unavailable(answer, reason)
+        }
+    }
+
+    /// No word at all: not Apple but something between us may have answered, so nothing is given up for it.
+    private static func byStatus(_ answer: GatewayAnswer) -> Verdict {
+        switch answer.status {
+        case 401, 403: .blocked(answer.statusWord)
+        case 429: .deferred(answer.statusWord, .device, after: answer.retryAfter)
+        case _: unavailable(answer, answer.statusWord)
+        }
+    }
+
+    /// With a time to wait all wait; without it one notification does, as single ones fail while others pass.
+    private static func unavailable(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
+        .deferred(reason, answer.retryAfter == nil ? .device : .app, after: answer.retryAfter)
+    }
+
+    /// The `reason` in a GOAWAY frame's debug data; a certificate's faults show up only there.
+    static func reason(inGoAway debugData: [UInt8]) -> String? {
+        GatewayAnswer.word((try? JSON(debugData))?["reason"]?.string)
+    }
+
+    /// Whether a GOAWAY for that reason says that the operator must mend something.
+    static func isBlocking(goAwayReason reason: String) -> Bool {
+        let answer = GatewayAnswer(status: 400, body: [])
+        if case .blocked = verdict(answer, reason: reason, since: nil, isProven: false).outcome {
+            return true
+        }
+        return false
+    }
+}

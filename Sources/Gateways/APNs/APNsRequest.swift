@@ -1,0 +1,68 @@
+import HTTP2
+import Relay
+
+/// A notification as APNs takes it: `POST /3/device/<token>` (Apple, "Sending notification requests to APNs").
+package enum APNsRequest {
+    package static func path(_ notification: Notification) -> String {
+        "/3/device/\(notification.deviceToken)"
+    }
+
+    /// The body, byte for byte as bisq-relay 2.0.0 writes it:
+    /// `{"encrypted":"…","aps":{"alert":{"loc-key":"notification"},"content-available":1,"mutable-content":1}}`.
+    ///
+    /// One that is not urgent is a true background push: no alert and no sound, as Apple's rule for that push type asks.
+    package static func body(_ notification: Notification) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(payloadSize(notification))
+        body.append(contentsOf: opening.utf8)
+        // A checked message holds nothing that JSON must escape.
+        body.append(contentsOf: notification.message.utf8)
+        body.append(contentsOf: closing(notification).utf8)
+        return body
+    }
+
+    /// Bytes of ``body(_:)``; Apple takes 4,096.
+    package static func payloadSize(_ notification: Notification) -> Int {
+        opening.utf8.count + notification.message.utf8.count + closing(notification).utf8.count
+    }
+
+    private static let opening = #"{"encrypted":""#
+
+    private static func closing(_ notification: Notification) -> String {
+        guard notification.isUrgent else { return #"","aps":{"content-available":1}}"# }
+        var aps = #"","aps":{"alert":{"loc-key":"notification"}"#
+        if notification.isContentAvailable { aps += #","content-available":1"# }
+        if notification.hasSound { aps += #","sound":"default""# }
+        if notification.isMutableContent { aps += #","mutable-content":1"# }
+        return aps + "}}"
+    }
+}
+
+extension APNsRequest {
+    /// The head of one notification's request.
+    ///
+    /// `apns-id` and the collapse id are the notification's and the same on each attempt: a repetition after an unclear
+    /// outcome takes the first one's place on the phone. `apns-expiration` is in whole seconds.
+    ///
+    /// Apple keeps a small HPACK table: what differs each time is indexed on a connection's first request only, so that
+    /// the names are known; path and provider token never are (nghttp2 indexes no `authorization` by itself).
+    ///
+    /// - Parameters:
+    ///   - authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
+    ///   - isFirst: whether it is the first on its connection.
+    static func head(
+        _ notification: Notification, authority: String, topic: String, authorization: String?, isFirst: Bool
+    ) -> HTTP2Headers {
+        let changing: HTTP2Headers.Indexing = isFirst ? .automatic : .never
+        let id = notification.id.uuid
+        var head = HTTP2Headers(method: "POST", authority: authority, path: path(notification))
+        if let authorization { head.add("authorization", authorization, .never) }
+        head.add("apns-topic", topic)
+        head.add("apns-push-type", notification.isUrgent ? "alert" : "background")
+        head.add("apns-priority", notification.isUrgent ? "10" : "5")
+        head.add("apns-expiration", String(notification.expiresAt / 1000), changing)
+        head.add("apns-id", id, changing)
+        head.add("apns-collapse-id", id, changing)
+        return head
+    }
+}

@@ -1,0 +1,31 @@
+import Crypto
+import JSON
+
+/// The key that signs APNs provider tokens: Apple's `.p8` file with the two identifiers that belong to it.
+package struct ProviderKey: Sendable {
+    package let keyID: String
+    package let teamID: String
+    private let key: SigningKey
+
+    /// - Parameters:
+    ///   - keyID, teamID: ten letters and digits each, as Apple's developer pages show them.
+    ///   - p8: the file's bytes.
+    package init(keyID: String, teamID: String, p8: [UInt8]) throws(CryptoError) {
+        self.keyID = keyID
+        self.teamID = teamID
+        key = try SigningKey(pem: p8, algorithm: .es256)
+    }
+
+    /// `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`, signed: about 20 us of work.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func token(now: Int64) throws(CryptoError) -> String {
+        var header = Array(#"{"alg":"ES256","kid":"#.utf8)
+        header.append(jsonString: keyID)
+        header.append(contentsOf: "}".utf8)
+        var claims = Array(#"{"iss":"#.utf8)
+        claims.append(jsonString: teamID)
+        claims.append(contentsOf: #","iat":\#(now)}"#.utf8)
+        return try JSONWebToken.sign(header: header, claims: claims, with: key)
+    }
+}

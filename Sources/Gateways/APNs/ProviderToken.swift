@@ -1,0 +1,66 @@
+import Relay
+
+/// The life of APNs provider tokens: when to sign a new one, and what it means that one was refused.
+///
+/// Apple takes a token for one hour, and a new one no more often than every 20 minutes (Apple, "Establishing a
+/// token-based connection to APNs"). The same token serves all connections.
+struct ProviderTokenLife: Equatable, Sendable {
+    static let renewalAge: Duration = .seconds(45 * 60)
+    static let minimumAge: Duration = .seconds(20 * 60)
+    /// The wall clock was set: the token's `iat` no longer fits what Apple's clock says, if this one is right now.
+    static let clockStep: Duration = .seconds(5 * 60)
+
+    /// Counts the tokens signed; a request remembers under which it was sent.
+    private(set) var generation = 0
+    private var signedAt: Instant?
+    private var mustRenew = false
+    private var keptUntil = Int64.min
+
+    /// Whether a new token is to be signed before the next request.
+    func isDue(at now: Instant) -> Bool {
+        guard let signedAt else { return true }
+        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
+        guard age >= ProviderTokenLife.minimumAge.nanoseconds, now.monotonicNanoseconds >= keptUntil else {
+            return false
+        }
+        // The monotonic clock stands still while a machine sleeps; the other one doesn't.
+        let wallAge = (now.unixMilliseconds - signedAt.unixMilliseconds) * 1_000_000
+        return mustRenew || age >= ProviderTokenLife.renewalAge.nanoseconds
+            || abs(wallAge - age) >= ProviderTokenLife.clockStep.nanoseconds
+    }
+
+    mutating func signed(at now: Instant) {
+        generation += 1
+        signedAt = now
+        mustRenew = false
+    }
+
+    /// Another key: its tokens don't count against the old one's.
+    mutating func keyChanged() {
+        signedAt = nil
+        keptUntil = .min
+    }
+
+    enum Expiry: Equatable {
+        /// Another token has taken its place meanwhile.
+        case replaced
+        /// Sign a new one.
+        case due
+        /// It is too young to have expired: this machine's clock is wrong.
+        case clockFault
+    }
+
+    /// Apple has called the token of that generation expired.
+    mutating func expired(generation: Int, at now: Instant) -> Expiry {
+        guard generation == self.generation, let signedAt else { return .replaced }
+        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
+        guard age >= ProviderTokenLife.minimumAge.nanoseconds else { return .clockFault }
+        mustRenew = true
+        return .due
+    }
+
+    /// Apple has called the changes too frequent: none for 20 minutes.
+    mutating func changedTooOften(at now: Instant) {
+        keptUntil = now.monotonicNanoseconds + ProviderTokenLife.minimumAge.nanoseconds
+    }
+}

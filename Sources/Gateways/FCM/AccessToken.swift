@@ -1,0 +1,105 @@
+import JSON
+import Relay
+
+/// The life of an OAuth access token: fetched early, by one at a time, and used until it really ends.
+///
+/// Times are monotonic nanoseconds.
+struct AccessTokenLife: Equatable, Sendable {
+    /// A new one is fetched this long before the end, and up to ``jitter`` earlier, so that nodes don't come together.
+    static let margin: Duration = .seconds(5 * 60)
+    static let jitter: Duration = .seconds(60)
+    static let firstPause: Duration = .seconds(1)
+    static let longestPause: Duration = .seconds(5 * 60)
+
+    struct Token: Equatable, Sendable {
+        let text: String
+        let endsAt: Int64
+    }
+
+    /// Counts the tokens got; a request remembers under which it was sent.
+    private(set) var generation = 0
+    private(set) var isFetching = false
+    /// When the next token is to be fetched.
+    private(set) var nextFetch = Int64.min
+    private var token: Token?
+    /// A request was accepted under the present token.
+    private var isProven = false
+    /// The present token was got because the one before was refused.
+    private var isReplacement = false
+    private var failures = 0
+
+    /// The token to send with, or `nil` while there is none.
+    func token(at time: Int64) -> String? {
+        guard let token, time < token.endsAt else { return nil }
+        return token.text
+    }
+
+    /// Whether to fetch one now; if so, it is on its way until ``fetched(_:lifetime:at:using:)`` or
+    /// ``failed(at:retryAfter:using:)``.
+    mutating func beginFetching(at time: Int64) -> Bool {
+        guard !isFetching, time >= nextFetch else { return false }
+        isFetching = true
+        return true
+    }
+
+    mutating func fetched(
+        _ text: String, lifetime: Duration, at time: Int64, using random: inout some RandomNumberGenerator
+    ) {
+        isFetching = false
+        failures = 0
+        generation += 1
+        isProven = false
+        if token != nil { isReplacement = false }
+        let lifetime = lifetime.nanoseconds
+        token = Token(text: text, endsAt: time + lifetime)
+        let early =
+            AccessTokenLife.margin.nanoseconds
+            + Int64.random(in: 0...AccessTokenLife.jitter.nanoseconds, using: &random)
+        // A short-lived one is renewed half-way.
+        nextFetch = time + lifetime - min(early, lifetime / 2)
+    }
+
+    /// Exponential, with full jitter on the upper half, and no sooner than asked.
+    mutating func failed(
+        at time: Int64, retryAfter: Duration?, using random: inout some RandomNumberGenerator
+    ) {
+        isFetching = false
+        let bound = min(
+            AccessTokenLife.firstPause.nanoseconds << Int64(min(failures, 20)),
+            AccessTokenLife.longestPause.nanoseconds)
+        failures += 1
+        let pause = Int64.random(in: bound / 2...bound, using: &random)
+        nextFetch = time + max(pause, retryAfter?.nanoseconds ?? 0)
+    }
+
+    /// A request under that token was accepted.
+    mutating func proved(generation: Int) {
+        if generation == self.generation { isProven = true }
+    }
+
+    /// Another service account or key: what was got by the old one goes on until the new one has brought its own.
+    mutating func accountChanged(at time: Int64) {
+        failures = 0
+        nextFetch = min(nextFetch, time)
+        isReplacement = false
+    }
+
+    enum Refusal: Equatable {
+        /// Another token has taken its place meanwhile: send again.
+        case replaced
+        /// Fetch another one, and send again.
+        case due
+        /// A token that nothing was ever accepted under, got because the one before was refused: no third one helps.
+        case hopeless
+    }
+
+    /// The gateway didn't take the token of that generation.
+    mutating func refused(generation: Int, at time: Int64) -> Refusal {
+        guard generation == self.generation, token != nil else { return .replaced }
+        guard isProven || !isReplacement else { return .hopeless }
+        token = nil
+        isReplacement = true
+        nextFetch = min(nextFetch, time)
+        return .due
+    }
+}

@@ -1,0 +1,81 @@
+import JSON
+import Relay
+
+/// Reads FCM's answers (Firebase, "ErrorCode" and "FCM error codes"; facts/fcm.md, sections 4 and 5).
+enum FCMAnswer {
+    /// Google asks for this much before a repetition where it names no time.
+    private static let quotaPause: Duration = .seconds(60)
+    private static let faultPause: Duration = .seconds(10)
+
+    static func verdict(_ answer: GatewayAnswer) -> Verdict {
+        if answer.status == 200 { return Verdict(outcome: .accepted) }
+        let error = (try? JSON(answer.body))?["error"]
+        let details = error?["details"]?.array ?? []
+        let code = details.first { type(of: $0, is: "google.firebase.fcm.v1.FcmError") }?["errorCode"]?.string
+        if let code = GatewayAnswer.word(code), let verdict = verdict(answer, code: code, details: details) {
+            return verdict
+        }
+        return byStatus(answer, word: GatewayAnswer.word(error?["status"]?.string), details: details)
+    }
+
+    /// By FCM's own code, which decides wherever it is given; `nil` for one that says nothing.
+    private static func verdict(_ answer: GatewayAnswer, code: String, details: [JSON]) -> Verdict? {
+        switch code {
+        case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code)
+        case "UNREGISTERED": Verdict(outcome: .tokenDead(reason: code, since: nil))
+        case "QUOTA_EXCEEDED": overQuota(answer, code, details)
+        case "UNAVAILABLE": .deferred(code, .app, after: max(answer.retryAfter ?? faultPause, .zero))
+        case "INTERNAL": fault(answer, code)
+        // The key that the Firebase project holds for Apple or for web push: no new access token mends it.
+        case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .blocked(code)
+        case _: nil
+        }
+    }
+
+    private static func byStatus(_ answer: GatewayAnswer, word: String?, details: [JSON]) -> Verdict {
+        let reason = word ?? answer.statusWord
+        switch answer.status {
+        case 400:
+            // A named field is wrong in what we built. Without Google's form something else has answered.
+            return word == nil
+                ? .deferred(reason, .app, after: answer.retryAfter)
+                : .refused(reason, violatesFields(details) ? .ownFault : .none)
+        case 401: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
+        // API switched off, role missing, another project, or no such project: a token is never judged by these.
+        case 403, 404: return .blocked(reason)
+        case 429: return overQuota(answer, reason, details)
+        case 500: return fault(answer, reason)
+        case _: return .deferred(reason, .app, after: answer.retryAfter ?? faultPause)
+        }
+    }
+
+    private static func overQuota(_ answer: GatewayAnswer, _ reason: String, _ details: [JSON]) -> Verdict {
+        .deferred(reason, isDeviceQuota(details) ? .device : .app, after: answer.retryAfter ?? quotaPause)
+    }
+
+    private static func fault(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
+        .deferred(reason, answer.retryAfter == nil ? .device : .app, after: answer.retryAfter ?? faultPause)
+    }
+
+    private static func violatesFields(_ details: [JSON]) -> Bool {
+        details.contains {
+            type(of: $0, is: "google.rpc.BadRequest") && $0["fieldViolations"]?.array?.isEmpty == false
+        }
+    }
+
+    /// Whether the quota is one device's, by the words that Google chose for it; in doubt it is the project's.
+    private static func isDeviceQuota(_ details: [JSON]) -> Bool {
+        let violations = details.filter { type(of: $0, is: "google.rpc.QuotaFailure") }
+            .flatMap { $0["violations"]?.array ?? [] }
+        return !violations.isEmpty
+            && violations.allSatisfy { violation in
+                ["subject", "description"].contains {
+                    violation[$0]?.string?.lowercased().contains("device") == true
+                }
+            }
+    }
+
+    private static func type(of detail: JSON, is name: String) -> Bool {
+        detail["@type"]?.string == "type.googleapis.com/\(name)"
+    }
+}

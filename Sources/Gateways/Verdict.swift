@@ -1,0 +1,67 @@
+import HTTP1
+import Relay
+
+/// What a gateway's answer says: of its notification, and of all that goes the same way.
+struct Verdict: Equatable, Sendable {
+    enum Consequence: Equatable, Sendable {
+        case none
+        /// The request was not as the gateway's rules say: our fault, to be counted and logged.
+        case ownFault
+        /// The credential that the request bore is over: get another one, if the present one isn't newer already.
+        case renewCredential
+        /// The credential was changed too often: keep it.
+        case keepCredential
+        /// This connection is of no further use; another one may be.
+        case reconnect
+    }
+
+    var outcome: Outcome
+    var consequence = Consequence.none
+
+    static func refused(_ reason: String, _ consequence: Consequence = .none) -> Verdict {
+        Verdict(outcome: .refused(reason: reason), consequence: consequence)
+    }
+
+    static func blocked(_ reason: String, _ consequence: Consequence = .none) -> Verdict {
+        Verdict(outcome: .blocked(reason: reason), consequence: consequence)
+    }
+
+    static func deferred(
+        _ reason: String, _ scope: Deferral.Scope, after: Duration? = nil, isUnharmed: Bool = false,
+        _ consequence: Consequence = .none
+    ) -> Verdict {
+        Verdict(
+            outcome: .deferred(
+                Deferral(reason: reason, scope: scope, retryAfter: after, isUnharmed: isUnharmed)),
+            consequence: consequence)
+    }
+}
+
+/// One answer to one notification, as it came over the connection.
+struct GatewayAnswer: Equatable, Sendable {
+    var status: Int
+    /// `Retry-After`, if it could be read.
+    var retryAfter: Duration?
+    /// At most ``bodyLimit`` bytes.
+    var body: [UInt8]
+
+    /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
+    static let bodyLimit = 16_384
+
+    /// A word of the gateway's that may go to senders, logs and metrics: anything else than a short word is none.
+    static func word(_ text: String?) -> String? {
+        guard let text, (1...64).contains(text.utf8.count) else { return nil }
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            case _: false
+            }
+        }
+        return isPlain ? text : nil
+    }
+
+    /// Stands for a gateway's word where it gave none.
+    var statusWord: String { "HTTP\(status)" }
+}

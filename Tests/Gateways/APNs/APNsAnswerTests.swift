@@ -1,0 +1,140 @@
+import Relay
+import Testing
+
+@testable import Gateways
+
+@Suite struct APNsAnswerTests {
+    struct Row: Sendable {
+        let status: Int
+        let reason: String
+        let verdict: Verdict
+    }
+
+    /// facts/apns.md, section 4, row by row.
+    static let table: [Row] = [
+        Row(status: 400, reason: "BadDeviceToken", verdict: .refused("BadDeviceToken")),
+        Row(status: 400, reason: "DeviceTokenNotForTopic", verdict: .refused("DeviceTokenNotForTopic")),
+        Row(status: 400, reason: "TopicDisallowed", verdict: .blocked("TopicDisallowed")),
+        Row(status: 400, reason: "BadTopic", verdict: .blocked("BadTopic")),
+        Row(status: 400, reason: "MissingTopic", verdict: .blocked("MissingTopic")),
+        Row(status: 400, reason: "BadCollapseId", verdict: .refused("BadCollapseId", .ownFault)),
+        Row(status: 400, reason: "BadExpirationDate", verdict: .refused("BadExpirationDate", .ownFault)),
+        Row(status: 400, reason: "BadMessageId", verdict: .refused("BadMessageId", .ownFault)),
+        Row(status: 400, reason: "BadPriority", verdict: .refused("BadPriority", .ownFault)),
+        Row(status: 400, reason: "InvalidPushType", verdict: .refused("InvalidPushType", .ownFault)),
+        Row(status: 400, reason: "DuplicateHeaders", verdict: .refused("DuplicateHeaders", .ownFault)),
+        Row(status: 400, reason: "PayloadEmpty", verdict: .refused("PayloadEmpty", .ownFault)),
+        Row(status: 400, reason: "MissingDeviceToken", verdict: .refused("MissingDeviceToken", .ownFault)),
+        Row(
+            status: 400, reason: "IdleTimeout",
+            verdict: .deferred("IdleTimeout", .device, isUnharmed: true, .reconnect)),
+        Row(
+            status: 403, reason: "ExpiredProviderToken",
+            verdict: .deferred("ExpiredProviderToken", .device, isUnharmed: true, .renewCredential)),
+        Row(status: 403, reason: "InvalidProviderToken", verdict: .blocked("InvalidProviderToken")),
+        Row(status: 403, reason: "MissingProviderToken", verdict: .blocked("MissingProviderToken")),
+        Row(status: 403, reason: "Forbidden", verdict: .blocked("Forbidden")),
+        Row(status: 403, reason: "BadCertificate", verdict: .blocked("BadCertificate", .reconnect)),
+        Row(
+            status: 403, reason: "BadCertificateEnvironment",
+            verdict: .blocked("BadCertificateEnvironment", .reconnect)),
+        Row(
+            status: 403, reason: "UnrelatedKeyIdInToken",
+            verdict: .deferred("UnrelatedKeyIdInToken", .device, isUnharmed: true, .reconnect)),
+        Row(
+            status: 403, reason: "BadEnvironmentKeyIdInToken",
+            verdict: .blocked("BadEnvironmentKeyIdInToken", .reconnect)),
+        Row(
+            status: 403, reason: "BadEnvironmentKeyInToken",
+            verdict: .blocked("BadEnvironmentKeyInToken", .reconnect)),
+        Row(status: 404, reason: "BadPath", verdict: .refused("BadPath", .ownFault)),
+        Row(status: 405, reason: "MethodNotAllowed", verdict: .refused("MethodNotAllowed", .ownFault)),
+        Row(
+            status: 410, reason: "Unregistered",
+            verdict: Verdict(outcome: .tokenDead(reason: "Unregistered", since: nil))),
+        Row(
+            status: 410, reason: "ExpiredToken",
+            verdict: Verdict(outcome: .tokenDead(reason: "ExpiredToken", since: nil))),
+        Row(status: 413, reason: "PayloadTooLarge", verdict: .refused("PayloadTooLarge")),
+        Row(status: 429, reason: "TooManyRequests", verdict: .deferred("TooManyRequests", .device)),
+        Row(
+            status: 429, reason: "TooManyProviderTokenUpdates",
+            verdict: .deferred("TooManyProviderTokenUpdates", .app, .keepCredential)),
+        Row(status: 500, reason: "InternalServerError", verdict: .deferred("InternalServerError", .device)),
+        Row(status: 503, reason: "ServiceUnavailable", verdict: .deferred("ServiceUnavailable", .device)),
+        Row(
+            status: 503, reason: "Shutdown",
+            verdict: .deferred("Shutdown", .device, isUnharmed: true, .reconnect)),
+    ]
+
+    @Test(arguments: table)
+    func eachRowOfApplesTableHasItsMeaning(row: Row) {
+        let given = answer(row.status, #"{"reason":"\#(row.reason)"}"#)
+        #expect(APNsAnswer.verdict(given, isProven: true) == row.verdict)
+    }
+
+    @Test func twoHundredIsAcceptedWhateverComesWithIt() {
+        #expect(APNsAnswer.verdict(answer(200), isProven: false) == Verdict(outcome: .accepted))
+        #expect(APNsAnswer.verdict(answer(200, "<html>"), isProven: false) == Verdict(outcome: .accepted))
+    }
+
+    @Test func aDeadTokenIsDeadSinceTheTimeThatAppleGives() {
+        let given = answer(410, #"{"reason":"Unregistered","timestamp":1772360130123}"#)
+        #expect(
+            APNsAnswer.verdict(given, isProven: true).outcome
+                == .tokenDead(reason: "Unregistered", since: 1_772_360_130_123))
+    }
+
+    @Test func anotherKeyOnAFreshConnectionIsTheOperatorsFault() {
+        let given = answer(403, #"{"reason":"UnrelatedKeyIdInToken"}"#)
+        #expect(APNsAnswer.verdict(given, isProven: false) == .blocked("UnrelatedKeyIdInToken", .reconnect))
+    }
+
+    @Test func anUnknownWordIsJudgedByItsStatus() {
+        func outcome(_ status: Int) -> Verdict {
+            APNsAnswer.verdict(answer(status, #"{"reason":"New_Word1"}"#), isProven: true)
+        }
+        #expect(outcome(400) == .refused("New_Word1"))
+        #expect(outcome(403) == .blocked("New_Word1"))
+        #expect(outcome(410) == Verdict(outcome: .tokenDead(reason: "New_Word1", since: nil)))
+        #expect(outcome(429) == .deferred("New_Word1", .device))
+        #expect(outcome(500) == .deferred("New_Word1", .device))
+        #expect(outcome(302) == .deferred("New_Word1", .device))
+    }
+
+    @Test(arguments: [
+        "", "<html>not found</html>", "{}", #"{"reason":7}"#, #"{"reason":""}"#, #"{"reason":"a b"}"#,
+    ])
+    func whatAppleDidNotSayKillsNoTokenAndLosesNothing(body: String) {
+        for status in [204, 301, 400, 404, 405, 407, 410, 413, 421, 500, 502, 503, 504] {
+            let verdict = APNsAnswer.verdict(answer(status, body), isProven: true)
+            #expect(verdict == .deferred("HTTP\(status)", .device))
+        }
+        #expect(APNsAnswer.verdict(answer(403, body), isProven: true) == .blocked("HTTP403"))
+        #expect(APNsAnswer.verdict(answer(401, body), isProven: true) == .blocked("HTTP401"))
+    }
+
+    @Test func aTimeToWaitIsObeyed() {
+        func given(_ status: Int, _ reason: String) -> Verdict {
+            APNsAnswer.verdict(
+                answer(status, #"{"reason":"\#(reason)"}"#, retryAfter: .seconds(7)), isProven: true)
+        }
+        #expect(given(503, "ServiceUnavailable") == .deferred("ServiceUnavailable", .app, after: .seconds(7)))
+        #expect(given(429, "TooManyRequests") == .deferred("TooManyRequests", .device, after: .seconds(7)))
+    }
+
+    @Test func aGoAwaySaysWhyInTheSameWords() {
+        let bytes = Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8)
+        #expect(APNsAnswer.reason(inGoAway: bytes) == "BadCertificateEnvironment")
+        #expect(APNsAnswer.reason(inGoAway: []) == nil)
+        #expect(APNsAnswer.isBlocking(goAwayReason: "BadCertificateEnvironment"))
+        #expect(APNsAnswer.isBlocking(goAwayReason: "InvalidProviderToken"))
+        #expect(!APNsAnswer.isBlocking(goAwayReason: "Shutdown"))
+        #expect(!APNsAnswer.isBlocking(goAwayReason: "NeverHeard"))
+    }
+
+    @Test func aLongWordIsNoWord() {
+        #expect(GatewayAnswer.word(String(repeating: "a", count: 64)) != nil)
+        #expect(GatewayAnswer.word(String(repeating: "a", count: 65)) == nil)
+    }
+}

@@ -1,0 +1,103 @@
+import Relay
+import Testing
+import Vectors
+
+@testable import Gateways
+
+@Suite struct APNsRequestTests {
+    struct Vector: Decodable {
+        struct Input: Decodable {
+            let encrypted: String
+            let isUrgent: Bool
+            let isMutableContent: Bool
+        }
+        let input: Input
+        let path: String
+        let headers: [String: String?]?
+        let body: String
+    }
+
+    struct Gateway: Decodable {
+        let apns_urgent: Vector
+        let apns_mutable: Vector
+        let apns_background: Vector
+        let apns_body_bytes: Int
+        let apns_limit_bytes: Int
+        let longest_encrypted_string_for_apns: Int
+    }
+
+    private static let token = "cce4ac59f9b90dd3abf495396fa78e2de71086fb109a743daf1a5ed746f0a537"
+
+    private func sample(_ vector: Vector) -> Notification {
+        notification(
+            message: vector.input.encrypted, deviceToken: APNsRequestTests.token,
+            isUrgent: vector.input.isUrgent,
+            isMutableContent: vector.input.isMutableContent)
+    }
+
+    private func headers(_ notification: Notification, authorization: String? = nil) -> [String: String] {
+        let head = APNsRequest.head(
+            notification, authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com",
+            authorization: authorization, isFirst: true)
+        return Dictionary(uniqueKeysWithValues: head.all)
+    }
+
+    @Test func alertsAreByteForByteWhatBisqsPhonesRead() throws {
+        let vectors: Gateway = try Vectors.bisq("gateway")
+        for vector in [vectors.apns_urgent, vectors.apns_mutable] {
+            #expect(text(APNsRequest.body(sample(vector))) == vector.body)
+            #expect(APNsRequest.path(sample(vector)) == vector.path)
+        }
+        #expect(APNsRequest.payloadSize(sample(vectors.apns_urgent)) == vectors.apns_body_bytes)
+        for vector in [vectors.apns_urgent, vectors.apns_background] {
+            let sent = headers(sample(vector))
+            let expected = try #require(vector.headers)
+            for name in ["apns-topic", "apns-push-type", "apns-priority"] {
+                #expect(sent[name] == expected[name])
+            }
+        }
+    }
+
+    @Test func whatIsNotUrgentIsATrueBackgroundPush() {
+        let body = APNsRequest.body(
+            notification(message: "abcd", isUrgent: false, hasSound: true, isMutableContent: true))
+        #expect(text(body) == #"{"encrypted":"abcd","aps":{"content-available":1}}"#)
+    }
+
+    @Test func soundAndContentAreAsAsked() {
+        let all = APNsRequest.body(notification(message: "abcd", hasSound: true, isMutableContent: true))
+        #expect(
+            text(all)
+                == #"{"encrypted":"abcd","aps":{"alert":{"loc-key":"notification"},"content-available":1,"sound":"default","mutable-content":1}}"#
+        )
+        let least = APNsRequest.body(notification(message: "abcd", isContentAvailable: false))
+        #expect(text(least) == #"{"encrypted":"abcd","aps":{"alert":{"loc-key":"notification"}}}"#)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func thePayloadsSizeIsThatOfItsBody(isUrgent: Bool, isMutableContent: Bool) {
+        let sample = notification(isUrgent: isUrgent, hasSound: isUrgent, isMutableContent: isMutableContent)
+        #expect(APNsRequest.payloadSize(sample) == APNsRequest.body(sample).count)
+    }
+
+    @Test func theLongestTextFillsApplesLimit() throws {
+        let vectors: Gateway = try Vectors.bisq("gateway")
+        let longest = String(repeating: "A", count: vectors.longest_encrypted_string_for_apns)
+        #expect(APNsRequest.payloadSize(notification(message: longest)) == vectors.apns_limit_bytes)
+        #expect(APNsRequest.payloadSize(notification(message: longest + "A")) == vectors.apns_limit_bytes + 1)
+    }
+
+    @Test func eachNotificationHasItsOwnIdentifiers() {
+        let sent = headers(
+            notification(
+                expiresAt: 1_800_000_000_999,
+                id: NotificationID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)),
+            authorization: "bearer x.y.z")
+        #expect(sent["apns-id"] == "01234567-89ab-cdef-fedc-ba9876543210")
+        #expect(sent["apns-collapse-id"] == sent["apns-id"])
+        #expect(sent["apns-expiration"] == "1800000000")
+        #expect(sent["authorization"] == "bearer x.y.z")
+        #expect(sent[":method"] == "POST" && sent[":authority"] == "api.push.apple.com")
+        #expect(headers(notification())["authorization"] == nil)
+    }
+}

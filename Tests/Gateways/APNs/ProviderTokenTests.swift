@@ -1,0 +1,70 @@
+import Crypto
+import JSON
+import Relay
+import Testing
+
+@testable import Gateways
+
+@Suite struct ProviderTokenTests {
+    private func signed(atMinute minute: Int64) -> ProviderTokenLife {
+        var life = ProviderTokenLife()
+        life.signed(at: instant(minutes: minute))
+        return life
+    }
+
+    @Test func oneIsSignedAtOnceAndTheNextAt45Minutes() {
+        #expect(ProviderTokenLife().isDue(at: instant(minutes: 0)))
+        let life = signed(atMinute: 10)
+        #expect(!life.isDue(at: instant(minutes: 54)))
+        #expect(life.isDue(at: instant(minutes: 55)))
+    }
+
+    @Test func aSleepingMachineRenewsByTheWallClock() {
+        let life = signed(atMinute: 0)
+        #expect(!life.isDue(at: instant(minutes: 19, wall: 90)))
+        #expect(life.isDue(at: instant(minutes: 20, wall: 90)))
+    }
+
+    @Test func aClockThatWasSetBackRenewsToo() {
+        let life = signed(atMinute: 0)
+        #expect(!life.isDue(at: instant(minutes: 21, wall: 17)))
+        #expect(life.isDue(at: instant(minutes: 21, wall: 16)))
+    }
+
+    @Test func anExpiredOneIsRenewedOnceAndNeverWithin20Minutes() {
+        var life = signed(atMinute: 0)
+        expect(life.expired(generation: 1, at: instant(minutes: 19)), is: .clockFault)
+        #expect(!life.isDue(at: instant(minutes: 20)))
+        expect(life.expired(generation: 1, at: instant(minutes: 20)), is: .due)
+        #expect(life.isDue(at: instant(minutes: 20)))
+        life.signed(at: instant(minutes: 20))
+        expect(life.expired(generation: 1, at: instant(minutes: 20)), is: .replaced)
+        expect(life.expired(generation: 2, at: instant(minutes: 21)), is: .clockFault)
+    }
+
+    @Test func afterTooManyChangesNoneIsSignedFor20Minutes() {
+        var life = signed(atMinute: 0)
+        life.changedTooOften(at: instant(minutes: 40))
+        #expect(!life.isDue(at: instant(minutes: 59)))
+        #expect(life.isDue(at: instant(minutes: 60)))
+    }
+
+    @Test func anotherKeyIsUsedAtOnce() {
+        var life = signed(atMinute: 0)
+        life.keyChanged()
+        #expect(life.isDue(at: instant(minutes: 1)))
+    }
+
+    @Test func aTokenSaysWhoAndWhenAndNothingElse() throws {
+        let key = try SigningKey.generate(.es256)
+        let provider = try ProviderKey(
+            keyID: "ABC123DEFG", teamID: "DEF123GHIJ", p8: try key.privatePEM().bytes)
+        let parts = try provider.token(now: 1_795_000_000).split(separator: ".").map(String.init)
+        let header = try #require(parts.first.flatMap(Base64.decodeFromURL))
+        let claims = try #require(Base64.decodeFromURL(parts[1]))
+        #expect(text(header) == #"{"alg":"ES256","kid":"ABC123DEFG"}"#)
+        #expect(text(claims) == #"{"iss":"DEF123GHIJ","iat":1795000000}"#)
+        let signature = try #require(Base64.decodeFromURL(parts[2]))
+        #expect(key.verifyingKey.accepts(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
+    }
+}

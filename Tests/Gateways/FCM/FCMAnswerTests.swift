@@ -1,0 +1,105 @@
+import Relay
+import Testing
+
+@testable import Gateways
+
+@Suite struct FCMAnswerTests {
+    struct Row: Sendable {
+        let status: Int
+        let body: String
+        let verdict: Verdict
+    }
+
+    static func fcm(_ code: String, status: String = "X", extra: String = "") -> String {
+        #"{"error":{"code":0,"message":"m","status":"\#(status)","details":[\#(extra){"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#(code)"}]}}"#
+    }
+
+    static func rpc(_ status: String, details: String = "") -> String {
+        #"{"error":{"code":0,"message":"m","status":"\#(status)","details":[\#(details)]}}"#
+    }
+
+    static let violation =
+        #"{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.data","description":"d"}]}"#
+    static let deviceQuota =
+        #"{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"subject":"device","description":"Device message rate"}]}"#
+    static let projectQuota =
+        #"{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"subject":"project:1","description":"Quota"}]}"#
+
+    /// facts/fcm.md, section 4, row by row, and what may stand in their places.
+    static let table: [Row] = [
+        Row(status: 400, body: fcm("INVALID_ARGUMENT"), verdict: .refused("INVALID_ARGUMENT")),
+        Row(
+            status: 404, body: fcm("UNREGISTERED"),
+            verdict: Verdict(outcome: .tokenDead(reason: "UNREGISTERED", since: nil))),
+        Row(status: 403, body: fcm("SENDER_ID_MISMATCH"), verdict: .refused("SENDER_ID_MISMATCH")),
+        Row(
+            status: 429, body: fcm("QUOTA_EXCEEDED"),
+            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
+        Row(
+            status: 429, body: fcm("QUOTA_EXCEEDED", extra: projectQuota + ","),
+            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
+        Row(
+            status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","),
+            verdict: .deferred("QUOTA_EXCEEDED", .device, after: .seconds(60))),
+        Row(
+            status: 503, body: fcm("UNAVAILABLE"),
+            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
+        Row(status: 500, body: fcm("INTERNAL"), verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
+        Row(status: 401, body: fcm("THIRD_PARTY_AUTH_ERROR"), verdict: .blocked("THIRD_PARTY_AUTH_ERROR")),
+        Row(status: 401, body: fcm("APNS_AUTH_ERROR"), verdict: .blocked("APNS_AUTH_ERROR")),
+        Row(
+            status: 401, body: rpc("UNAUTHENTICATED"),
+            verdict: .deferred("UNAUTHENTICATED", .device, isUnharmed: true, .renewCredential)),
+        Row(status: 403, body: rpc("PERMISSION_DENIED"), verdict: .blocked("PERMISSION_DENIED")),
+        Row(status: 404, body: rpc("NOT_FOUND"), verdict: .blocked("NOT_FOUND")),
+        Row(
+            status: 400, body: rpc("INVALID_ARGUMENT", details: violation),
+            verdict: .refused("INVALID_ARGUMENT", .ownFault)),
+        Row(
+            status: 503, body: fcm("UNSPECIFIED_ERROR", status: "UNAVAILABLE"),
+            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
+        Row(
+            status: 500, body: fcm("NEW_CODE", status: "INTERNAL"),
+            verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
+    ]
+
+    @Test(arguments: table)
+    func eachRowOfGooglesTableHasItsMeaning(row: Row) {
+        #expect(FCMAnswer.verdict(answer(row.status, row.body)) == row.verdict)
+    }
+
+    @Test func twoHundredIsAccepted() {
+        #expect(
+            FCMAnswer.verdict(answer(200, #"{"name":"projects/p/messages/1"}"#))
+                == Verdict(outcome: .accepted))
+    }
+
+    @Test(arguments: ["", "<html>404</html>", "[]", #"{"error":"x"}"#, #"{"error":{"details":[7]}}"#])
+    func whatGoogleDidNotSayKillsNoTokenAndLosesNothing(body: String) {
+        #expect(FCMAnswer.verdict(answer(404, body)) == .blocked("HTTP404"))
+        #expect(FCMAnswer.verdict(answer(403, body)) == .blocked("HTTP403"))
+        #expect(FCMAnswer.verdict(answer(400, body)) == .deferred("HTTP400", .app))
+        #expect(FCMAnswer.verdict(answer(429, body)) == .deferred("HTTP429", .app, after: .seconds(60)))
+        #expect(FCMAnswer.verdict(answer(500, body)) == .deferred("HTTP500", .device, after: .seconds(10)))
+        for status in [302, 502, 503, 504] {
+            #expect(
+                FCMAnswer.verdict(answer(status, body))
+                    == .deferred("HTTP\(status)", .app, after: .seconds(10)))
+        }
+        #expect(
+            FCMAnswer.verdict(answer(401, body))
+                == .deferred("HTTP401", .device, isUnharmed: true, .renewCredential))
+    }
+
+    @Test func aTimeToWaitIsObeyed() {
+        #expect(
+            FCMAnswer.verdict(answer(429, FCMAnswerTests.fcm("QUOTA_EXCEEDED"), retryAfter: .seconds(5)))
+                == .deferred("QUOTA_EXCEEDED", .app, after: .seconds(5)))
+        #expect(
+            FCMAnswer.verdict(answer(503, FCMAnswerTests.fcm("UNAVAILABLE"), retryAfter: .seconds(90)))
+                == .deferred("UNAVAILABLE", .app, after: .seconds(90)))
+        #expect(
+            FCMAnswer.verdict(answer(500, FCMAnswerTests.fcm("INTERNAL"), retryAfter: .seconds(90)))
+                == .deferred("INTERNAL", .app, after: .seconds(90)))
+    }
+}

@@ -1,0 +1,37 @@
+import Relay
+import Testing
+
+@testable import Gateways
+
+func notification(
+    message: String = "BisqMessageiOS|ed3ef74fcb5649ca|fB75OzFICZYLHL795jO1fg==",
+    deviceToken: String = String(repeating: "ab", count: 32), isSandbox: Bool = false, isUrgent: Bool = true,
+    hasSound: Bool = false, isMutableContent: Bool = false, isContentAvailable: Bool = true,
+    expiresAt: Int64 = 1_800_000_000_999, id: NotificationID = NotificationID(high: 1, low: 2)
+) -> Notification {
+    Notification(
+        id: id, app: "app", isSandbox: isSandbox, deviceToken: deviceToken, message: message,
+        isUrgent: isUrgent,
+        hasSound: hasSound, isMutableContent: isMutableContent, isContentAvailable: isContentAvailable,
+        expiresAt: expiresAt, acceptedAt: 0)
+}
+
+func answer(_ status: Int, _ body: String = "", retryAfter: Duration? = nil) -> GatewayAnswer {
+    GatewayAnswer(status: status, retryAfter: retryAfter, body: Array(body.utf8))
+}
+
+/// Monotonic minutes and wall-clock minutes since 1970.
+func instant(minutes: Int64, wall: Int64? = nil) -> Instant {
+    Instant(
+        unixMilliseconds: 1_795_000_000_000 + (wall ?? minutes) * 60_000,
+        monotonicNanoseconds: minutes * 60_000_000_000)
+}
+
+func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+/// As `#expect`, for values that a `mutating` method returns: the macro takes none.
+func expect<Value: Equatable>(
+    _ value: Value, is expected: Value, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(value == expected, sourceLocation: sourceLocation)
+}
