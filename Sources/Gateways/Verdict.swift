@@ -1,4 +1,4 @@
-import HTTP1
+import JSON
 import Relay
 
 /// What a gateway's answer says: of its notification, and of all that goes the same way.
@@ -60,6 +60,11 @@ struct GatewayAnswer: Equatable, Sendable {
             }
         }
         return isPlain ? text : nil
+    }
+
+    /// The word in a GOAWAY frame's debug data: APNs sends JSON with the `reason` of its answers, others plain text.
+    static func word(inGoAway debugData: [UInt8]) -> String? {
+        word((try? JSON(debugData))?["reason"]?.string) ?? word(String(decoding: debugData, as: UTF8.self))
     }
 
     /// Stands for a gateway's word where it gave none.

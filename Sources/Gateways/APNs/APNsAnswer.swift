@@ -68,12 +68,8 @@ enum APNsAnswer {
         .deferred(reason, answer.retryAfter == nil ? .device : .app, after: answer.retryAfter)
     }
 
-    /// The `reason` in a GOAWAY frame's debug data; a certificate's faults show up only there.
-    static func reason(inGoAway debugData: [UInt8]) -> String? {
-        GatewayAnswer.word((try? JSON(debugData))?["reason"]?.string)
-    }
-
-    /// Whether a GOAWAY for that reason says that the operator must mend something.
+    /// Whether a GOAWAY for that reason says that the operator must mend something: a certificate's faults show up only
+    /// there.
     static func isBlocking(goAwayReason reason: String) -> Bool {
         let answer = GatewayAnswer(status: 400, body: [])
         if case .blocked = verdict(answer, reason: reason, since: nil, isProven: false).outcome {

@@ -125,8 +125,10 @@ import Testing
 
     @Test func aGoAwaySaysWhyInTheSameWords() {
         let bytes = Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8)
-        #expect(APNsAnswer.reason(inGoAway: bytes) == "BadCertificateEnvironment")
-        #expect(APNsAnswer.reason(inGoAway: []) == nil)
+        #expect(GatewayAnswer.word(inGoAway: bytes) == "BadCertificateEnvironment")
+        #expect(GatewayAnswer.word(inGoAway: []) == nil)
+        #expect(GatewayAnswer.word(inGoAway: Array("max_age".utf8)) == "max_age")
+        #expect(GatewayAnswer.word(inGoAway: [0xFF, 0x00]) == nil)
         #expect(APNsAnswer.isBlocking(goAwayReason: "BadCertificateEnvironment"))
         #expect(APNsAnswer.isBlocking(goAwayReason: "InvalidProviderToken"))
         #expect(!APNsAnswer.isBlocking(goAwayReason: "Shutdown"))

@@ -1,0 +1,171 @@
+import Crypto
+import Delivery
+import Logging
+import Reactor
+import Relay
+import TLS
+
+/// One app at one of Apple's hosts.
+@EventLoop
+package final class APNsGateway: Gateway {
+    package var onCapacity: (@EventLoop () -> Void)?
+
+    private let topic: String
+    private let authority: String
+    private let link: GatewayLink
+    private let tokens: ProviderTokens?
+    private let log: Logger
+    private let later = Later()
+
+    /// The app's gateways at both hosts; with a provider key they share its token.
+    package static func both(
+        _ settings: APNsSettings, log: Logger
+    ) throws(GatewaySetupError) -> (production: APNsGateway, sandbox: APNsGateway) {
+        let context = try settings.context()
+        let tokens: ProviderTokens? =
+            if case .providerKey(let key) = settings.credentials { ProviderTokens(key) } else { nil }
+        return (
+            APNsGateway(settings, at: settings.productionURL, context, tokens, log: log),
+            APNsGateway(settings, at: settings.sandboxURL, context, tokens, log: log)
+        )
+    }
+
+    init(
+        _ settings: APNsSettings, at url: GatewayURL, _ context: TLSContext, _ tokens: ProviderTokens?,
+        limits: ConnectionLife.Limits = ConnectionLife.Limits(), log: Logger
+    ) {
+        topic = settings.topic
+        authority = url.authority
+        self.tokens = tokens
+        self.log = log
+        link = GatewayLink(
+            GatewayLink.Settings(url: url, version: .http2, needsProof: tokens != nil, limits: limits),
+            context: url.isSecure ? context : nil, log: log)
+        link.isFault = APNsAnswer.isBlocking
+        link.onRoom = { [unowned self] in onCapacity?() }
+        note(settings.credentials)
+    }
+
+    /// Connects, and stays connected.
+    package func start() { link.start() }
+
+    package func stop() { link.stop() }
+
+    /// Takes over other credentials: the present connections are drained and new ones opened. The sandbox's and the
+    /// production's gateway share their tokens, and each needs to be told.
+    package func use(_ settings: APNsSettings) throws(GatewaySetupError) {
+        let context = try settings.context()
+        if case .providerKey(let key) = settings.credentials { tokens?.use(key) }
+        link.use(context)
+        note(settings.credentials)
+    }
+
+    package var figures: GatewayFigures { link.figures }
+
+    private func note(_ credentials: APNsCredentials) {
+        guard case .certificate(let identity) = credentials else { return }
+        link.note { $0.certificateEnd = identity.certificate.validUntil }
+    }
+
+    // MARK: Sending
+
+    /// With a fault that only the operator can mend it is 1, so that the lane learns of it.
+    package var capacity: Int {
+        let room = link.room
+        return room == 0 && link.figures.fault != nil ? 1 : room
+    }
+
+    package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
+        guard let connection = link.roomiest else {
+            return later { [link] in completion(link.outcomeWithoutRoom) }
+        }
+        var authorization: String?
+        var generation = 0
+        if let tokens {
+            do throws(CryptoError) {
+                (authorization, generation) = try tokens.current()
+            } catch {
+                log.error("gateway.signing", metadata: ["reason": "\(error)"])
+                return later { completion(.blocked(reason: "SigningFailed")) }
+            }
+        }
+        let head = APNsRequest.head(
+            notification, authority: authority, topic: topic, authorization: authorization,
+            isFirst: connection.requests == 0)
+        connection.send(head, body: APNsRequest.body(notification)) { [self] end, connection in
+            completion(outcome(of: end, over: connection, generation: generation))
+        }
+    }
+
+    private func outcome(
+        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int
+    ) -> Outcome {
+        switch end {
+        case .unharmed(let reason):
+            // A word in a GOAWAY that names what the operator must mend.
+            APNsAnswer.isBlocking(goAwayReason: reason)
+                ? .blocked(reason: reason)
+                : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+        case .unclear(let reason): link.unclear(reason)
+        case .answered(let answer): outcome(of: answer, over: connection, generation: generation)
+        }
+    }
+
+    private func outcome(
+        of answer: GatewayAnswer, over connection: GatewayConnection, generation: Int
+    ) -> Outcome {
+        let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
+        // Any judgement of the notification itself says that the credentials were taken.
+        if answer.status != 403, answer.status < 500 { connection.proved() }
+        link.judge(verdict.outcome, suspicious: ["BadDeviceToken", "DeviceTokenNotForTopic"])
+        switch verdict.consequence {
+        case .none: break
+        case .ownFault: link.ownFault(verdict.outcome)
+        case .reconnect: connection.drain()
+        case .keepCredential:
+            tokens?.changedTooOften()
+            // Apple lets nothing through on it for a while.
+            connection.drain()
+        case .renewCredential:
+            guard tokens?.expired(generation: generation) == .clockFault else { break }
+            log.error(
+                "gateway.clock",
+                metadata: ["reason": "a provider token just signed has expired: set the clock"])
+            link.note { $0.fault = "ExpiredProviderToken" }
+            return .blocked(reason: "ExpiredProviderToken")
+        }
+        return verdict.outcome
+    }
+}
+
+extension GatewayLink {
+    /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
+    var outcomeWithoutRoom: Outcome {
+        figures.fault.map { .blocked(reason: $0) }
+            ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
+    }
+
+    /// It may have been handled. Sent again under the same ids.
+    func unclear(_ reason: String) -> Outcome {
+        if reason == "AnswerTimeout" { note { $0.timeouts += 1 } }
+        return .deferred(Deferral(reason: reason, scope: .device))
+    }
+
+    /// Keeps the figures that depend on what became of a notification.
+    ///
+    /// - Parameter suspicious: words of refused tokens that, in bulk, mean a wrong configuration.
+    func judge(_ outcome: Outcome, suspicious: [String]) {
+        switch outcome {
+        case .accepted: accepted()
+        case .refused(let reason) where suspicious.contains(reason): note { $0.refusedTokensInARow += 1 }
+        case .blocked(let reason): note { $0.fault = reason }
+        case .refused, .tokenDead: note { $0.fault = nil }
+        case .deferred: break
+        }
+    }
+
+    func ownFault(_ outcome: Outcome) {
+        guard case .refused(let reason) = outcome else { return }
+        note { GatewayFigures.count(reason, in: &$0.ownFaults) }
+    }
+}

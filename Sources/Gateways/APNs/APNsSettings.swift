@@ -1,0 +1,53 @@
+import Crypto
+import TLS
+
+/// How an app proves to Apple that it may push.
+package enum APNsCredentials: Sendable {
+    /// A `.p8` key: a token goes with each request.
+    case providerKey(ProviderKey)
+    /// A `.p12` certificate, shown when a connection is opened. Ends after a year.
+    case certificate(Identity)
+}
+
+/// One app at Apple's two hosts.
+package struct APNsSettings: Sendable {
+    /// The app's bundle id.
+    package var topic: String
+    package var credentials: APNsCredentials
+    package var productionURL: GatewayURL
+    package var sandboxURL: GatewayURL
+    /// Who may sign the hosts' certificates.
+    package var trust: TLSTrust
+
+    package static let production = "https://api.push.apple.com"
+    package static let sandbox = "https://api.sandbox.push.apple.com"
+
+    package init(
+        topic: String, credentials: APNsCredentials, productionURL: GatewayURL, sandboxURL: GatewayURL,
+        trust: TLSTrust = .systemRoots
+    ) {
+        self.topic = topic
+        self.credentials = credentials
+        self.productionURL = productionURL
+        self.sandboxURL = sandboxURL
+        self.trust = trust
+    }
+
+    /// For connections: with the certificate, if that is the credential.
+    func context() throws(GatewaySetupError) -> TLSContext {
+        var shown: TLSCredentials?
+        if case .certificate(let identity) = credentials {
+            do throws(CryptoError) {
+                shown = TLSCredentials(
+                    chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes)
+            } catch {
+                throw .credentials(error)
+            }
+        }
+        do throws(TLSError) {
+            return try TLSContext(trusting: trust, protocols: ["h2"], credentials: shown)
+        } catch {
+            throw .tls(error)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Relay
+
+/// The life of one connection to a gateway: whether it may take another request, and when it must prove that it lives.
+///
+/// Times are monotonic nanoseconds. What a connection needs to be judged comes in as facts; nothing here waits.
+struct ConnectionLife: Equatable, Sendable {
+    struct Limits: Equatable, Sendable {
+        /// For lookup, TCP, TLS and the first SETTINGS together.
+        var setup: Duration = .seconds(30)
+        /// Without a byte from the gateway, and no request on its way, before a PING asks for one.
+        var idle: Duration = .seconds(60)
+        /// The same while a request waits for its answer.
+        var unanswered: Duration = .seconds(10)
+        /// For the answer to a PING: any byte will do.
+        var ping: Duration = .seconds(10)
+        /// For the answer to a request; then its outcome is unclear.
+        var request: Duration = .seconds(20)
+        /// A further connection, opened because the first was full, goes when it had nothing to do for so long.
+        var spare: Duration = .seconds(600)
+        /// Requests on their way at once, whatever the gateway allows.
+        var inFlight = 500
+    }
+
+    enum Phase: Equatable, Sendable {
+        case settingUp
+        case open
+        /// Takes nothing more; what is on its way may end.
+        case draining
+    }
+
+    let limits: Limits
+    let startedAt: Int64
+    private(set) var phase = Phase.settingUp
+    /// Whether the gateway has taken our credentials: it answered a request otherwise than by refusing them.
+    private(set) var isProven: Bool
+    private(set) var inFlight = 0
+    private(set) var answers = 0
+    private var lastReceived: Int64
+    private var lastAnswer: Int64
+    /// Since when something is on its way without pause, or since when nothing is.
+    private var changedAt: Int64
+    private var pingedAt: Int64?
+
+    /// - Parameter needsProof: with an APNs provider token, only one request may be on its way until one was answered.
+    init(limits: Limits = Limits(), needsProof: Bool, at time: Int64) {
+        self.limits = limits
+        isProven = !needsProof
+        startedAt = time
+        lastReceived = time
+        changedAt = time
+        lastAnswer = time
+    }
+
+    /// How many more requests may be handed to it.
+    ///
+    /// - Parameter freeStreams: by the gateway's last SETTINGS; below 0 when they took back what they had allowed.
+    func room(freeStreams: Int) -> Int {
+        guard phase == .open else { return 0 }
+        let bound = isProven ? limits.inFlight : 1
+        return max(0, min(freeStreams, bound - inFlight))
+    }
+
+    /// Whether more connections could help: this one is as full as the gateway lets it be.
+    func isFull(freeStreams: Int) -> Bool {
+        phase == .open && isProven && inFlight > 0 && room(freeStreams: freeStreams) == 0
+    }
+
+    mutating func received(at time: Int64) {
+        lastReceived = time
+        pingedAt = nil
+    }
+
+    mutating func opened() {
+        if phase == .settingUp { phase = .open }
+    }
+
+    mutating func drain() { phase = .draining }
+
+    mutating func sent(at time: Int64) {
+        if inFlight == 0 { changedAt = time }
+        inFlight += 1
+    }
+
+    mutating func ended(wasAnswered: Bool, at time: Int64) {
+        inFlight -= 1
+        if inFlight == 0 { changedAt = time }
+        guard wasAnswered else { return }
+        answers += 1
+        lastAnswer = time
+    }
+
+    mutating func proved() { isProven = true }
+
+    /// A request had no answer in time. If no other one had either since it was sent, the gateway takes and doesn't
+    /// give: the connection is drained, and another one opened.
+    mutating func timedOut(sentAt: Int64) {
+        if lastAnswer < sentAt { drain() }
+    }
+
+    enum Check: Equatable {
+        case wait(until: Int64)
+        case ping
+        case end(reason: String)
+    }
+
+    /// - Parameter isSpare: whether another connection is open that can do its work.
+    mutating func check(at time: Int64, isSpare: Bool) -> Check {
+        switch phase {
+        case .settingUp:
+            let end = startedAt + limits.setup.nanoseconds
+            return time >= end ? .end(reason: "SetupTimeout") : .wait(until: end)
+        case .draining where inFlight == 0:
+            return .end(reason: "Drained")
+        case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare.nanoseconds:
+            return .end(reason: "Spare")
+        case .open, .draining:
+            if let pingedAt {
+                let end = pingedAt + limits.ping.nanoseconds
+                return time >= end ? .end(reason: "Silent") : .wait(until: end)
+            }
+            let patience = inFlight > 0 ? limits.unanswered : limits.idle
+            let end = (inFlight > 0 ? max(lastReceived, changedAt) : lastReceived) + patience.nanoseconds
+            guard time >= end else { return .wait(until: end) }
+            pingedAt = time
+            return .ping
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Reactor
+
+/// How a request over a connection ended.
+enum ExchangeEnd {
+    case answered(GatewayAnswer)
+    /// Surely not handled: it may be sent again at once. With the gateway's word, if it gave one.
+    case unharmed(reason: String)
+    /// It may have been handled, or not.
+    case unclear(reason: String)
+}
+
+/// Who keeps a connection.
+@EventLoop
+protocol ConnectionOwner: AnyObject {
+    /// There may be more room, or less.
+    func connectionChanged(_ connection: GatewayConnection)
+    /// The gateway has sent a GOAWAY frame, with that word if it gave a reason.
+    func connection(_ connection: GatewayConnection, goesAwayFor word: String?)
+    /// It takes nothing more and all its requests have ended. Called once, the last of all.
+    func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd)
+    /// Whether another connection can do its work.
+    func isSpare(_ connection: GatewayConnection) -> Bool
+}
+
+/// Why a connection is over.
+enum ConnectionEnd: Equatable {
+    /// In order: drained after a GOAWAY, spare, or closed by us.
+    case finished(reason: String)
+    case broken(reason: String)
+    /// The other end is not who it must be, or doesn't take our certificate: the operator must look.
+    case untrusted(reason: String)
+
+    var reason: String {
+        switch self {
+        case .finished(let reason), .broken(let reason), .untrusted(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,323 @@
+import HTTP2
+import Reactor
+import Relay
+import TLS
+
+/// One connection to a gateway: a socket, TLS over it, and HTTP over that.
+///
+/// What it decides is ``ConnectionLife``'s; here bytes are moved. What is to be sent is gathered until the end of the
+/// loop's turn, so that many requests share a TLS record and a system call.
+@EventLoop
+final class GatewayConnection {
+    typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
+
+    private struct Pending {
+        /// `nil` once its deadline has passed; the wire still has to give the tag back.
+        var completion: Completion?
+        var serial: UInt64
+    }
+
+    private(set) var life: ConnectionLife
+    /// `nil` until it is known.
+    private(set) var version: HTTPVersion?
+    /// Requests sent over it, of whatever end.
+    private(set) var requests = 0
+
+    private weak var owner: (any ConnectionOwner)?
+    private let url: GatewayURL
+    private let presumed: HTTPVersion
+    private var stream: Stream?
+    private var tls: TLSSession?
+    private var wire: (any Wire)?
+    private var flushSoon: EndOfTurn!
+    private var timer: Timer!
+    private var plain: [UInt8] = []
+    private var hasEnded = false
+
+    private var pending: [Pending] = []
+    private var freeTags: [Int] = []
+    /// Requests in the order sent, with their times: the front is the next whose deadline comes.
+    private var deadlines: ArraySlice<(tag: Int, serial: UInt64, sentAt: Int64)> = []
+    private var nextSerial: UInt64 = 0
+    private var goAwayWord: String?
+
+    /// More bytes than this unsent, and it takes no more requests.
+    private static let longestOutput = 262_144
+
+    enum HTTPVersion {
+        case http1
+        case http2
+    }
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - context: `nil` for plain HTTP.
+    ///   - version: spoken where ALPN doesn't say which.
+    init(
+        to url: GatewayURL, _ context: TLSContext?, version: HTTPVersion, needsProof: Bool,
+        limits: ConnectionLife.Limits, owner: any ConnectionOwner
+    ) {
+        self.url = url
+        self.owner = owner
+        presumed = version
+        life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
+        flushSoon = EndOfTurn { [unowned self] in flush() }
+        timer = Timer { [unowned self] in check() }
+        Task { await connect(context) }
+    }
+
+    private func connect(_ context: TLSContext?) async {
+        do throws(ConnectError) {
+            let stream = try await Stream.connect(to: url.endpoint, deadline: life.limits.setup)
+            guard !hasEnded else { return stream.close() }
+            self.stream = stream
+            stream.handler = self
+        } catch {
+            return end(.broken(reason: "\(error)"))
+        }
+        if let context {
+            do throws(TLSError) {
+                tls = try TLSSession(to: url.host, context)
+            } catch {
+                return end(.untrusted(reason: "\(error)"))
+            }
+        } else {
+            speak(presumed)
+            takeEvents()
+        }
+        check()
+        flushSoon.schedule()
+    }
+
+    private func speak(_ version: HTTPVersion) {
+        self.version = version
+        switch version {
+        case .http1: wire = HTTP1Wire(host: url.authority)
+        case .http2: wire = HTTP2Wire()
+        }
+    }
+
+    // MARK: Requests
+
+    /// How many more requests it takes now.
+    var room: Int {
+        guard let wire, let stream, stream.unsentBytes < GatewayConnection.longestOutput else { return 0 }
+        return life.room(freeStreams: wire.freeStreams)
+    }
+
+    var isFull: Bool { wire.map { life.isFull(freeStreams: $0.freeStreams) } ?? false }
+
+    /// Sends a request; ``room`` must be above 0. `completion` is called once, and not before the loop's next turn.
+    func send(_ head: HTTP2Headers, body: [UInt8], completion: @escaping Completion) {
+        guard let wire else { preconditionFailure("a request for a connection that is not open") }
+        let now = EventLoop.monotonicNanoseconds
+        nextSerial += 1
+        requests += 1
+        let entry = Pending(completion: completion, serial: nextSerial)
+        let tag: Int
+        if let free = freeTags.popLast() {
+            tag = free
+            pending[tag] = entry
+        } else {
+            tag = pending.count
+            pending.append(entry)
+        }
+        deadlines.append((tag, nextSerial, now))
+        forgetEndedDeadlines()
+        let wasIdle = life.inFlight == 0
+        life.sent(at: now)
+        wire.submit(head, body: body, tag: tag)
+        flushSoon.schedule()
+        if wasIdle { timer.start(after: min(life.limits.unanswered, life.limits.request)) }
+    }
+
+    /// The gateway has taken our credentials.
+    func proved() { life.proved() }
+
+    /// Takes nothing more, and closes when what is on its way has ended.
+    func drain() {
+        life.drain()
+        owner?.connectionChanged(self)
+        check()
+    }
+
+    /// Ends at once; the outcome of what is on its way is unclear.
+    func close(reason: String) { end(.finished(reason: reason)) }
+
+    private func complete(_ tag: Int, _ end: ExchangeEnd) {
+        guard let completion = pending[tag].completion else { return }
+        pending[tag].completion = nil
+        let wasAnswered = if case .answered = end { true } else { false }
+        life.ended(wasAnswered: wasAnswered, at: EventLoop.monotonicNanoseconds)
+        completion(end, self)
+    }
+
+    private func takeEvents() {
+        guard let events = wire?.takeEvents(), !events.isEmpty else { return }
+        for event in events {
+            switch event {
+            case .answered(let tag, let answer):
+                complete(tag, .answered(answer))
+                freeTags.append(tag)
+            case .unharmed(let tag):
+                complete(tag, .unharmed(reason: goAwayWord ?? "NotProcessed"))
+                freeTags.append(tag)
+            case .unclear(let tag, let reason):
+                complete(tag, .unclear(reason: reason))
+                freeTags.append(tag)
+            case .ready: life.opened()
+            case .goAway(let debugData):
+                goAwayWord = GatewayAnswer.word(inGoAway: debugData) ?? goAwayWord
+                life.drain()
+                owner?.connection(self, goesAwayFor: goAwayWord)
+            case .ended(let reason):
+                if let reason { return end(.broken(reason: reason)) }
+                life.drain()
+            }
+        }
+        if life.phase == .draining, life.inFlight == 0 { check() }
+        owner?.connectionChanged(self)
+    }
+
+    // MARK: Time
+
+    /// Does what is due, and sees to it that it is called again when something will be.
+    private func check() {
+        guard !hasEnded else { return }
+        let now = EventLoop.monotonicNanoseconds
+        expireRequests(at: now)
+        switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false) {
+        case .wait(let until): wait(until: until, at: now)
+        case .ping:
+            wire?.ping()
+            flushSoon.schedule()
+            wait(until: now + life.limits.ping.nanoseconds, at: now)
+        case .end(let reason):
+            end(
+                reason == "Drained" || reason == "Spare" ? .finished(reason: reason) : .broken(reason: reason)
+            )
+        }
+    }
+
+    private func wait(until time: Int64, at now: Int64) {
+        let deadline = deadlines.first.map { $0.sentAt + life.limits.request.nanoseconds } ?? .max
+        // Never later than the idle limit, so that a connection that has become a spare is noticed.
+        let next = min(time, deadline, now + life.limits.idle.nanoseconds)
+        timer.start(after: .nanoseconds(max(next - now, 1_000_000)))
+    }
+
+    private func expireRequests(at now: Int64) {
+        while let (tag, serial, sentAt) = deadlines.first {
+            if isPending(tag, serial) {
+                guard now >= sentAt + life.limits.request.nanoseconds else { break }
+                life.timedOut(sentAt: sentAt)
+                wire?.cancel(tag: tag)
+                complete(tag, .unclear(reason: "AnswerTimeout"))
+                flushSoon.schedule()
+            }
+            deadlines.removeFirst()
+        }
+        if deadlines.isEmpty { deadlines = [] }
+    }
+
+    private func isPending(_ tag: Int, _ serial: UInt64) -> Bool {
+        pending[tag].serial == serial && pending[tag].completion != nil
+    }
+
+    /// Keeps the list as short as what is on its way; costs each request a constant on average.
+    private func forgetEndedDeadlines() {
+        guard deadlines.count > 1024, deadlines.count > 4 * life.inFlight else { return }
+        deadlines = ArraySlice(deadlines.filter { isPending($0.tag, $0.serial) })
+    }
+
+    // MARK: Bytes
+
+    private func flush() {
+        guard !hasEnded, let stream else { return }
+        if let tls {
+            if tls.state == .open, let wire {
+                var hasMore = true
+                while hasMore {
+                    plain.removeAll(keepingCapacity: true)
+                    hasMore = wire.takeOutput(into: &plain)
+                    tls.write(plain.span.bytes)
+                }
+            }
+            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+        } else if let wire {
+            stream.write { while wire.takeOutput(into: &$0) {} }
+        }
+        takeEvents()
+    }
+
+    private func end(_ reason: ConnectionEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        timer.stop()
+        life.drain()
+        tls?.close()
+        if let stream {
+            stream.handler = nil
+            if let tls, tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+            stream.closeWhenFlushed()
+        }
+        wire?.streamEnded()
+        takeEvents()
+        // What the wire never had or never gave back.
+        for tag in pending.indices { complete(tag, .unclear(reason: reason.reason)) }
+        owner?.connectionEnded(self, reason)
+    }
+}
+
+extension GatewayConnection: StreamHandler {
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        life.received(at: EventLoop.monotonicNanoseconds)
+        if let tls {
+            let wasOpen = tls.state == .open
+            tls.receive(bytes) { plain in
+                if wire == nil { speak(afterHandshakeOf: tls) }
+                wire?.receive(plain)
+            }
+            switch tls.state {
+            case .handshaking: break
+            case .open:
+                if !wasOpen, wire == nil { speak(afterHandshakeOf: tls) }
+            case .closed:
+                takeEvents()
+                return end(.broken(reason: "closed by the gateway"))
+            case .failed(let error):
+                takeEvents()
+                return end(GatewayConnection.end(error))
+            }
+        } else {
+            wire?.receive(bytes)
+        }
+        takeEvents()
+        flushSoon.schedule()
+    }
+
+    private func speak(afterHandshakeOf tls: TLSSession) {
+        switch tls.negotiatedProtocol {
+        case "h2": speak(.http2)
+        case "http/1.1": speak(.http1)
+        case _: speak(presumed)
+        }
+    }
+
+    func streamFlushed(_ stream: Stream) { owner?.connectionChanged(self) }
+
+    func stream(_ stream: Stream, ended streamEnd: StreamEnd) {
+        // An answer may reach as far as the stream's end.
+        wire?.streamEnded()
+        takeEvents()
+        end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
+    }
+
+    private static func end(_ error: TLSError) -> ConnectionEnd {
+        switch error {
+        case .untrusted, .unusable, .refusedByPeer: .untrusted(reason: "\(error)")
+        case .broken: .broken(reason: "\(error)")
+        }
+    }
+}

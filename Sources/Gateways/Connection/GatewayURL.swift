@@ -1,0 +1,67 @@
+import Reactor
+
+/// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only.
+package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
+    package let isSecure: Bool
+    /// A name or address; IPv6 without brackets.
+    package let host: String
+    package let port: UInt16
+    /// Begins with a slash; `/` where none was given.
+    package let path: String
+
+    /// Why a text is no such address.
+    package enum Fault: Error, Equatable, CustomStringConvertible {
+        case notURL
+        /// Plain HTTP would show device tokens and credentials to the network.
+        case plainBeyondLoopback
+
+        package var description: String {
+            switch self {
+            case .notURL: "not of the form https://host[:port][/path]"
+            case .plainBeyondLoopback: "http:// is for addresses of this machine only; use https://"
+            }
+        }
+    }
+
+    package init(_ text: String) throws(Fault) {
+        let rest: Substring
+        if text.hasPrefix("https://") {
+            isSecure = true
+            rest = text.dropFirst(8)
+        } else if text.hasPrefix("http://") {
+            isSecure = false
+            rest = text.dropFirst(7)
+        } else {
+            throw .notURL
+        }
+        let authority = rest.prefix { $0 != "/" }
+        let path = rest[authority.endIndex...]
+        guard !authority.isEmpty, rest.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
+            !rest.contains(where: { "?#@\\\"<>".contains($0) })
+        else { throw .notURL }
+        let hasPort = authority.hasPrefix("[") ? !authority.hasSuffix("]") : authority.contains(":")
+        let whole = hasPort ? String(authority) : "\(authority):\(isSecure ? 443 : 80)"
+        guard case .host(let host, let port)? = Endpoint(whole), port > 0 else { throw .notURL }
+        self.host = host
+        self.port = port
+        self.path = path.isEmpty ? "/" : String(path)
+        guard isSecure || GatewayURL.isLoopback(host) else { throw .plainBeyondLoopback }
+    }
+
+    /// A numeric address of this machine, or the name that always means it.
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host == "localhost" || host == "::1"
+            || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    package var endpoint: Endpoint { .host(host, port: port) }
+
+    /// As HTTP's `Host` and `:authority` name it: without the port that the scheme implies.
+    package var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    package var description: String { "\(isSecure ? "https" : "http")://\(authority)\(path)" }
+}

@@ -1,0 +1,65 @@
+import Relay
+
+/// How soon another connection may be opened: at once after one that worked, with growing pauses after those that
+/// didn't, and never in a storm, which Apple takes for an attack.
+///
+/// Times are monotonic nanoseconds.
+struct OpeningPace: Equatable, Sendable {
+    static let firstPause: Duration = .milliseconds(500)
+    static let longestPause: Duration = .seconds(60)
+    /// Openings that may follow each other without pause, and how long one of them takes to come back.
+    static let burst = 60
+    static let refill: Duration = .seconds(1)
+    /// A connection that was never used but lived as long is no failure.
+    static let longLife: Duration = .seconds(60)
+
+    private(set) var failures = 0
+    private var notBefore = Int64.min
+    private var tokens = burst
+    private var countedAt = Int64.min
+
+    /// When the next one may be opened, at the earliest.
+    func nextOpening(at time: Int64) -> Int64 {
+        var pace = self
+        pace.refill(at: time)
+        return max(notBefore, pace.tokens > 0 ? time : pace.countedAt + OpeningPace.refill.nanoseconds)
+    }
+
+    mutating func opening(at time: Int64) {
+        refill(at: time)
+        tokens = max(0, tokens - 1)
+    }
+
+    /// A connection has ended, or could not be opened.
+    ///
+    /// - Parameter answers: how many requests it has answered.
+    mutating func ended(
+        answers: Int, openedAt: Int64, at time: Int64, using random: inout some RandomNumberGenerator
+    ) {
+        guard answers == 0, time - openedAt < OpeningPace.longLife.nanoseconds else {
+            reset(at: time)
+            return
+        }
+        let bound = min(
+            OpeningPace.firstPause.nanoseconds << Int64(min(failures, 20)),
+            OpeningPace.longestPause.nanoseconds)
+        failures += 1
+        notBefore = max(notBefore, time + Int64.random(in: bound / 2...bound, using: &random))
+    }
+
+    /// What stood in the way is gone: try at once.
+    mutating func reset(at time: Int64) {
+        failures = 0
+        notBefore = time
+    }
+
+    private mutating func refill(at time: Int64) {
+        guard tokens < OpeningPace.burst else {
+            countedAt = time
+            return
+        }
+        let come = (time - countedAt) / OpeningPace.refill.nanoseconds
+        tokens = Int(min(Int64(tokens) + come, Int64(OpeningPace.burst)))
+        countedAt += come * OpeningPace.refill.nanoseconds
+    }
+}

@@ -1,0 +1,166 @@
+import HTTP1
+import HTTP2
+import Reactor
+
+/// What happened on a connection.
+enum WireEvent {
+    case answered(tag: Int, GatewayAnswer)
+    /// Surely not handled: it may be sent again at once.
+    case unharmed(tag: Int)
+    /// It may have been handled.
+    case unclear(tag: Int, reason: String)
+    /// The gateway has said how many requests it takes.
+    case ready
+    case goAway(debugData: [UInt8])
+    /// Nothing more comes or goes; `nil` for an orderly end.
+    case ended(reason: String?)
+}
+
+/// The protocol that a connection speaks, without its socket and TLS. Each request ends in exactly one event.
+///
+/// Take the events after ``receive(_:)``, ``takeOutput(into:)`` and ``streamEnded()``.
+protocol Wire: AnyObject {
+    /// Requests that may be sent now; below 0 when the gateway took back what it had allowed.
+    var freeStreams: Int { get }
+    func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int)
+    /// Gives a request up; it still ends in an event.
+    func cancel(tag: Int)
+    func ping()
+    func receive(_ bytes: RawSpan)
+    /// The peer has closed, or the connection broke.
+    func streamEnded()
+    /// Appends some of what is to be sent, about 64 KiB at most.
+    ///
+    /// - Returns: whether there is more.
+    func takeOutput(into bytes: inout [UInt8]) -> Bool
+    func takeEvents() -> [WireEvent]
+}
+
+/// HTTP/2.
+final class HTTP2Wire: Wire {
+    private let session: HTTP2ClientSession
+
+    init() {
+        // Nothing is sent before the gateway's SETTINGS have come.
+        session = HTTP2ClientSession(presumedStreams: 1)
+    }
+
+    var freeStreams: Int { session.freeStreams }
+    func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) { session.submit(head, body: body, tag: tag) }
+    func cancel(tag: Int) { session.cancel(tag: tag) }
+    func ping() { session.ping(payload: 0) }
+    func receive(_ bytes: RawSpan) { session.receive(bytes) }
+    func streamEnded() { session.connectionLost() }
+    func takeOutput(into bytes: inout [UInt8]) -> Bool { session.takeOutput(into: &bytes) }
+
+    func takeEvents() -> [WireEvent] {
+        session.takeEvents().compactMap { event in
+            switch event {
+            case .answered(let tag, let response): .answered(tag: tag, GatewayAnswer(response))
+            case .failed(let tag, .refused): .unharmed(tag: tag)
+            case .failed(let tag, .reset(let code)): .unclear(tag: tag, reason: "Reset\(code.rawValue)")
+            case .failed(let tag, .answerTooLarge): .unclear(tag: tag, reason: "AnswerTooLarge")
+            case .failed(let tag, .connectionLost): .unclear(tag: tag, reason: "ConnectionLost")
+            case .connection(.settings): .ready
+            case .connection(.goaway(_, _, let debug)): .goAway(debugData: debug)
+            case .connection(.pingAcknowledged): nil
+            case .connection(.ended(let error)): .ended(reason: error.map { "\($0)" })
+            }
+        }
+    }
+}
+
+/// HTTP/1.1: one request at a time.
+final class HTTP1Wire: Wire {
+    private let host: String
+    private var decoder = HTTPResponseDecoder(limits: HTTPLimits(body: GatewayAnswer.bodyLimit))
+    private var output: [UInt8] = []
+    private var events: [WireEvent] = [.ready]
+    private var tag: Int?
+    private var hasEnded = false
+
+    init(host: String) {
+        self.host = host
+    }
+
+    var freeStreams: Int { tag == nil && !hasEnded ? 1 : 0 }
+
+    func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) {
+        guard freeStreams > 0 else {
+            events.append(.unharmed(tag: tag))
+            return
+        }
+        self.tag = tag
+        var request = HTTPRequest(method: head[":method"] ?? "POST", path: head[":path"] ?? "/", body: body)
+        for field in head.all where !field.name.hasPrefix(":") {
+            request.fields.append(field.name, field.value)
+        }
+        output += request.encoded(host: host)
+    }
+
+    /// The answer could come at any time, so the connection is of no further use.
+    func cancel(tag: Int) { end(reason: "Cancelled") }
+
+    /// HTTP/1.1 has nothing of the kind: requests' own deadlines must do.
+    func ping() {}
+
+    func receive(_ bytes: RawSpan) {
+        guard !hasEnded else { return }
+        decoder.append(bytes)
+        do throws(HTTPFault) {
+            while let response = try decoder.next() { take(response) }
+        } catch {
+            end(reason: "\(error)")
+        }
+    }
+
+    func streamEnded() {
+        guard !hasEnded else { return }
+        if let response = try? decoder.end() { take(response) }
+        end(reason: tag == nil ? nil : "ConnectionLost")
+    }
+
+    func takeOutput(into bytes: inout [UInt8]) -> Bool {
+        bytes += output
+        output.removeAll(keepingCapacity: true)
+        return false
+    }
+
+    func takeEvents() -> [WireEvent] {
+        defer { events.removeAll() }
+        return events
+    }
+
+    private func take(_ response: HTTPResponse) {
+        guard let tag else { return end(reason: "answer without a request") }
+        self.tag = nil
+        events.append(.answered(tag: tag, GatewayAnswer(response)))
+        if !response.isKeptAlive { end(reason: nil) }
+    }
+
+    private func end(reason: String?) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        if let tag { events.append(.unclear(tag: tag, reason: "ConnectionLost")) }
+        tag = nil
+        events.append(.ended(reason: reason))
+    }
+}
+
+extension GatewayAnswer {
+    init(_ response: HTTP2Response) {
+        self.init(
+            status: response.status, retryAfter: GatewayAnswer.wish(response.headers["retry-after"]),
+            body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [])
+    }
+
+    init(_ response: HTTPResponse) {
+        self.init(
+            status: response.status, retryAfter: GatewayAnswer.wish(response.fields["retry-after"]),
+            body: response.body)
+    }
+
+    private static func wish(_ text: String?) -> Duration? {
+        text.flatMap { RetryAfter.duration($0, now: EventLoop.unixMilliseconds / 1000) }
+    }
+}

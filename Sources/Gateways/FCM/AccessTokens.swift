@@ -1,0 +1,120 @@
+import Crypto
+import HTTP2
+import Logging
+import Reactor
+import Relay
+import TLS
+
+/// The access token of a service account, fetched ahead of need and shared by all who send for it.
+@EventLoop
+final class AccessTokens {
+    /// Called when there is a token after there was none, and when ``fault`` appears.
+    var onChange: (@EventLoop () -> Void)?
+    /// What the token server says the operator must mend; `nil` when nothing is known to be wrong.
+    private(set) var fault: String?
+    /// Why the last fetch brought nothing; `nil` after one that did.
+    private(set) var lastError: String?
+
+    private var life = AccessTokenLife()
+    private var account: ServiceAccount
+    private let url: GatewayURL
+    private let context: TLSContext?
+    private let log: Logger
+    private var authorization = ""
+    private var exchange: SingleExchange?
+    private var timer: Timer!
+    private var random = SystemRandomNumberGenerator()
+    private var isRunning = false
+
+    init(for account: ServiceAccount, from url: GatewayURL, _ context: TLSContext?, log: Logger) {
+        self.account = account
+        self.url = url
+        self.context = context
+        self.log = log
+        timer = Timer { [unowned self] in fetchIfDue() }
+    }
+
+    func start() {
+        isRunning = true
+        fetchIfDue()
+    }
+
+    func stop() {
+        isRunning = false
+        timer.stop()
+        exchange = nil
+    }
+
+    /// The value of a request's `authorization` and the generation to name when it is refused; `nil` while there is none.
+    var current: (authorization: String, generation: Int)? {
+        guard life.token(at: EventLoop.monotonicNanoseconds) != nil else { return nil }
+        return (authorization, life.generation)
+    }
+
+    func proved(generation: Int) { life.proved(generation: generation) }
+
+    func refused(generation: Int) -> AccessTokenLife.Refusal {
+        defer { fetchIfDue() }
+        return life.refused(generation: generation, at: EventLoop.monotonicNanoseconds)
+    }
+
+    func use(_ account: ServiceAccount) {
+        self.account = account
+        life.accountChanged(at: EventLoop.monotonicNanoseconds)
+        fetchIfDue()
+    }
+
+    private func fetchIfDue() {
+        guard isRunning else { return }
+        let now = EventLoop.monotonicNanoseconds
+        guard life.beginFetching(at: now) else {
+            if !life.isFetching { timer.start(after: .nanoseconds(max(0, life.nextFetch - now))) }
+            return
+        }
+        let assertion: String
+        do throws(CryptoError) {
+            assertion = try account.assertion(now: EventLoop.unixMilliseconds / 1000)
+        } catch {
+            return failed("\(error)", retryAfter: nil, isFault: true)
+        }
+        var head = HTTP2Headers(method: "POST", authority: url.authority, path: url.path)
+        head.add("content-type", OAuthExchange.contentType)
+        exchange = SingleExchange(
+            to: url, context, head: head, body: OAuthExchange.body(assertion: assertion)
+        ) { [unowned self] result in
+            exchange = nil
+            switch result {
+            case .success(let answer): take(OAuthExchange.read(answer))
+            case .failure(let failure):
+                failed(
+                    failure.isUntrusted ? "TLS" : failure.reason, retryAfter: nil,
+                    isFault: failure.isUntrusted)
+            }
+        }
+    }
+
+    private func take(_ answer: OAuthExchange.Answer) {
+        switch answer {
+        case .token(let text, let lifetime):
+            authorization = "Bearer \(text)"
+            life.fetched(text, lifetime: lifetime, at: EventLoop.monotonicNanoseconds, using: &random)
+            fault = nil
+            lastError = nil
+            fetchIfDue()
+            onChange?()
+        case .failed(let reason, let retryAfter): failed(reason, retryAfter: retryAfter, isFault: false)
+        case .refused(let reason): failed(reason, retryAfter: nil, isFault: true)
+        }
+    }
+
+    private func failed(_ reason: String, retryAfter: Duration?, isFault: Bool) {
+        if lastError != reason {
+            log.warning("gateway.token", metadata: ["host": "\(url.authority)", "reason": "\(reason)"])
+        }
+        lastError = reason
+        life.failed(at: EventLoop.monotonicNanoseconds, retryAfter: retryAfter, using: &random)
+        if isFault { fault = GatewayAnswer.word(reason) ?? "TokenFailed" }
+        fetchIfDue()
+        onChange?()
+    }
+}

@@ -1,0 +1,119 @@
+import Delivery
+import HTTP2
+import Logging
+import Reactor
+import Relay
+import TLS
+
+/// One app at Google.
+@EventLoop
+package final class FCMGateway: Gateway {
+    package var onCapacity: (@EventLoop () -> Void)?
+
+    private let authority: String
+    private let path: String
+    private let withNotification: Bool
+    private let link: GatewayLink
+    private let tokens: AccessTokens
+    private let log: Logger
+    private let later = Later()
+
+    package convenience init(_ settings: FCMSettings, log: Logger) throws(GatewaySetupError) {
+        try self.init(settings, limits: ConnectionLife.Limits(), log: log)
+    }
+
+    init(_ settings: FCMSettings, limits: ConnectionLife.Limits, log: Logger) throws(GatewaySetupError) {
+        let context = try settings.context()
+        let url = settings.baseURL
+        let tokenURL = try settings.whereTokensAre()
+        authority = url.authority
+        let base = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+        path = "\(base)/v1/projects/\(settings.account.projectID)/messages:send"
+        withNotification = settings.withNotification
+        self.log = log
+        link = GatewayLink(
+            GatewayLink.Settings(url: url, version: .http1, limits: limits),
+            context: url.isSecure ? context : nil, log: log)
+        tokens = AccessTokens(
+            for: settings.account, from: tokenURL, tokenURL.isSecure ? context : nil, log: log)
+        link.onRoom = { [unowned self] in onCapacity?() }
+        tokens.onChange = { [unowned self] in onCapacity?() }
+    }
+
+    /// Connects, fetches an access token, and keeps both.
+    package func start() {
+        tokens.start()
+        link.start()
+    }
+
+    package func stop() {
+        tokens.stop()
+        link.stop()
+    }
+
+    /// Takes over another key of the same project. What was got by the old one is used until the new one has brought a
+    /// token of its own.
+    package func use(_ account: ServiceAccount) { tokens.use(account) }
+
+    package var figures: GatewayFigures {
+        var figures = link.figures
+        figures.fault = figures.fault ?? (tokens.current == nil ? tokens.fault : nil)
+        figures.lastError = tokens.lastError ?? figures.lastError
+        return figures
+    }
+
+    // MARK: Sending
+
+    /// With a fault that only the operator can mend it is 1, so that the lane learns of it.
+    package var capacity: Int {
+        let room = link.room
+        guard tokens.current != nil else { return tokens.fault == nil ? 0 : 1 }
+        return room == 0 && link.figures.fault != nil ? 1 : room
+    }
+
+    package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
+        guard let (authorization, generation) = tokens.current else {
+            let outcome: Outcome =
+                tokens.fault.map { .blocked(reason: $0) }
+                ?? .deferred(Deferral(reason: "NoToken", scope: .device, isUnharmed: true))
+            return later { completion(outcome) }
+        }
+        guard let connection = link.roomiest else {
+            return later { [link] in completion(link.outcomeWithoutRoom) }
+        }
+        var head = HTTP2Headers(method: "POST", authority: authority, path: path)
+        head.add("authorization", authorization, .never)
+        head.add("content-type", "application/json")
+        let body = FCMMessage.body(
+            notification, withNotification: withNotification, now: EventLoop.unixMilliseconds)
+        connection.send(head, body: body) { [self] end, connection in
+            completion(outcome(of: end, over: connection, generation: generation))
+        }
+    }
+
+    private func outcome(
+        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int
+    ) -> Outcome {
+        switch end {
+        case .unharmed(let reason):
+            return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+        case .unclear(let reason): return link.unclear(reason)
+        case .answered(let answer):
+            let verdict = FCMAnswer.verdict(answer)
+            link.judge(verdict.outcome, suspicious: ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
+            switch verdict.consequence {
+            case .none, .keepCredential: break
+            case .ownFault: link.ownFault(verdict.outcome)
+            case .reconnect: connection.drain()
+            case .renewCredential:
+                guard tokens.refused(generation: generation) == .hopeless else { break }
+                if case .deferred(let deferral) = verdict.outcome {
+                    link.note { $0.fault = deferral.reason }
+                    return .blocked(reason: deferral.reason)
+                }
+            }
+            if verdict.outcome == .accepted { tokens.proved(generation: generation) }
+            return verdict.outcome
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import TLS
+
+/// One app at Google.
+package struct FCMSettings: Sendable {
+    package var account: ServiceAccount
+    package var baseURL: GatewayURL
+    /// `nil`: the service account's `token_uri`.
+    package var tokenURL: GatewayURL?
+    /// Who may sign the hosts' certificates.
+    package var trust: TLSTrust
+    /// Adds the block that the system shows by itself: for apps older than 1.3.4, which can't show data messages.
+    package var withNotification: Bool
+
+    package static let base = "https://fcm.googleapis.com"
+
+    package init(
+        account: ServiceAccount, baseURL: GatewayURL, tokenURL: GatewayURL? = nil,
+        trust: TLSTrust = .systemRoots,
+        withNotification: Bool = false
+    ) {
+        self.account = account
+        self.baseURL = baseURL
+        self.tokenURL = tokenURL
+        self.trust = trust
+        self.withNotification = withNotification
+    }
+
+    func context() throws(GatewaySetupError) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(trusting: trust, protocols: ["h2", "http/1.1"])
+        } catch {
+            throw .tls(error)
+        }
+    }
+
+    func whereTokensAre() throws(GatewaySetupError) -> GatewayURL {
+        if let tokenURL { return tokenURL }
+        do throws(GatewayURL.Fault) {
+            return try GatewayURL(account.tokenURI)
+        } catch {
+            throw .tokenURI(error)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What an operator may see of a gateway: counters since the start of the process, and how it stands now.
+package struct GatewayFigures: Equatable, Sendable {
+    /// Connections now open or being opened.
+    package var connections = 0
+    package var connectionsOpened = 0
+    /// Ended without having answered a request soon after they were opened, or never opened.
+    package var connectionFailures = 0
+    /// GOAWAY frames by their word; `-` where there was none.
+    package var goAways: [String: Int] = [:]
+    /// Requests on their way.
+    package var inFlight = 0
+    package var requests = 0
+    /// Requests that had no answer in time.
+    package var timeouts = 0
+    /// Answers that say we built a wrong request, by their word.
+    package var ownFaults: [String: Int] = [:]
+    /// Milliseconds since 1970 of the last notification that the gateway took; `nil`: none yet.
+    package var lastAccepted: Int64?
+    /// Why the last connection ended or could not be opened, if it was not in order.
+    package var lastError: String?
+    /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
+    package var fault: String?
+    /// Device tokens refused in a row, with none accepted between them: many mean that the configured host, topic or
+    /// project is wrong rather than the tokens.
+    package var refusedTokensInARow = 0
+    /// Seconds since 1970 when the client certificate ends; `nil` where there is none.
+    package var certificateEnd: Int64?
+
+    /// From this on, refused device tokens are taken for a wrong configuration.
+    package static let suspiciousRefusals = 20
+    package var isSuspicious: Bool { refusedTokensInARow >= GatewayFigures.suspiciousRefusals }
+
+    /// Counts under `word`, of which there are at most 64.
+    static func count(_ word: String?, in counters: inout [String: Int]) {
+        let word = word ?? "-"
+        counters[counters[word] != nil || counters.count < 64 ? word : "other", default: 0] += 1
+    }
+}

@@ -1,0 +1,18 @@
+import Crypto
+import TLS
+
+/// Why a gateway can't be set up from its settings, in words for the operator.
+package enum GatewaySetupError: Error, CustomStringConvertible {
+    case tls(TLSError)
+    case credentials(CryptoError)
+    /// The service account's own `token_uri`.
+    case tokenURI(GatewayURL.Fault)
+
+    package var description: String {
+        switch self {
+        case .tls(let error): "\(error)"
+        case .credentials(let error): "\(error)"
+        case .tokenURI(let fault): "token_uri: \(fault)"
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Relay
+import Testing
+
+@testable import Gateways
+
+private let second: Int64 = 1_000_000_000
+
+@Suite struct ConnectionLifeTests {
+    private func open(needsProof: Bool = false) -> ConnectionLife {
+        var life = ConnectionLife(needsProof: needsProof, at: 0)
+        life.opened()
+        return life
+    }
+
+    @Test func nothingIsSentBeforeTheGatewayHasSpoken() {
+        let life = ConnectionLife(needsProof: false, at: 0)
+        #expect(life.room(freeStreams: 100) == 0)
+        #expect(open().room(freeStreams: 100) == 100)
+    }
+
+    @Test func withATokenOneRequestGoesUntilOneIsAnswered() {
+        var life = open(needsProof: true)
+        #expect(life.room(freeStreams: 1000) == 1)
+        life.sent(at: 0)
+        #expect(life.room(freeStreams: 999) == 0)
+        #expect(!life.isFull(freeStreams: 999))
+        life.ended(wasAnswered: true, at: second)
+        #expect(life.room(freeStreams: 1000) == 1)
+        life.proved()
+        #expect(life.room(freeStreams: 1000) == 500)
+    }
+
+    @Test func theGatewaysLimitIsFollowedUpAndDown() {
+        var life = open()
+        for _ in 0..<10 { life.sent(at: 0) }
+        #expect(life.room(freeStreams: 90) == 90)
+        #expect(life.room(freeStreams: -9) == 0)
+        #expect(life.isFull(freeStreams: -9))
+        #expect(life.room(freeStreams: 1) == 1)
+        #expect(life.room(freeStreams: .max) == 490)
+    }
+
+    @Test func aDrainingConnectionTakesNothingAndEndsWithItsLastRequest() {
+        var life = open()
+        life.sent(at: 0)
+        life.drain()
+        #expect(life.room(freeStreams: 100) == 0)
+        expect(life.check(at: second, isSpare: false), is: .wait(until: 10 * second))
+        life.ended(wasAnswered: true, at: 2 * second)
+        expect(life.check(at: 2 * second, isSpare: false), is: .end(reason: "Drained"))
+    }
+
+    @Test func oneThatNeverSpeaksIsGivenUpAfter30Seconds() {
+        var life = ConnectionLife(needsProof: false, at: 5 * second)
+        expect(life.check(at: 34 * second, isSpare: false), is: .wait(until: 35 * second))
+        expect(life.check(at: 35 * second, isSpare: false), is: .end(reason: "SetupTimeout"))
+    }
+
+    @Test func anIdleOneIsAskedForALifeSignEachMinute() {
+        var life = open()
+        expect(life.check(at: 59 * second, isSpare: false), is: .wait(until: 60 * second))
+        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
+        expect(life.check(at: 61 * second, isSpare: false), is: .wait(until: 70 * second))
+        life.received(at: 62 * second)
+        expect(life.check(at: 63 * second, isSpare: false), is: .wait(until: 122 * second))
+    }
+
+    @Test func aSilentOneIsGivenUp10SecondsAfterThePing() {
+        var life = open()
+        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
+        expect(life.check(at: 70 * second, isSpare: false), is: .end(reason: "Silent"))
+    }
+
+    @Test func aWaitingRequestMakesThePingComeSooner() {
+        var life = open()
+        life.sent(at: 50 * second)
+        expect(life.check(at: 59 * second, isSpare: false), is: .wait(until: 60 * second))
+        expect(life.check(at: 60 * second, isSpare: false), is: .ping)
+    }
+
+    @Test func oneThatTakesRequestsAndAnswersNoneIsReplaced() {
+        var life = open()
+        life.sent(at: 1 * second)
+        life.sent(at: 2 * second)
+        life.ended(wasAnswered: true, at: 3 * second)
+        life.timedOut(sentAt: 2 * second)
+        #expect(life.phase == .open)
+        life.timedOut(sentAt: 4 * second)
+        #expect(life.phase == .draining)
+    }
+
+    @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
+        var life = open()
+        life.received(at: 599 * second)
+        expect(life.check(at: 599 * second, isSpare: true), is: .wait(until: 659 * second))
+        expect(life.check(at: 600 * second, isSpare: false), is: .wait(until: 659 * second))
+        expect(life.check(at: 600 * second, isSpare: true), is: .end(reason: "Spare"))
+    }
+}
+
+@Suite struct OpeningPaceTests {
+    private var random = SystemRandomNumberGenerator()
+
+    @Test mutating func afterOneThatWorkedTheNextIsOpenedAtOnce() {
+        var pace = OpeningPace()
+        pace.opening(at: 0)
+        pace.ended(answers: 1, openedAt: 0, at: second, using: &random)
+        #expect(pace.nextOpening(at: second) == second)
+        pace.opening(at: second)
+        pace.ended(answers: 0, openedAt: second, at: 61 * second, using: &random)
+        #expect(pace.nextOpening(at: 61 * second) == 61 * second)
+    }
+
+    @Test mutating func failuresWaitLongerAndLongerUpToAMinute() {
+        var pace = OpeningPace()
+        var time: Int64 = 0
+        for bound in [1, 2, 4, 8, 16, 32, 64, 120, 120] as [Int64] {
+            pace.ended(answers: 0, openedAt: time, at: time, using: &random)
+            let next = pace.nextOpening(at: time)
+            #expect((bound * second / 4...bound * second / 2).contains(next - time))
+            time = next
+        }
+        pace.reset(at: time)
+        #expect(pace.nextOpening(at: time) == time)
+    }
+
+    @Test mutating func aStormOfOpeningsIsSlowedDown() {
+        var pace = OpeningPace()
+        for _ in 0..<60 {
+            #expect(pace.nextOpening(at: 0) == 0)
+            pace.opening(at: 0)
+            pace.ended(answers: 9, openedAt: 0, at: 0, using: &random)
+        }
+        #expect(pace.nextOpening(at: 0) == second)
+        #expect(pace.nextOpening(at: second) == second)
+        pace.opening(at: second)
+        #expect(pace.nextOpening(at: second) == 2 * second)
+        #expect(pace.nextOpening(at: 9 * second) == 9 * second)
+    }
+}
+
+@Suite struct GatewayURLTests {
+    @Test(
+        arguments: [
+            ("https://api.push.apple.com", true, "api.push.apple.com", 443, "/", "api.push.apple.com"),
+            (
+                "https://api.push.apple.com:2197/", true, "api.push.apple.com", 2197, "/",
+                "api.push.apple.com:2197"
+            ),
+            ("https://a:443/token/x", true, "a", 443, "/token/x", "a"),
+            ("http://127.0.0.1:8080", false, "127.0.0.1", 8080, "/", "127.0.0.1:8080"),
+            ("http://localhost", false, "localhost", 80, "/", "localhost"),
+            ("https://[::1]:8443/a", true, "::1", 8443, "/a", "[::1]:8443"),
+            ("http://[::1]", false, "::1", 80, "/", "[::1]"),
+        ] as [(String, Bool, String, UInt16, String, String)])
+    func anAddressIsReadWhole(
+        text: String, isSecure: Bool, host: String, port: UInt16, path: String, authority: String
+    ) throws {
+        let url = try GatewayURL(text)
+        #expect(url.isSecure == isSecure && url.host == host && url.port == port && url.path == path)
+        #expect(url.authority == authority)
+    }
+
+    @Test(arguments: [
+        "", "api.push.apple.com", "ftp://a", "https://", "https:///a", "https://a:0", "https://a:65536",
+        "https://a b",
+        "https://u@a", "https://a?x", "https://a#x", "https://a:x", "https://::1", "https://é",
+    ])
+    func whatIsNoAddressIsRefused(text: String) {
+        #expect(throws: GatewayURL.Fault.notURL) { try GatewayURL(text) }
+    }
+
+    @Test(arguments: ["http://example.com", "http://10.0.0.1:80", "http://127.example.com"])
+    func plainHTTPStaysOnThisMachine(text: String) {
+        #expect(throws: GatewayURL.Fault.plainBeyondLoopback) { try GatewayURL(text) }
+    }
+}
