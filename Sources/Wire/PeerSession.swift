@@ -3,9 +3,9 @@
 /// A strict neighbour of Bisq 1's network, whichever side dialled: it answers a Ping with a Pong and a GetPeersRequest
 /// with no peers, swallows what has no use here, and tells a peer that breaks a rule which one before it closes.
 /// Each frame is looked at in Bisq's order (`Connection.java`): it parses; its type is known; rate; message version;
-/// capabilities; request to close; the sender's address; then the message itself. Two departures: a length over the
+/// capabilities; request to close; the sender's address; then the message itself. Departures: a length over the
 /// limit closes before the body is read, and a frame that doesn't parse leaves the next one readable, since its end
-/// is known.
+/// is known. And large bundles count for more than one frame.
 ///
 /// Memory: under 400 bytes, and the part of a frame while one is incomplete.
 package struct PeerSession {
@@ -120,8 +120,10 @@ package struct PeerSession {
         guard let envelope = try? Envelope(parsing: bytes, in: range), envelope.message.isResolved else {
             return violate(.dataType, .invalidDataType, into: &turn)
         }
-        let isTooFast = perSecond.exceeds(at: now)
-        if perTenSeconds.exceeds(at: now) || isTooFast { violate(.rate, .throttleExceeded, into: &turn) }
+        for _ in 0..<envelope.message.frameWeight {
+            let isTooFast = perSecond.exceeds(at: now)
+            if perTenSeconds.exceeds(at: now) || isTooFast { violate(.rate, .throttleExceeded, into: &turn) }
+        }
         guard closed == nil else { return }
         guard envelope.messageVersion == messageVersion else { return close(.wrongNetworkID, into: &turn) }
         if let capabilities = envelope.message.supportedCapabilities, !capabilities.isEmpty,
@@ -138,7 +140,7 @@ package struct PeerSession {
 
     /// Entries are not checked for version, capabilities and closing, and equal ones count once, as in Bisq.
     private mutating func deliver(_ entries: [Envelope], into turn: inout PeerTurn) {
-        var seen: Set<Envelope> = []
+        var seen = Set<Envelope>(minimumCapacity: entries.count)
         var hasNestedBundle = false
         for entry in entries where closed == nil && seen.insert(entry).inserted {
             if case .nestedBundle = entry.message { hasNestedBundle = true }
@@ -185,6 +187,12 @@ extension Message {
         case .unknown, .missing, .nestedBundle: false
         default: true
         }
+    }
+
+    /// As how many frames it counts. Bisq counts a bundle as one; here each 32 entries more are another, since 64 KiB
+    /// hold thousands of small ones, and each costs as much as a frame.
+    fileprivate var frameWeight: Int {
+        if case .bundle(let entries) = self { 1 + entries.count / 32 } else { 1 }
     }
 
     /// What a peer says it can do, in the messages in which Bisq looks for it.

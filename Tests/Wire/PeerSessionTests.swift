@@ -66,6 +66,24 @@ import Vectors
         #expect(session.reaction(to: [ping], at: 9_901_000_000).close == .throttleExceeded)
     }
 
+    @Test func aBundleOfThousandsCountsAsManyFrames() {
+        func bundle(_ count: Int32) -> [UInt8] {
+            frame(.bundle((0..<count).map { Envelope(messageVersion: 0, message: .ping(Ping(nonce: $0))) }))
+        }
+        var session = PeerSession(network: .mainnet)
+        // 199 frames, and each ping is answered.
+        let allowed = session.reaction(to: [bundle(198 * 32)])
+        #expect(allowed.close == nil)
+        #expect(try! frames(of: [allowed.replies]).frames.count == 198 * 32)
+        #expect(session.reaction(to: [bundle(32)]).close == .throttleExceeded)
+        // What a Bisq peer or a busy sender bundles is one frame.
+        var sender = PeerSession(network: .mainnet)
+        let bundles = [[UInt8]](repeating: bundle(31), count: 199)
+        #expect(sender.reaction(to: bundles).close == nil)
+        #expect(sender.reaction(to: [ping]).close == nil)
+        #expect(sender.reaction(to: [ping]).close == .throttleExceeded)
+    }
+
     @Test func whoKeepsToTheLimitsIsNeverAccused() {
         var session = PeerSession(network: .mainnet)
         // 99 a second for five minutes: 990 in ten seconds.
