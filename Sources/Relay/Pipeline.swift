@@ -32,7 +32,8 @@ package struct Pipeline: Sendable {
     private var deadTokens: [Digest: Int64] = [:]
     private var changes = PendingChanges()
     private var nextSequence: Int64 = 1
-    private var bodyBytes = 0
+    /// Bytes of messages and tokens in memory.
+    private(set) var bodyBytes = 0
     private let bodyBudget: Int
 
     private static let bodiesPerLoad = 64

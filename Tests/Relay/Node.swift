@@ -1,7 +1,7 @@
 @testable import Relay
 
 /// A pipeline with a clock that the test sets and an outbox that stores whatever comes.
-struct Node {
+final class Node {
     var pipeline: Pipeline
     var now = Sample.start
     var random = SeededRandom(state: 1)
@@ -19,19 +19,19 @@ struct Node {
     static let ios = LaneID(app: "ios", isSandbox: false)
     static let tight = LaneID(app: "tight", isSandbox: false)
 
-    mutating func pass(_ time: Duration) {
+    func pass(_ time: Duration) {
         now.monotonicNanoseconds += time.nanoseconds
         now.unixMilliseconds += time.milliseconds
     }
 
-    mutating func submit(_ submission: Submission) -> Pipeline.Submitted {
+    func submit(_ submission: Submission) -> Pipeline.Submitted {
         let id = NotificationID.random(using: &random)
         return pipeline.submit(submission, id: id, at: now) { Sample.digests($0, uid: submission.uid) }
     }
 
     /// Submits and stores; the sequence number.
     @discardableResult
-    mutating func accept(_ submission: Submission, result: StoreResult = .stored) -> Int64 {
+    func accept(_ submission: Submission, result: StoreResult = .stored) -> Int64 {
         guard case .storing(let handle) = submit(submission) else { return 0 }
         _ = take()
         let receipt = pipeline.stored(handle, result: result, at: now)
@@ -39,35 +39,35 @@ struct Node {
     }
 
     /// The changes since the last call.
-    mutating func take() -> [OutboxChange] {
+    func take() -> [OutboxChange] {
         let taken = pipeline.takeChanges()
         changes += taken
         return taken
     }
 
-    mutating func next(_ lane: LaneID = android) -> Pipeline.Step {
+    func next(_ lane: LaneID = android) -> Pipeline.Step {
         pipeline.nextStep(in: pipeline.lane(lane), at: now)
     }
 
     /// What the lane sends now; `nil` when it sends nothing.
-    mutating func send(_ lane: LaneID = android) -> Pipeline.Handle? {
+    func send(_ lane: LaneID = android) -> Pipeline.Handle? {
         if case .send(let handle, _) = next(lane) { handle } else { nil }
     }
 
     /// All that the lane sends now, by sequence number.
-    mutating func sendAll(_ lane: LaneID = android) -> [Int64] {
+    func sendAll(_ lane: LaneID = android) -> [Int64] {
         var sent: [Int64] = []
         while let handle = send(lane) { sent.append(handle.sequence) }
         return sent
     }
 
     @discardableResult
-    mutating func end(_ handle: Pipeline.Handle, _ outcome: Outcome) -> [Int64: Ending] {
+    func end(_ handle: Pipeline.Handle, _ outcome: Outcome) -> [Int64: Ending] {
         let ended = pipeline.attemptEnded(handle, outcome, at: now, using: &random)
         return Dictionary(uniqueKeysWithValues: ended.map { ($0.sequence, $0.ending) })
     }
 
-    mutating func condition(_ lane: LaneID = android) -> Lane.Condition {
+    func condition(_ lane: LaneID = android) -> Lane.Condition {
         pipeline.lanes[pipeline.lane(lane)].condition
     }
 }

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import Relay
+
+@Suite struct PendingChangesTests {
+    private static let store = OutboxChange.store(
+        StoreRequest(
+            sequence: 9,
+            notification: Notification(
+                id: NotificationID(high: 1, low: 2), app: "android", isSandbox: false,
+                deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
+                isMutableContent: false, isContentAvailable: false, expiresAt: 1, acceptedAt: 0),
+            digests: SubmissionDigests(
+                token: Sample.digest("t"), identity: Sample.digest("i"), content: Sample.digest("c"))))
+    private static let bury = OutboxChange.buryToken(Sample.digest("t"), since: 5)
+
+    private func postpone(_ sequence: Int64, _ attempts: Int) -> OutboxChange {
+        .postpone(sequence: sequence, attempts: attempts, notBefore: 0)
+    }
+
+    @Test func changesAreTakenOnceAndInTheirOrder() {
+        var changes = PendingChanges()
+        #expect(changes.isEmpty)
+        changes.append(postpone(1, 1))
+        changes.append(.finish(sequence: 1, .delivered))
+        #expect(!changes.isEmpty)
+        #expect(changes.take() == [postpone(1, 1), .finish(sequence: 1, .delivered)])
+        #expect(changes.isEmpty)
+        #expect(changes.take() == [])
+    }
+
+    @Test func whatACommitDidNotSaveGoesFirstIntoTheNextButForItsSubmissions() {
+        var changes = PendingChanges()
+        changes.append(.finish(sequence: 3, .expired))
+        changes.putBack([.finish(sequence: 1, .delivered), Self.store, Self.bury])
+        #expect(
+            changes.take() == [.finish(sequence: 1, .delivered), Self.bury, .finish(sequence: 3, .expired)])
+    }
+
+    @Test func submissionsThatCameSinceStayInTheirPlace() {
+        var changes = PendingChanges()
+        changes.append(Self.store)
+        changes.append(Self.bury)
+        changes.putBack([.finish(sequence: 1, .delivered)])
+        #expect(changes.take() == [.finish(sequence: 1, .delivered), Self.store, Self.bury])
+    }
+
+    @Test func aLongOutageKeepsNoMoreThanCounts() {
+        var changes = PendingChanges()
+        for round in 1...100 {
+            changes.append(postpone(1, round))
+            changes.append(postpone(2, round))
+            changes.append(.forget(acceptedBefore: Int64(round), buriedBefore: Int64(round)))
+            changes.putBack(changes.take())
+        }
+        changes.append(.finish(sequence: 2, .expired))
+        changes.putBack(changes.take())
+        #expect(
+            changes.take() == [
+                postpone(1, 100), .forget(acceptedBefore: 100, buriedBefore: 100),
+                .finish(sequence: 2, .expired),
+            ])
+    }
+
+    /// A repetition can be stored before the end of its first in one commit, or in the commit that ran meanwhile.
+    @Test func anEndIsToldUntilTheCommitThatHoldsItIsOver() {
+        var changes = PendingChanges()
+        changes.append(.finish(sequence: 1, .delivered))
+        #expect(changes.ending(of: 1) == .delivered)
+        _ = changes.take()
+        #expect(changes.ending(of: 1) == .delivered)
+        _ = changes.take()
+        #expect(changes.ending(of: 1) == nil)
+    }
+}

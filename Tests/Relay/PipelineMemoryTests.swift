@@ -1,0 +1,116 @@
+import Testing
+
+@testable import Relay
+
+/// What is kept in memory, and what waits on disk only.
+@Suite struct PipelineMemoryTests {
+    private static let size = Sample.message.utf8.count + Sample.token(10).utf8.count
+
+    /// Accepts `count` for as many devices, with room for `bodies` in memory; what the outbox holds.
+    private func node(_ count: Int, bodies: Int) -> (Node, [Int64: Notification]) {
+        let node = Node(bodyBudget: bodies * Self.size)
+        for number in 10..<10 + count { node.accept(Sample.android(token: Sample.token(number))) }
+        var rows: [Int64: Notification] = [:]
+        for case .store(let request) in node.changes { rows[request.sequence] = request.notification }
+        return (node, rows)
+    }
+
+    @Test func withinTheBudgetNothingIsLoaded() {
+        let (node, _) = node(20, bodies: 20)
+        #expect(node.sendAll() == Array(1...20))
+    }
+
+    @Test func beyondTheBudgetBodiesWaitOnDiskAndAreLoadedInTime() {
+        let (node, rows) = node(30, bodies: 20)
+        #expect(node.pipeline.bodyBytes == 20 * Self.size)
+        let handles = (1...20).compactMap { _ in node.send() }
+        #expect(handles.map(\.sequence) == Array(1...20))
+        for handle in handles { node.end(handle, .accepted) }
+        #expect(node.pipeline.bodyBytes == 0)
+        #expect(node.next() == .load(Array(21...30)))
+        node.pipeline.loaded(rows, of: Array(21...30))
+        #expect(node.pipeline.bodyBytes == 10 * Self.size)
+        #expect(node.sendAll() == Array(21...30))
+    }
+
+    @Test func noMoreThanSixtyFourAreLoadedAtOnce() {
+        let (node, rows) = node(100, bodies: 0)
+        #expect(node.next() == .load(Array(1...64)))
+        node.pipeline.loaded(rows, of: Array(1...64))
+        for number in 1...64 { #expect(node.send()?.sequence == Int64(number)) }
+        guard case .load(let more) = node.next() else { return #expect(Bool(false)) }
+        #expect(more == Array(65...100))
+    }
+
+    /// One that is in memory is not asked for again, and not counted twice.
+    @Test func whatIsInMemoryIsNotLoaded() {
+        var (node, rows) = node(10, bodies: 0)
+        #expect(node.next() == .load(Array(1...10)))
+        node.pipeline.loaded(rows, of: Array(1...10))
+        node.accept(Sample.android(token: Sample.token(99), isUrgent: true))
+        #expect(node.next() == .load([11]))
+        for case .store(let request) in node.changes { rows[request.sequence] = request.notification }
+        node.pipeline.loaded(rows, of: [11])
+        #expect(node.pipeline.bodyBytes == 11 * Self.size)
+        #expect(node.sendAll() == [11] + Array(1...10))
+    }
+
+    @Test(arguments: [
+        Outcome.tooMany, .overloaded, .goneAway, .blocked(reason: "BadTopic"),
+    ])
+    func whatIsPutOffLeavesMemoryBeyondTheBudget(outcome: Outcome) {
+        let (node, rows) = node(64, bodies: 5)
+        // The first five are in memory already.
+        var handles = (1...5).compactMap { _ in node.send() }
+        guard case .load(let sequences) = node.next() else { return #expect(Bool(false)) }
+        node.pipeline.loaded(rows, of: sequences)
+        while let handle = node.send() { handles.append(handle) }
+        #expect(handles.count == 64)
+        #expect(node.pipeline.bodyBytes == 64 * Self.size)
+        for handle in handles { node.end(handle, outcome) }
+        #expect(node.pipeline.bodyBytes == 5 * Self.size)
+        #expect(node.pipeline.waiting == 64)
+    }
+
+    @Test func everyEndGivesItsBodyBack() throws {
+        let (node, _) = node(5, bodies: 5)
+        node.end(try #require(node.send()), .accepted)
+        node.end(try #require(node.send()), .refused(reason: "r"))
+        node.end(try #require(node.send()), .tokenDead(reason: "d", since: nil))
+        #expect(node.pipeline.bodyBytes == 2 * Self.size)
+        node.pass(.seconds(28 * 86400))
+        #expect(node.pipeline.expire(at: node.now).count == 2)
+        #expect(node.pipeline.bodyBytes == 0)
+        guard case .storing(let handle) = node.submit(Sample.android()) else {
+            return #expect(Bool(false))
+        }
+        node.pipeline.storeFailed(handle)
+        #expect(node.pipeline.bodyBytes == 0)
+    }
+
+    /// For weeks nothing is sent, and what comes expires unsent.
+    @Test func aLaneThatIsBlockedGathersNothing() throws {
+        let node = Node()
+        node.accept(Sample.android(token: Sample.token(0)))
+        node.end(try #require(node.send()), .blocked(reason: "BadTopic"))
+        for round in 0..<5000 {
+            let lifetime = node.now.unixMilliseconds + 500
+            node.accept(Sample.android(token: Sample.token(round), expiresAt: lifetime))
+            node.pass(.milliseconds(600))
+            #expect(node.pipeline.expire(at: node.now).count == 1)
+            node.end(node.retry(), .blocked(reason: "BadTopic"))
+        }
+        let lane = node.pipeline.lanes[node.pipeline.lane(Node.android)]
+        #expect(lane.ready.count < 200)
+        #expect(lane.postponed.count < 200)
+    }
+}
+
+extension Node {
+    /// The operator's try: what was blocked goes at once.
+    fileprivate func retry() -> Pipeline.Handle {
+        pipeline.resume(lane: pipeline.lane(Node.android))
+        guard let handle = send() else { preconditionFailure("nothing to try with") }
+        return handle
+    }
+}

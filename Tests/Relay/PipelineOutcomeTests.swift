@@ -1,0 +1,231 @@
+import Testing
+
+@testable import Relay
+
+/// What an attempt's outcome means.
+@Suite struct PipelineOutcomeTests {
+    @Test func anAcceptedOneEndsDelivered() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        #expect(node.end(try #require(node.send()), .accepted) == [1: .delivered])
+        #expect(node.take() == [.finish(sequence: 1, .delivered)])
+        #expect(!node.pipeline.isWaiting(1))
+    }
+
+    @Test func aRefusedOneEndsWithTheGatewaysWord() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        let ended = node.end(try #require(node.send()), .refused(reason: "PayloadTooLarge"))
+        #expect(ended == [1: .refused(reason: "PayloadTooLarge")])
+        #expect(node.take() == [.finish(sequence: 1, .refused(reason: "PayloadTooLarge"))])
+    }
+
+    @Test func aDeadTokenEndsThoseBehindItAndIsRemembered() throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android("\(number)")) }
+        node.accept(Sample.android(token: Sample.token(4)))
+        let since = node.now.unixMilliseconds - 5
+        let ending = Ending.tokenDead(reason: "Unregistered")
+        let ended = node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: since))
+        #expect(ended == [1: ending, 2: ending, 3: ending])
+        let token = Sample.digest("android", "false", Sample.androidToken)
+        let changes = node.take()
+        #expect(changes.first == .buryToken(token, since: since))
+        #expect(changes.count == 4)
+        #expect(node.sendAll() == [4])
+        #expect(node.pipeline.waiting == 1)
+    }
+
+    @Test func whatWasBeingStoredWhenItsTokenDiedEndsToo() throws {
+        let node = Node()
+        node.accept(Sample.android("1"))
+        let first = try #require(node.send())
+        guard case .storing(let second) = node.submit(Sample.android("2")) else {
+            return #expect(Bool(false))
+        }
+        _ = node.take()
+        node.end(first, .tokenDead(reason: "Unregistered", since: nil))
+        let ending = Ending.tokenDead(reason: "Unregistered")
+        #expect(node.pipeline.stored(second, result: .stored, at: node.now) == .ended(ending))
+        #expect(node.take().contains(.finish(sequence: 2, ending)))
+        #expect(node.pipeline.waiting == 0)
+    }
+
+    /// A gateway's clock that is ahead, or a timestamp from nowhere, keeps no token dead for longer.
+    @Test func aTokenIsForgottenWhenItsTimeIsOver() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: .max))
+        let buried = node.now.unixMilliseconds
+        node.pipeline.forget(acceptedBefore: 1, buriedBefore: buried)
+        #expect(node.accept(Sample.android("again")) == 0)
+        node.pipeline.forget(acceptedBefore: 1, buriedBefore: buried + 1)
+        #expect(node.accept(Sample.android("again")) > 0)
+        #expect(node.changes.contains(.forget(acceptedBefore: 1, buriedBefore: buried + 1)))
+    }
+
+    @Test func attemptsAreCountedAndKept() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        for attempt in 1...5 {
+            let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(1000))
+            node.end(try #require(node.send()), .deferred(wish))
+            let notBefore = node.now.unixMilliseconds + 1_000_000
+            #expect(node.take() == [.postpone(sequence: 1, attempts: attempt, notBefore: notBefore)])
+            node.pass(.seconds(1000))
+        }
+    }
+
+    @Test func anOverloadedGatewayPausesItsLaneAndTriesWithOne() throws {
+        let node = Node()
+        for number in 1...5 { node.accept(Sample.android(token: Sample.token(number))) }
+        let handles = [try #require(node.send()), try #require(node.send())]
+        node.end(handles[0], .overloaded)
+        node.end(handles[1], .overloaded)
+        guard case .paused(let until) = node.condition() else { return #expect(Bool(false)) }
+        #expect(node.next() == .wait(until: until))
+        #expect(
+            node.take() == [1, 2].map { .postpone(sequence: $0, attempts: 1, notBefore: 0) })
+        node.pass(.seconds(1))
+        let try1 = try #require(node.send())
+        #expect(try1.sequence == 1)
+        #expect(node.next() == .idle)
+        node.end(try1, .accepted)
+        #expect(node.condition() == .open)
+        #expect(node.sendAll() == [2, 3, 4, 5])
+    }
+
+    @Test func aRefusalIsAnAnswerToo() throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android(token: Sample.token(number))) }
+        node.end(try #require(node.send()), .overloaded)
+        node.pass(.seconds(1))
+        node.end(try #require(node.send()), .refused(reason: "BadPath"))
+        #expect(node.condition() == .open)
+    }
+
+    @Test func aGatewaysWishForAnAppIsObeyed() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        let wish = Deferral(reason: "ServiceUnavailable", scope: .app, retryAfter: .seconds(3600))
+        node.end(try #require(node.send()), .deferred(wish))
+        node.pass(.seconds(3599))
+        #expect(node.send() == nil)
+        node.pass(.seconds(1))
+        #expect(node.send() != nil)
+    }
+
+    @Test func anAbsurdWishIsCutToADay() throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android(token: Sample.token(number))) }
+        let handles = (1...3).compactMap { _ in node.send() }
+        for (handle, scope) in zip(handles, [Deferral.Scope.app, .app, .device]) {
+            let wish = Deferral(reason: "r", scope: scope, retryAfter: .seconds(Int64.max))
+            node.end(handle, .deferred(wish))
+        }
+        node.pass(.seconds(86400))
+        let again = try #require(node.send())
+        node.end(again, .accepted)
+        #expect(node.sendAll() == [2, 3])
+    }
+
+    @Test func aBlockedGatewayKeepsItsQueueTellsTheOperatorAndTriesAgain() throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android(token: Sample.token(number))) }
+        let lane = node.pipeline.lane(Node.android)
+        #expect(node.end(try #require(node.send()), .blocked(reason: "SENDER_ID_MISMATCH")) == [:])
+        #expect(node.pipeline.blockedReason(lane: lane) == "SENDER_ID_MISMATCH")
+        #expect(node.take() == [])
+        node.pass(.seconds(59))
+        #expect(node.send() == nil)
+        node.pass(.seconds(1))
+        #expect(node.sendAll() == [1])
+        #expect(node.pipeline.blockedReason(lane: lane) == "SENDER_ID_MISMATCH")
+        #expect(node.pipeline.waiting == 3)
+    }
+
+    @Test func newCredentialsAreTriedAtOnce() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        node.accept(Sample.android(token: Sample.token(2)))
+        let lane = node.pipeline.lane(Node.android)
+        node.end(try #require(node.send()), .blocked(reason: "InvalidProviderToken"))
+        node.pipeline.resume(lane: lane)
+        let trial = try #require(node.send())
+        #expect(node.send() == nil)
+        node.end(trial, .accepted)
+        #expect(node.pipeline.blockedReason(lane: lane) == nil)
+        #expect(node.sendAll() == [2])
+    }
+
+    /// A connection that goes away gives back what it had: sent again at once, not counted, but not for ever.
+    @Test func whatComesBackUnharmedIsSentAgainAtOnceUpToEightTimes() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        for _ in 1...8 {
+            node.end(try #require(node.send()), .goneAway)
+            #expect(node.condition() == .open)
+            #expect(node.take() == [])
+        }
+        node.end(try #require(node.send()), .goneAway)
+        #expect(node.take() == [.postpone(sequence: 1, attempts: 1, notBefore: 0)])
+        #expect(node.condition() != .open)
+        node.pass(.seconds(1))
+        node.end(try #require(node.send()), .goneAway)
+        #expect(node.take() == [])
+    }
+
+    @Test func whatLapsesIsNotSent() {
+        let node = Node()
+        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 1000))
+        node.accept(Sample.android("2"))
+        node.pass(.milliseconds(999))
+        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        node.pass(.milliseconds(1))
+        #expect(node.next() == .ended(sequence: 1, .expired))
+        #expect(node.take() == [.finish(sequence: 1, .expired)])
+        #expect(node.sendAll() == [2])
+    }
+
+    @Test func whatIsUnderWayIsNotEndedByItsExpiry() throws {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        let handle = try #require(node.send())
+        node.pass(.seconds(2))
+        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        #expect(node.end(handle, .accepted) == [1: .delivered])
+    }
+
+    @Test func anUnclearOneThatHasLapsedEndsExpired() throws {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        let handle = try #require(node.send())
+        node.pass(.seconds(2))
+        #expect(node.end(handle, .tooMany) == [:])
+        #expect(node.pipeline.expire(at: node.now).map(\.ending) == [.expired])
+    }
+
+    @Test(arguments: [Int64(-40), 40])
+    func aWallClockThatJumpsEndsNothingAndKeepsNothing(days: Int64) {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 3_600_000))
+        node.now.unixMilliseconds += days * 86_400_000
+        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        node.pass(.seconds(3599))
+        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        node.pass(.seconds(1))
+        #expect(node.pipeline.expire(at: node.now).map(\.sequence) == [1])
+    }
+
+    @Test func aWallClockThatJumpsMovesNoRetry() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(100))
+        node.end(try #require(node.send()), .deferred(wish))
+        node.now.unixMilliseconds += 86_400_000
+        #expect(node.send() == nil)
+        node.now.unixMilliseconds -= 10 * 86_400_000
+        node.pass(.seconds(100))
+        #expect(node.send() != nil)
+    }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import Relay
+
+/// A start with what the last process left.
+@Suite struct PipelineRestoreTests {
+    private func row(
+        _ sequence: Int64, _ token: String, lane: LaneID = Node.android, isUrgent: Bool = false,
+        attempts: Int = 0, notBefore: Int64 = 0, lifetime: Int64 = 86_400_000
+    ) -> WaitingRow {
+        WaitingRow(
+            sequence: sequence, lane: lane, token: Sample.digest(token), isUrgent: isUrgent, size: 100,
+            attempts: attempts, notBefore: notBefore, expiresAt: Sample.start.unixMilliseconds + lifetime)
+    }
+
+    private func node(_ rows: [WaitingRow], dead: [Digest: Int64] = [:], next: Int64 = 100) -> Node {
+        let node = Node()
+        node.pipeline.restore(
+            OutboxContent(waiting: rows, deadTokens: dead, nextSequence: next), at: node.now)
+        return node
+    }
+
+    private func body(_ sequence: Int64) -> Notification {
+        Notification(
+            id: NotificationID(high: 0, low: UInt64(sequence)), app: "android", isSandbox: false,
+            deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
+            isMutableContent: false, isContentAvailable: false,
+            expiresAt: Sample.start.unixMilliseconds + 86_400_000, acceptedAt: 0)
+    }
+
+    /// Loads what is asked for and sends; the ids in order.
+    private func drain(_ node: Node, answering outcome: Outcome = .accepted) -> [UInt64] {
+        var sent: [UInt64] = []
+        while true {
+            switch node.next() {
+            case .load(let sequences):
+                let found = sequences.map { ($0, body($0)) }
+                node.pipeline.loaded(Dictionary(uniqueKeysWithValues: found), of: sequences)
+            case .send(let handle, let notification):
+                sent.append(notification.id.low)
+                node.end(handle, outcome)
+            case .ended, .wait, .idle: return sent
+            }
+        }
+    }
+
+    @Test func whatWaitedIsLoadedAndSentInOrder() {
+        let node = node([row(3, "a"), row(4, "b"), row(7, "a"), row(9, "c", isUrgent: true)])
+        #expect(node.pipeline.waiting == 4)
+        #expect(node.pipeline.waitingBytes == 400)
+        #expect(node.next() == .load([9, 3, 4]))
+        node.pipeline.loadFailed([9, 3, 4])
+        // The one behind 3 is ready as soon as 3 has ended, and older than what is left of the others.
+        #expect(drain(node) == [9, 3, 4, 7])
+        #expect(node.pipeline.waiting == 0)
+        #expect(node.pipeline.waitingBytes == 0)
+    }
+
+    @Test func newSubmissionsComeAfterAllThatWereNumbered() {
+        let node = node([row(3, "a")], next: 41)
+        #expect(node.accept(Sample.android()) == 41)
+    }
+
+    @Test func whatTheOutboxHasNoMoreEndsHere() {
+        let node = node([row(3, "a"), row(4, "a")])
+        #expect(node.next() == .load([3]))
+        let ended = node.pipeline.loaded([:], of: [3])
+        #expect(ended.map(\.sequence) == [3])
+        #expect(ended.map(\.ending) == [.refused(reason: "Internal")])
+        #expect(drain(node) == [4])
+    }
+
+    @Test func aLoadThatComesTwiceOrTooLateChangesNothing() {
+        let node = node([row(3, "a")])
+        #expect(node.next() == .load([3]))
+        #expect(node.next() == .idle)
+        node.pipeline.loaded([3: body(3)], of: [3])
+        node.pipeline.loaded([3: body(3)], of: [3])
+        node.pipeline.loadFailed([3, 77])
+        #expect(drain(node) == [3])
+        #expect(node.pipeline.loaded([3: body(3)], of: [3]).isEmpty)
+        #expect(node.next() == .idle)
+    }
+
+    @Test func attemptsGoOnCounting() {
+        let node = node([row(3, "a", attempts: 6)])
+        _ = drain(node, answering: .tooMany)
+        guard case .postpone(3, 7, _) = node.take().first else { return #expect(Bool(false)) }
+    }
+
+    @Test func aWaitGoesOn() {
+        let notBefore = Sample.start.unixMilliseconds + 60_000
+        let node = node([row(3, "a", notBefore: notBefore), row(4, "a"), row(5, "b", notBefore: 1)])
+        #expect(node.next() == .load([5]))
+        node.pass(.seconds(60))
+        #expect(node.next() == .load([3]))
+    }
+
+    @Test func noWaitIsLongerThanAQuarterOfAnHourAfterTheWallClockJumpedBack() {
+        let far = Sample.start.unixMilliseconds + 400 * 86_400_000
+        let node = node([row(3, "a", notBefore: far), row(4, "b", notBefore: .max)])
+        #expect(node.next() == .wait(until: node.now.monotonicNanoseconds + 900_000_000_000))
+        node.pass(.seconds(900))
+        #expect(node.next() == .load([3, 4]))
+    }
+
+    @Test func noLifeIsLongerThanTwentyEightDaysAfterTheWallClockJumpedBack() {
+        let node = node([row(3, "a", lifetime: 400 * 86_400_000)])
+        node.pass(.seconds(28 * 86400 - 1))
+        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        node.pass(.seconds(1))
+        #expect(node.pipeline.expire(at: node.now).map(\.sequence) == [3])
+    }
+
+    @Test func whatLapsedMeanwhileEndsExpired() {
+        let node = node([row(3, "a", lifetime: 0), row(4, "a", lifetime: -1), row(5, "a")])
+        #expect(node.pipeline.expire(at: node.now).map(\.sequence).sorted() == [3, 4])
+        #expect(drain(node) == [5])
+    }
+
+    @Test func deadTokensStayDead() {
+        let token = Sample.digest("android", "false", Sample.androidToken)
+        let node = node([], dead: [token: 5])
+        #expect(
+            node.submit(Sample.android()) == .answered(.ended(.tokenDead(reason: "Unregistered"))))
+    }
+
+    @Test func aLongQueueIsTakenOverBeyondTheLimits() {
+        var limits = Admission.Limits()
+        limits.waiting = 1000
+        let node = Node(limits: limits)
+        let rows = (1...Int64(20_000)).map { row($0, "\($0 % 3000)") }
+        node.pipeline.restore(OutboxContent(waiting: rows, nextSequence: 20_001), at: node.now)
+        #expect(node.pipeline.waiting == 20_000)
+        #expect(node.submit(Sample.android()) == .answered(.busy(retryAfter: .seconds(30))))
+        #expect(drain(node).count == 20_000)
+        #expect(node.accept(Sample.android()) == 20_001)
+    }
+}
