@@ -35,6 +35,8 @@ package final class OnionPresence {
     package var onChange: (@EventLoop (OnionState) -> Void)?
     /// Known from the return of ``start()`` on.
     package private(set) var address: OnionAddress?
+    /// How far the service has come on the present connection; `nil` while there is none.
+    package var publication: Publication? { service?.publication }
     /// Where tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?
 
@@ -77,15 +79,17 @@ package final class OnionPresence {
     package func start() async throws(OnionPresenceError) {
         do { key = try settings.key.loadOrCreate() } catch { throw .key(error) }
         let end = ContinuousClock.now + settings.startTime
+        var isToldToWait = false
         while true {
             do {
                 try await establish()
                 break
             } catch {
                 guard case .running = settings.source, case .control(let failure) = error,
-                    failure.mayPassSoon,
-                    ContinuousClock.now < end
+                    failure.mayPassSoon, ContinuousClock.now < end
                 else { throw .tor(error) }
+                if !isToldToWait { log.notice("\(failure); waiting for it") }
+                isToldToWait = true
             }
             await pause(.milliseconds(500))
         }

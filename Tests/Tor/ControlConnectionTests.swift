@@ -15,7 +15,7 @@ import Testing
         async let unknown = Result { () async throws(ControlError) in
             try await connection.send(.getInfo(["nonsense"]))
         }
-        async let option = connection.send(.getConfiguration(["SocksPort", "Nickname"]))
+        async let option = connection.send(ControlCommand("GETCONF", ["SocksPort", "Nickname"]))
         async let two = connection.send(.getInfo(["process/pid", "onions/current"]))
         #expect(try await version["version"] != nil)
         #expect(await unknown == .failure(.refused(.unrecognizedKey("nonsense"))))

@@ -31,7 +31,7 @@ enum Dialler {
     static func greeting(of address: OnionAddress, port: UInt16, within limit: Duration = .seconds(60))
         async throws -> String
     {
-        let client = try await SharedNetwork.client()
+        let client = try await SharedTorNetwork.client()
         let proxy = try #require(client.socks)
         let end = ContinuousClock.now + limit
         while true {

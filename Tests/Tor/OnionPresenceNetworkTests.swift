@@ -12,7 +12,7 @@ import Testing
     var key: OnionKeyFile { OnionKeyFile(path: directory.path + "/onion-key") }
 
     @Test @EventLoop func anOwnTorIsPublishedWithAllItsPortsAndAgainWhenItIsKilled() async throws {
-        let network = try await SharedNetwork.network()
+        let network = try await SharedTorNetwork.network()
         let first = try Greeter("first")
         let second = try Greeter("second", on: .unix(path: directory.path + "/second"))
         let tor = try own(in: network)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test @EventLoop func theSystemsTorIsUsedAndPublishedAgainWhenTheControlConnectionBreaks() async throws {
-        let network = try await SharedNetwork.network()
+        let network = try await SharedTorNetwork.network()
         let tor = try await network.startTor()
         let relay = try ControlRelay(to: tor.control)
         let greeter = try Greeter("still here")
@@ -89,7 +89,7 @@ import Testing
         clock.lap("dialled")
 
         // A reload takes nothing from a service that lives on a control connection.
-        try await tor.connection.send(.signal(.reload))
+        try await tor.connection.send(ControlCommand("SIGNAL", ["RELOAD"]))
         #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
         #expect(presence.state.isPublished)
 
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test @EventLoop func aServiceThatIsNotUploadedInTimeIsGivenToTorAnew() async throws {
-        let network = try await SharedNetwork.network()
+        let network = try await SharedTorNetwork.network()
         let tor = try await network.startTor()
         var settings = OnionPresence.Settings(
             source: .running(control: tor.control, tor.credentials), key: key,
@@ -133,8 +133,6 @@ import Testing
         let torrc = directory.path + "/torrc"
         try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
         let dataDirectory = directory.path + "/tor"
-        try FileManager.default.createDirectory(
-            atPath: dataDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         try network.seed(dataDirectory: dataDirectory)
         return TorProcess.Settings(torrc: torrc, dataDirectory: dataDirectory, offersSocks: false)
     }

@@ -101,7 +101,7 @@ import Testing
 @Suite struct TorLogLineTests {
     @Test(arguments: [
         (
-            "Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay", "info",
+            "Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay", "debug",
             "Bootstrapped 5% (conn): Connecting to a relay"
         ),
         (
@@ -110,7 +110,7 @@ import Testing
         ),
         ("Nov 21 08:31:02.000 [err] No.", "error", "No."),
         (
-            "Nov 21 08:31:02.000 [notice] Tor 0.4.9.11 running on Linux with Libevent 2.1.12-stable", "info",
+            "Nov 21 08:31:02.000 [notice] Tor 0.4.9.11 running on Linux with Libevent 2.1.12-stable", "debug",
             "Tor 0.4.9.11 running on Linux with Libevent 2.1.12-stable"
         ),
         (
@@ -118,15 +118,15 @@ import Testing
             "warning", "Problem (Connection refused; host <address> at <address>)"
         ),
         (
-            "x [notice] relay $0123456789ABCDEF0123456789ABCDEF01234567~name at [2001:db8::1]:9001", "info",
+            "x [notice] relay $0123456789ABCDEF0123456789ABCDEF01234567~name at [2001:db8::1]:9001", "debug",
             "relay <address> at <address>"
         ),
         (
-            "x [notice] 2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion at 12:34:56", "info",
+            "x [notice] 2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion at 12:34:56", "debug",
             "<address> at 12:34:56"
         ),
-        ("x [notice] from 2001:db8:0:1:2:3:4:5 or fe80::1.", "info", "from <address> or <address>"),
-        ("no form \u{1B}[31m 10.1.2.3", "info", "no form ?[31m <address>"),
+        ("x [notice] from 2001:db8:0:1:2:3:4:5 or fe80::1.", "debug", "from <address> or <address>"),
+        ("no form \u{1B}[31m 10.1.2.3", "debug", "no form ?[31m <address>"),
     ])
     func levelsAreOursAndAddressesAreGone(line: String, level: String, words: String) {
         let read = TorLogLine(line)

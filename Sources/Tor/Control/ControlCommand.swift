@@ -40,7 +40,6 @@ package struct ControlCommand: Sendable {
 extension ControlCommand {
     package static let protocolInfo = ControlCommand("PROTOCOLINFO", ["1"])
     package static let takeOwnership = ControlCommand("TAKEOWNERSHIP")
-    package static let quit = ControlCommand("QUIT")
 
     static let authenticate = ControlCommand("AUTHENTICATE")
 
@@ -64,17 +63,9 @@ extension ControlCommand {
         ControlCommand("GETINFO", keys)
     }
 
-    package static func getConfiguration(_ keys: [String]) -> ControlCommand {
-        ControlCommand("GETCONF", keys)
-    }
-
     /// All of them at once, in this order; none if tor refuses one.
     package static func setConfiguration(_ options: [(key: String, value: String)]) -> ControlCommand {
         ControlCommand("SETCONF", options.map { "\($0.key)=\(quoted($0.value.utf8))" })
-    }
-
-    package static func signal(_ signal: TorSignal) -> ControlCommand {
-        ControlCommand("SIGNAL", [signal.rawValue])
     }
 
     package static func removeOnion(_ address: OnionAddress) -> ControlCommand {
@@ -87,13 +78,4 @@ extension ControlCommand {
             "ADD_ONION",
             ["ED25519-V3:\(Base64.encode(key.expandedBytes))", "Flags=DiscardPK"] + ports.map(\.argument))
     }
-}
-
-package enum TorSignal: String, Sendable {
-    case reload = "RELOAD"
-    /// At once for a tor that is no relay.
-    case shutdown = "SHUTDOWN"
-    case newCircuits = "NEWNYM"
-    case active = "ACTIVE"
-    case dormant = "DORMANT"
 }

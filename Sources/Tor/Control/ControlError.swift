@@ -1,3 +1,4 @@
+import Glibc
 import Reactor
 
 /// Why a command has no answer, or there is no connection to tor's control port.
@@ -32,8 +33,9 @@ package enum ControlError: Error, Equatable, Sendable {
     /// cookie, and a starting or restarting tor is unreachable.
     package var mayPassSoon: Bool {
         switch self {
-        case .unreachable, .closed, .failed, .timedOut, .cookieUnreadable, .cookieMalformed, .cookieMismatch:
-            true
+        case .closed, .failed, .timedOut, .cookieMalformed, .cookieMismatch: true
+        case .unreachable(.failed(let error)), .cookieUnreadable(let error): error.code != EACCES
+        case .unreachable(.timedOut), .unreachable(.unknownHost): true
         case .refused(.authenticationRefused(let refusal)): refusal.mayPassSoon
         case .refused(.onionAddressCollision): true
         case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .otherAddress: false
@@ -44,6 +46,8 @@ package enum ControlError: Error, Equatable, Sendable {
 extension ControlError: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .unreachable(.failed(let error)):
+            "tor's control port can't be reached: \(error)\(Self.advice(on: error))"
         case .unreachable(let error): "tor's control port can't be reached: \(error)"
         case .refused(let refusal): refusal.description
         case .notUnderstood(let error): "what listens there is no tor control port: it sent \(error)"
@@ -57,11 +61,15 @@ extension ControlError: CustomStringConvertible {
             tor offers \(methods.isEmpty ? "no known authentication" : methods.map(\.rawValue).joined(separator: ", ")); \
             set tor.cookie_file or tor.password_file to fit
             """
-        case .cookieUnreadable(let error): "tor's cookie can't be read: \(error)"
+        case .cookieUnreadable(let error): "tor's cookie can't be read: \(error)\(Self.advice(on: error))"
         case .cookieMalformed(let path): "\(path) is no tor cookie: it does not have 32 bytes"
         case .cookieMismatch: "the cookie file does not belong to the tor that answers"
         case .passwordUnreadable(let error): "the control port password can't be read: \(error)"
         case .otherAddress: "tor made another onion address of the key than it has"
         }
+    }
+    private static func advice(on error: SystemError) -> String {
+        error.code == EACCES
+            ? "; let the node's user into tor's group (Debian: adduser onionbell debian-tor)" : ""
     }
 }

@@ -34,7 +34,7 @@ package struct OnionKeyFile: Sendable {
 
     /// `nil` when there is no file.
     package func load() throws(OnionKeyFileError) -> OnionKey? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(SystemError("open \(path)"))

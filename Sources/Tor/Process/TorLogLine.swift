@@ -1,6 +1,8 @@
 import Logging
 
 /// A line of tor's own log, fit to be shown: without the time, and without other machines' addresses.
+///
+/// A notice of tor is of no more weight here than a detail: what it says of the start, our own log says too.
 package struct TorLogLine: Equatable, Sendable {
     package var level: Logger.Level
     package var words: String
@@ -8,7 +10,7 @@ package struct TorLogLine: Equatable, Sendable {
     /// `Nov 21 08:31:02.000 [notice] Bootstrapped 5% (conn): Connecting to a relay`; a line in another form is kept whole.
     package init(_ line: String) {
         var words = line[...]
-        level = .info
+        level = .debug
         if let open = line.firstIndex(of: "["), let close = line[open...].firstIndex(of: "]"),
             let level = Self.level(line[line.index(after: open)..<close])
         {
@@ -20,9 +22,8 @@ package struct TorLogLine: Equatable, Sendable {
 
     private static func level(_ word: Substring) -> Logger.Level? {
         switch word {
-        case "debug": .trace
-        case "info": .debug
-        case "notice": .info
+        case "debug", "info": .trace
+        case "notice": .debug
         case "warn": .warning
         case "err": .error
         default: nil
