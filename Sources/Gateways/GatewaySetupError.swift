@@ -7,11 +7,14 @@ package enum GatewaySetupError: Error, CustomStringConvertible {
     case credentials(CryptoError)
     /// The service account's own `token_uri`.
     case tokenURI(GatewayURL.Fault)
+    /// A certificate in place of a key, or the other way round: needs a restart.
+    case otherKind
 
     package var description: String {
         switch self {
         case .tls(let error): "\(error)"
         case .credentials(let error): "\(error)"
+        case .otherKind: "a certificate and a key can't take each other's place without a restart"
         case .tokenURI(let fault): "token_uri: \(fault)"
         }
     }

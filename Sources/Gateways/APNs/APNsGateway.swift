@@ -17,6 +17,9 @@ package final class APNsGateway: Gateway {
     private let log: Logger
     private let later = Later()
 
+    /// Days before a certificate's end from which it is warned of when it is taken over.
+    private static let certificateWarning = 30
+
     /// The app's gateways at both hosts; with a provider key they share its token.
     package static func both(
         _ settings: APNsSettings, log: Logger
@@ -51,11 +54,15 @@ package final class APNsGateway: Gateway {
 
     package func stop() { link.stop() }
 
-    /// Takes over other credentials: the present connections are drained and new ones opened. The sandbox's and the
-    /// production's gateway share their tokens, and each needs to be told.
+    /// Takes over other credentials of the same kind: the present connections are drained and new ones opened. The
+    /// sandbox's and the production's gateway share their tokens, and each needs to be told.
     package func use(_ settings: APNsSettings) throws(GatewaySetupError) {
         let context = try settings.context()
-        if case .providerKey(let key) = settings.credentials { tokens?.use(key) }
+        switch (settings.credentials, tokens) {
+        case (.providerKey(let key), let tokens?): tokens.use(key)
+        case (.certificate, nil): break
+        case (.providerKey, nil), (.certificate, _?): throw .otherKind
+        }
         link.use(context)
         note(settings.credentials)
     }
@@ -64,7 +71,11 @@ package final class APNsGateway: Gateway {
 
     private func note(_ credentials: APNsCredentials) {
         guard case .certificate(let identity) = credentials else { return }
-        link.note { $0.certificateEnd = identity.certificate.validUntil }
+        let end = identity.certificate.validUntil
+        link.note(certificateEnd: end)
+        let days = (end - EventLoop.unixMilliseconds / 1000) / 86_400
+        guard days < APNsGateway.certificateWarning else { return }
+        log.warning("gateway.certificate", metadata: ["topic": "\(topic)", "daysLeft": "\(days)"])
     }
 
     // MARK: Sending
@@ -72,7 +83,7 @@ package final class APNsGateway: Gateway {
     /// With a fault that only the operator can mend it is 1, so that the lane learns of it.
     package var capacity: Int {
         let room = link.room
-        return room == 0 && link.figures.fault != nil ? 1 : room
+        return room == 0 && link.fault != nil ? 1 : room
     }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
@@ -117,10 +128,9 @@ package final class APNsGateway: Gateway {
         let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
         // Any judgement of the notification itself says that the credentials were taken.
         if answer.status != 403, answer.status < 500 { connection.proved() }
-        link.judge(verdict.outcome, suspicious: ["BadDeviceToken", "DeviceTokenNotForTopic"])
+        link.judge(verdict, suspicious: ["BadDeviceToken", "DeviceTokenNotForTopic"])
         switch verdict.consequence {
-        case .none: break
-        case .ownFault: link.ownFault(verdict.outcome)
+        case .none, .ownFault: break
         case .reconnect: connection.drain()
         case .keepCredential:
             tokens?.changedTooOften()
@@ -131,41 +141,9 @@ package final class APNsGateway: Gateway {
             log.error(
                 "gateway.clock",
                 metadata: ["reason": "a provider token just signed has expired: set the clock"])
-            link.note { $0.fault = "ExpiredProviderToken" }
+            link.note(fault: "ExpiredProviderToken")
             return .blocked(reason: "ExpiredProviderToken")
         }
         return verdict.outcome
-    }
-}
-
-extension GatewayLink {
-    /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
-    var outcomeWithoutRoom: Outcome {
-        figures.fault.map { .blocked(reason: $0) }
-            ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
-    }
-
-    /// It may have been handled. Sent again under the same ids.
-    func unclear(_ reason: String) -> Outcome {
-        if reason == "AnswerTimeout" { note { $0.timeouts += 1 } }
-        return .deferred(Deferral(reason: reason, scope: .device))
-    }
-
-    /// Keeps the figures that depend on what became of a notification.
-    ///
-    /// - Parameter suspicious: words of refused tokens that, in bulk, mean a wrong configuration.
-    func judge(_ outcome: Outcome, suspicious: [String]) {
-        switch outcome {
-        case .accepted: accepted()
-        case .refused(let reason) where suspicious.contains(reason): note { $0.refusedTokensInARow += 1 }
-        case .blocked(let reason): note { $0.fault = reason }
-        case .refused, .tokenDead: note { $0.fault = nil }
-        case .deferred: break
-        }
-    }
-
-    func ownFault(_ outcome: Outcome) {
-        guard case .refused(let reason) = outcome else { return }
-        note { GatewayFigures.count(reason, in: &$0.ownFaults) }
     }
 }

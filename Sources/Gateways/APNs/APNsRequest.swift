@@ -12,29 +12,38 @@ package enum APNsRequest {
     ///
     /// One that is not urgent is a true background push: no alert and no sound, as Apple's rule for that push type asks.
     package static func body(_ notification: Notification) -> [UInt8] {
+        let ending = ending(notification)
         var body: [UInt8] = []
-        body.reserveCapacity(payloadSize(notification))
-        body.append(contentsOf: opening.utf8)
+        body.reserveCapacity(opening.count + notification.message.utf8.count + ending.count)
+        body.append(contentsOf: opening)
         // A checked message holds nothing that JSON must escape.
         body.append(contentsOf: notification.message.utf8)
-        body.append(contentsOf: closing(notification).utf8)
+        body.append(contentsOf: ending)
         return body
     }
 
     /// Bytes of ``body(_:)``; Apple takes 4,096.
     package static func payloadSize(_ notification: Notification) -> Int {
-        opening.utf8.count + notification.message.utf8.count + closing(notification).utf8.count
+        opening.count + notification.message.utf8.count + ending(notification).count
     }
 
-    private static let opening = #"{"encrypted":""#
+    private static let opening = Array(#"{"encrypted":""#.utf8)
+    private static let backgroundEnding = Array(#"","aps":{"content-available":1}}"#.utf8)
 
-    private static func closing(_ notification: Notification) -> String {
-        guard notification.isUrgent else { return #"","aps":{"content-available":1}}"# }
-        var aps = #"","aps":{"alert":{"loc-key":"notification"}"#
-        if notification.isContentAvailable { aps += #","content-available":1"# }
-        if notification.hasSound { aps += #","sound":"default""# }
-        if notification.isMutableContent { aps += #","mutable-content":1"# }
-        return aps + "}}"
+    private static func ending(_ notification: Notification) -> [UInt8] {
+        guard notification.isUrgent else { return backgroundEnding }
+        return alertEndings[
+            (notification.isContentAvailable ? 1 : 0) + (notification.hasSound ? 2 : 0)
+                + (notification.isMutableContent ? 4 : 0)]
+    }
+
+    /// For each choice of content-available (1), sound (2) and mutable-content (4).
+    private static let alertEndings: [[UInt8]] = (0..<8).map { choice in
+        var ending = #"","aps":{"alert":{"loc-key":"notification"}"#
+        if choice & 1 != 0 { ending += #","content-available":1"# }
+        if choice & 2 != 0 { ending += #","sound":"default""# }
+        if choice & 4 != 0 { ending += #","mutable-content":1"# }
+        return Array((ending + "}}").utf8)
     }
 }
 

@@ -314,10 +314,14 @@ extension GatewayConnection: StreamHandler {
         end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
     }
 
+    /// Alerts about certificates, versions and protocols need an operator; any other may pass by itself.
     private static func end(_ error: TLSError) -> ConnectionEnd {
         switch error {
-        case .untrusted, .unusable, .refusedByPeer: .untrusted(reason: "\(error)")
-        case .broken: .broken(reason: "\(error)")
+        case .untrusted, .unusable: .untrusted(reason: "\(error)")
+        case .refusedByPeer(40...49, _), .refusedByPeer(70, _), .refusedByPeer(71, _), .refusedByPeer(112, _),
+            .refusedByPeer(116, _), .refusedByPeer(120, _):
+            .untrusted(reason: "\(error)")
+        case .refusedByPeer, .broken: .broken(reason: "\(error)")
         }
     }
 }

@@ -24,9 +24,12 @@ final class GatewayLink: ConnectionOwner {
     var onRoom: (@EventLoop () -> Void)?
     /// Whether a GOAWAY's word says that the operator must mend something.
     var isFault: (String) -> Bool = { _ in false }
-    private(set) var figures = GatewayFigures()
+    /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
+    private(set) var fault: String?
 
     private let settings: Settings
+    private var counted = GatewayFigures()
+    private var endedRequests = 0
     private var context: TLSContext?
     private let log: Logger
     private var connections: [GatewayConnection] = []
@@ -70,7 +73,7 @@ final class GatewayLink: ConnectionOwner {
     /// Other credentials: present connections are drained, and new ones opened.
     func use(_ context: TLSContext?) {
         self.context = context
-        figures.fault = nil
+        fault = nil
         pace.reset(at: EventLoop.monotonicNanoseconds)
         for connection in connections { connection.drain() }
         endOfTurn.schedule()
@@ -97,15 +100,17 @@ final class GatewayLink: ConnectionOwner {
         return best
     }
 
-    /// A notification was taken: credentials, host and clock are right.
-    func accepted() {
-        figures.lastAccepted = EventLoop.unixMilliseconds
-        figures.fault = nil
-        figures.refusedTokensInARow = 0
+    var figures: GatewayFigures {
+        var figures = counted
+        figures.fault = fault
+        figures.connections = connections.count
+        figures.inFlight = connections.reduce(0) { $0 + $1.life.inFlight }
+        figures.requests = connections.reduce(endedRequests) { $0 + $1.requests }
+        return figures
     }
 
-    /// Changes the figures that only the gateway knows.
-    func note(_ change: (inout GatewayFigures) -> Void) { change(&figures) }
+    func note(fault: String) { self.fault = fault }
+    func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
     private func noteStarvation() {
         lacksRoom = true
@@ -116,7 +121,7 @@ final class GatewayLink: ConnectionOwner {
     }
 
     private func tellOfRoom() {
-        guard lacksRoom, room > 0 || figures.fault != nil else { return }
+        guard lacksRoom, room > 0 || fault != nil else { return }
         lacksRoom = false
         onRoom?()
     }
@@ -148,12 +153,11 @@ final class GatewayLink: ConnectionOwner {
             return
         }
         pace.opening(at: now)
-        figures.connectionsOpened += 1
+        counted.connectionsOpened += 1
         connections.append(
             GatewayConnection(
                 to: settings.url, context, version: settings.version, needsProof: settings.needsProof,
                 limits: settings.limits, owner: self))
-        figures.connections = connections.count
     }
 
     // MARK: What connections tell
@@ -163,11 +167,11 @@ final class GatewayLink: ConnectionOwner {
     }
 
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
-        GatewayFigures.count(word, in: &figures.goAways)
+        GatewayFigures.count(word, in: &counted.goAways)
         log.notice(
             "gateway.goaway",
             metadata: ["host": "\(settings.url.authority)", "reason": "\(word ?? "-")"])
-        if let word, isFault(word) { figures.fault = word }
+        if let word, isFault(word) { fault = word }
     }
 
     func isSpare(_ connection: GatewayConnection) -> Bool {
@@ -176,7 +180,7 @@ final class GatewayLink: ConnectionOwner {
 
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd) {
         connections.removeAll { $0 === connection }
-        figures.connections = connections.count
+        endedRequests += connection.requests
         let failures = pace.failures
         pace.ended(
             answers: connection.life.answers, openedAt: connection.life.startedAt,
@@ -187,19 +191,66 @@ final class GatewayLink: ConnectionOwner {
                 "gateway.closed", metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
         case .broken(let reason): tell(reason, isRepeated: failures > 0)
         case .untrusted(let reason):
-            figures.fault = "TLS"
+            fault = "TLS"
             tell(reason, isRepeated: failures > 0)
         }
-        if pace.failures > failures { figures.connectionFailures += 1 }
+        if pace.failures > failures { counted.connectionFailures += 1 }
         endOfTurn.schedule()
     }
 
     /// A host that is away fails every minute; it is told once.
     private func tell(_ reason: String, isRepeated: Bool) {
-        let isNews = figures.lastError != reason
-        figures.lastError = reason
+        let isNews = counted.lastError != reason
+        counted.lastError = reason
         log.log(
             level: isNews || !isRepeated ? .warning : .debug, "gateway.connection",
             metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
+    }
+
+    // MARK: What became of requests
+
+    /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
+    var outcomeWithoutRoom: Outcome {
+        fault.map { .blocked(reason: $0) }
+            ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
+    }
+
+    /// It may have been handled: to be sent again under the same ids.
+    func unclear(_ reason: String) -> Outcome {
+        if reason == "AnswerTimeout" { counted.timeouts += 1 }
+        return .deferred(Deferral(reason: reason, scope: .device))
+    }
+
+    /// Keeps the figures and alarms that depend on what became of a notification.
+    ///
+    /// - Parameter suspicious: words for refused device tokens that, in bulk, mean a wrong configuration.
+    func judge(_ verdict: Verdict, suspicious: [String]) {
+        switch verdict.outcome {
+        case .accepted:
+            counted.lastAccepted = EventLoop.unixMilliseconds
+            counted.refusedTokensInARow = 0
+            fault = nil
+        case .refused(let reason):
+            fault = nil
+            if suspicious.contains(reason) { suspect(reason) }
+            if verdict.consequence == .ownFault {
+                GatewayFigures.count(reason, in: &counted.ownFaults)
+                log.error("gateway.ownFault", metadata: ["reason": "\(reason)"])
+            }
+        case .tokenDead: fault = nil
+        case .blocked(let reason): fault = reason
+        case .deferred: break
+        }
+    }
+
+    private func suspect(_ reason: String) {
+        counted.refusedTokensInARow += 1
+        guard counted.refusedTokensInARow == GatewayFigures.suspiciousRefusals else { return }
+        log.error(
+            "gateway.suspicious",
+            metadata: [
+                "host": "\(settings.url.authority)", "reason": "\(reason)",
+                "advice": "many device tokens refused in a row: check host, topic and project",
+            ])
     }
 }

@@ -68,7 +68,7 @@ package final class FCMGateway: Gateway {
     package var capacity: Int {
         let room = link.room
         guard tokens.current != nil else { return tokens.fault == nil ? 0 : 1 }
-        return room == 0 && link.figures.fault != nil ? 1 : room
+        return room == 0 && link.fault != nil ? 1 : room
     }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
@@ -100,15 +100,14 @@ package final class FCMGateway: Gateway {
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             let verdict = FCMAnswer.verdict(answer)
-            link.judge(verdict.outcome, suspicious: ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
+            link.judge(verdict, suspicious: ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
             switch verdict.consequence {
-            case .none, .keepCredential: break
-            case .ownFault: link.ownFault(verdict.outcome)
+            case .none, .ownFault, .keepCredential: break
             case .reconnect: connection.drain()
             case .renewCredential:
                 guard tokens.refused(generation: generation) == .hopeless else { break }
                 if case .deferred(let deferral) = verdict.outcome {
-                    link.note { $0.fault = deferral.reason }
+                    link.note(fault: deferral.reason)
                     return .blocked(reason: deferral.reason)
                 }
             }

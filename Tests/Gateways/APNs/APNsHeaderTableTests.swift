@@ -1,0 +1,43 @@
+import HTTP2
+import Relay
+import Testing
+
+@testable import Gateways
+
+@Suite struct APNsHeaderTableTests {
+    /// Apple keeps a small table of header fields: what changes must not push out what stays.
+    @Test func onlyTheFirstRequestOfAConnectionFillsApplesTable() {
+        let client = HTTP2ClientSession()
+        let server = HTTP2ServerSession(maxConcurrentStreams: 100)
+        func exchange() -> Int {
+            var fromServer: [UInt8] = []
+            _ = server.takeOutput(into: &fromServer)
+            client.receive(fromServer.span.bytes)
+            var fromClient: [UInt8] = []
+            _ = client.takeOutput(into: &fromClient)
+            server.receive(fromClient.span.bytes)
+            return fromClient.count
+        }
+        for _ in 0..<3 { _ = exchange() }
+        let sizes = (0..<100).map { number in
+            client.submit(
+                APNsRequest.head(
+                    notification(
+                        deviceToken: String(repeating: "ab", count: 32),
+                        expiresAt: 1_800_000_000_000 + Int64(number) * 1000,
+                        id: NotificationID(high: 0x1111_1111_1111_1111, low: 0x1111_1111_1111_1111)),
+                    authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com",
+                    authorization: "bearer " + String(repeating: "x", count: 200), isFirst: number == 0),
+                body: [], tag: number)
+            return exchange()
+        }
+        #expect(sizes[1] < sizes[0] - 60)
+        // A digit more or less in a number is all that may change.
+        #expect(sizes.dropFirst().allSatisfy { abs($0 - sizes[1]) <= 8 })
+        let heads = server.takeEvents().compactMap { event in
+            if case .request(_, let request) = event { request.headers } else { nil }
+        }
+        #expect(heads.count == 100)
+        #expect(heads.allSatisfy { $0["authorization"]?.count == 207 && $0[":path"]?.count == 74 })
+    }
+}
