@@ -51,18 +51,30 @@ package struct HTTP2Headers: Sendable {
     /// As HTTP/2 counts a list: 32 bytes for each field beside its name and value (RFC 9113, 6.5.2).
     package var listSize: Int { bytes.count + 32 * fields.count }
 
-    package mutating func add(_ name: StaticString, _ value: String, _ indexing: Indexing = .automatic) {
+    package mutating func add(
+        _ name: StaticString, _ value: String, _ indexing: Indexing = .automatic
+    ) {
         let start = bytes.count
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: value.utf8)
         close(start, name.utf8CodeUnitCount, indexing)
     }
 
-    package mutating func add(_ name: StaticString, _ value: [UInt8], _ indexing: Indexing = .automatic) {
+    package mutating func add(
+        _ name: StaticString, _ value: [UInt8], _ indexing: Indexing = .automatic
+    ) {
         let start = bytes.count
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: value)
         close(start, name.utf8CodeUnitCount, indexing)
+    }
+
+    /// For names that are known only at run time; in lower case.
+    package mutating func add(name: String, _ value: String, _ indexing: Indexing = .automatic) {
+        let start = bytes.count
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: value.utf8)
+        close(start, name.utf8.count, indexing)
     }
 
     mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {

@@ -41,7 +41,9 @@ package class HTTP2Session {
     private var receiving = 0
 
     /// - Parameter presumedStreams: how many requests the peer takes until its first SETTINGS frame.
-    init(isServer: Bool, presumedStreams: UInt32, settings: [(id: nghttp2_settings_id, value: UInt32)]) {
+    init(
+        isServer: Bool, presumedStreams: UInt32, settings: [(id: nghttp2_settings_id, value: UInt32)]
+    ) {
         var callbacks: OpaquePointer?
         var option: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
@@ -122,7 +124,9 @@ package class HTTP2Session {
     }
 
     private func endIfFinished() {
-        if nghttp2_session_want_read(handle) == 0, nghttp2_session_want_write(handle) == 0 { end(fault) }
+        if nghttp2_session_want_read(handle) == 0, nghttp2_session_want_write(handle) == 0 {
+            end(fault)
+        }
     }
 
     private func end(_ error: HTTP2Error?) {
@@ -198,7 +202,8 @@ extension HTTP2Session {
             return
         }
         receiving = slotForNewStream(stream)
-        nghttp2_session_set_stream_user_data(handle, stream, UnsafeMutableRawPointer(bitPattern: receiving))
+        nghttp2_session_set_stream_user_data(
+            handle, stream, UnsafeMutableRawPointer(bitPattern: receiving))
     }
 
     final func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -253,7 +258,9 @@ extension HTTP2Session {
         case NGHTTP2_SETTINGS where flags & NGHTTP2_FLAG_ACK.rawValue == 0:
             note(.settings(maxConcurrentStreams: maxConcurrentStreams))
         case NGHTTP2_PING where flags & NGHTTP2_FLAG_ACK.rawValue != 0:
-            let payload = withUnsafeBytes(of: frame.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
+            let payload = withUnsafeBytes(of: frame.ping.opaque_data) {
+                $0.loadUnaligned(as: UInt64.self)
+            }
             note(.pingAcknowledged(payload: UInt64(bigEndian: payload)))
         case NGHTTP2_GOAWAY:
             let goaway = frame.goaway

@@ -36,9 +36,12 @@ enum SessionCallbacks {
         }
     }
 
-    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, room, flags, source, owner in
+    static let readBody: nghttp2_data_source_read_callback = {
+        _, _, buffer, room, flags, source, owner in
         let number = Int(bitPattern: source?.pointee.ptr)
-        guard let session = HTTP2.session(owner) else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
+        guard let session = HTTP2.session(owner) else {
+            return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        }
         let (count, isEnd) = session.readBody(
             number, into: UnsafeMutableBufferPointer(start: buffer, count: room))
         if isEnd { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }

@@ -1,0 +1,159 @@
+import Crypto
+import HTTP2
+import Reactor
+import TLS
+
+/// A stand-in for APNs or FCM on loopback: TLS and HTTP/2 as they speak it, their rules, and faults on command.
+///
+/// It keeps a book of every push it took responsibility for, so that a test can compare it with what was sent. No task
+/// and no lock per request: the same simulator serves the benchmarks.
+@EventLoop
+package final class GatewaySimulator {
+    package enum Service: Sendable {
+        case apns(APNsRules)
+        /// Has Google's token endpoint too, at `/token`, also over HTTP/1.1.
+        case fcm(FCMRules)
+    }
+
+    package struct Figures: Equatable, Sendable {
+        /// Pushes that came, and those that were accepted.
+        package var requests = 0
+        package var accepted = 0
+        package var connections = 0
+        package var openConnections = 0
+    }
+
+    package var faults = FaultScript()
+    /// Whether ``book`` is kept. Benchmarks go without.
+    package var keepsBook = true
+    package private(set) var book: [AcceptedPush] = []
+    package private(set) var figures = Figures()
+    /// Added to the clock by which tokens are judged.
+    package var clockOffset = Duration.zero
+    /// Sees each accepted push.
+    package var onAccepted: (@EventLoop (AcceptedPush) -> Void)?
+
+    let service: any SimulatedService
+    private let context: TLSContext
+    private var listener: Listener!
+    private var connections: [ObjectIdentifier: GatewayConnection] = [:]
+    private var phones: [String: @EventLoop (AcceptedPush) -> Void] = [:]
+
+    /// - Parameter context: a server's, with the protocols it is to offer: ``LabCredentials/serverContext(protocols:)``.
+    package init(
+        _ service: Service, _ context: TLSContext, on endpoint: Endpoint = .host("127.0.0.1", port: 0)
+    ) throws(SystemError) {
+        self.service =
+            switch service {
+            case .apns(let rules): APNsService(rules)
+            case .fcm(let rules): FCMService(rules)
+            }
+        self.context = context
+        listener = try Listener(on: endpoint) { [unowned self] stream in accept(stream) }
+    }
+
+    package var endpoint: Endpoint { listener.endpoint }
+
+    /// The base URL; FCM's token endpoint is `/token` below it.
+    package var url: String { "https://\(endpoint)" }
+
+    /// Access tokens handed out; FCM only.
+    package var issuedTokens: Int { (service as? FCMService)?.issuedTokens ?? 0 }
+
+    /// Makes all access tokens bad at once; FCM only.
+    package func revokeTokens() { (service as? FCMService)?.revokeTokens() }
+
+    /// Hands each push that is accepted for this device token to its phone.
+    package func onPush(to deviceToken: String, _ deliver: (@EventLoop (AcceptedPush) -> Void)?) {
+        phones[deviceToken] = deliver
+    }
+
+    package func forgetBook() { book = [] }
+
+    /// Breaks off every connection; new ones are accepted.
+    package func breakConnections() {
+        for connection in connections.values { connection.breakOff() }
+    }
+
+    package func close() {
+        listener.close()
+        breakConnections()
+    }
+
+    // MARK: Connections
+
+    private func accept(_ stream: Stream) {
+        figures.connections += 1
+        figures.openConnections += 1
+        let connection = GatewayConnection(stream, number: figures.connections, context, self)
+        connections[ObjectIdentifier(connection)] = connection
+    }
+
+    func forget(_ connection: GatewayConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        figures.openConnections -= 1
+    }
+
+    func topic(ofCertificate pem: [UInt8]) -> String? { (try? Certificate(pem: pem))?.userID }
+
+    // MARK: Requests
+
+    func handle(_ request: GatewayRequest, of connection: GatewayConnection, stream: Int32) {
+        let call = service.call(request)
+        if call.subject == .push { figures.requests += 1 }
+        switch faults.fault(for: call.subject, deviceToken: call.deviceToken) {
+        case nil: connection.answer(answer(call, of: connection), on: stream)
+        case .answer(let status, let reason, let timestamp, let retryAfter):
+            let answer = service.error(
+                call.subject, status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
+            connection.answer(answer, on: stream)
+        case .page(let status):
+            var answer = GatewayAnswer(status: status)
+            answer.headers.add("content-type", "text/html")
+            answer.body = Array("<!DOCTYPE html><html><body><h1>\(status)</h1></body></html>".utf8)
+            connection.answer(answer, on: stream)
+        case .resetStream(let code): connection.reset(stream, code: code)
+        case .closeConnection(.beforeDelivery): connection.breakOff()
+        case .closeConnection(.beforeAnswer):
+            _ = answer(call, of: connection)
+            connection.breakOff()
+        case .closeConnection(.afterAnswer):
+            connection.answer(answer(call, of: connection), on: stream)
+            connection.endWhenFlushed()
+        case .silence(let isDelivered):
+            if isDelivered { _ = answer(call, of: connection) }
+        case .delay(let delay):
+            connection.answer(answer(call, of: connection), on: stream, after: delay)
+        case .goaway(let reason, isGraceful: true):
+            connection.answer(answer(call, of: connection), on: stream)
+            connection.goaway(after: stream, reason: reason)
+        case .goaway(let reason, isGraceful: false):
+            connection.goaway(after: max(0, stream - 2), reason: reason)
+            connection.endWhenFlushed()
+        case .limitStreams(let limit):
+            connection.answer(answer(call, of: connection), on: stream)
+            connection.limitStreams(limit)
+        }
+    }
+
+    /// Judges a request; a push that is accepted is delivered and written down.
+    private func answer(_ call: GatewayCall, of connection: GatewayConnection) -> GatewayAnswer {
+        let realNow = EventLoop.unixMilliseconds
+        let offset = clockOffset.components.seconds * 1000
+        switch service.judge(call, on: &connection.facts, now: realNow + offset) {
+        case .answered(let answer): return answer
+        case .accepted(let deviceToken, let answer):
+            figures.accepted += 1
+            let phone = phones[deviceToken]
+            if keepsBook || phone != nil || onAccepted != nil {
+                let push = AcceptedPush(
+                    deviceToken: deviceToken, headers: call.request.headers, body: call.request.body,
+                    acceptedAt: realNow, connection: connection.facts.number)
+                if keepsBook { book.append(push) }
+                phone?(push)
+                onAccepted?(push)
+            }
+            return answer
+        }
+    }
+}

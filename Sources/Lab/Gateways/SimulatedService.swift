@@ -1,0 +1,84 @@
+import HTTP2
+import JSON
+import Reactor
+
+/// A push service's rules, and what it remembers between requests.
+@EventLoop
+protocol SimulatedService: AnyObject {
+    /// The limit of concurrent streams in the first SETTINGS of a connection.
+    func streamLimit(hasCertificate: Bool) -> Int
+
+    /// Reads as much as the faults are chosen by.
+    func call(_ request: GatewayRequest) -> GatewayCall
+
+    /// Judges by all the rules. `now` in milliseconds since 1970.
+    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict
+
+    /// An error in the service's own form.
+    func error(
+        _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
+        retryAfter: String?
+    ) -> GatewayAnswer
+}
+
+/// What a simulated gateway is asked, over either version of HTTP.
+struct GatewayRequest {
+    /// With the pseudo-header fields of HTTP/2, whatever it came by.
+    let headers: HTTP2Headers
+    let body: [UInt8]
+}
+
+/// A request, read as far as its kind and its device token.
+struct GatewayCall {
+    let request: GatewayRequest
+    let subject: FaultRule.Subject
+    /// As the request names it; `nil` where it names none.
+    let deviceToken: String?
+    /// The body, where the service needs it read.
+    var document: JSON?
+}
+
+/// What it answers.
+struct GatewayAnswer {
+    var status: Int
+    var headers = HTTP2Headers()
+    var body: [UInt8] = []
+    /// A change of the stream limit that goes with it.
+    var streamLimit: Int?
+}
+
+enum Verdict {
+    /// The service takes responsibility for a push.
+    case accepted(deviceToken: String, GatewayAnswer)
+    /// Anything else: errors, access tokens.
+    case answered(GatewayAnswer)
+}
+
+/// What is known of a connection.
+struct ConnectionFacts {
+    /// Counts the simulator's connections from 1.
+    let number: Int
+    /// The UID of the client's certificate, if it showed one.
+    var certificateTopic: String?
+    /// The last provider token that was found good, as it came after `bearer `, and its key.
+    var bearer: [UInt8] = []
+    var keyID = ""
+    /// Milliseconds since 1970.
+    var bearerIssuedAt: Int64 = 0
+    var bearerSince: Int64 = 0
+    /// Whether a push under a provider token has opened the streams.
+    var hasAcceptedPush = false
+}
+
+/// A push that a simulated gateway has taken responsibility for.
+package struct AcceptedPush: Sendable {
+    package let deviceToken: String
+    /// With the pseudo-header fields.
+    package let headers: HTTP2Headers
+    /// The JSON text as it came.
+    package let body: [UInt8]
+    /// Milliseconds since 1970.
+    package let acceptedAt: Int64
+    /// Counts the simulator's connections from 1.
+    package let connection: Int
+}
