@@ -58,7 +58,7 @@ let package = Package(
             name: "Onionbell",
             dependencies: [
                 "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Storage", "Gateways", "Tor",
-                "Doors", "Lab",
+                "Doors", "Lab", "HTTP1", "JSON",
                 "CSupport", arguments, log, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: checked),
@@ -85,7 +85,7 @@ let package = Package(
         tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors"]),
         tests("Lab", ["Lab", "Wire", "Crypto", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
-        tests("EndToEnd", ["Lab", "Wire", "Reactor", "Vectors"]),
+        tests("EndToEnd", ["Onionbell", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
     ],
     swiftLanguageModes: [.v6]
 )

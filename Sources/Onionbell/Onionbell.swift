@@ -3,5 +3,15 @@ import ArgumentParser
 @main
 struct Onionbell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "onionbell", abstract: "A push relay that is reached over Tor.")
+        commandName: "onionbell",
+        abstract: "A push relay that is reached over Tor.",
+        discussion: """
+            Bisq peers send notifications to its onion address; it keeps them safe and hands them, still encrypted, \
+            to Apple and Google.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            RunCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self, PairCommand.self,
+            DecryptCommand.self,
+        ])
 }

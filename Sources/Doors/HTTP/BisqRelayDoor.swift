@@ -58,7 +58,8 @@ package final class BisqRelayDoor {
         guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
         let submission: Submission
         do throws(HTTPFault) {
-            guard let read = RelayGetForm.submission(try HTTPQuery(request.query ?? ""), apps: settings.bisq1) else {
+            guard let read = RelayGetForm.submission(try HTTPQuery(request.query ?? ""), apps: settings.bisq1)
+            else {
                 return respond(HTTPResponse(status: 400, text: "parameter missing or not valid"))
             }
             submission = read
@@ -128,5 +129,7 @@ extension HTTPResponse {
 }
 
 extension String {
-    fileprivate func dropping(prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
+    fileprivate func dropping(prefix: String) -> Substring? {
+        hasPrefix(prefix) ? dropFirst(prefix.count) : nil
+    }
 }

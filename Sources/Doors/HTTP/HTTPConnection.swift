@@ -58,7 +58,9 @@ final class HTTPConnection: StreamHandler {
     }
 
     private func timeOut() {
-        send(HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false), withBody: true)
+        send(
+            HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false),
+            withBody: true)
     }
 
     private func answer(_ request: HTTPRequest) {

@@ -18,8 +18,10 @@ enum RelayGetForm {
             let message = text(hex: digits)
         else { return nil }
         return Submission(
-            platform: isAndroid ? .android : isProduction ? .ios : .iosDev, app: isAndroid ? apps.android : apps.ios,
-            deviceToken: printableText(hex: token) ?? token, message: message, isUrgent: true, hasSound: hasSound,
+            platform: isAndroid ? .android : isProduction ? .ios : .iosDev,
+            app: isAndroid ? apps.android : apps.ios,
+            deviceToken: printableText(hex: token) ?? token, message: message, isUrgent: true,
+            hasSound: hasSound,
             isMutableContent: isMutable, isContentAvailable: isContentAvailable)
     }
 
@@ -56,7 +58,9 @@ enum RelayGetForm {
 
     /// Tokens come raw (older Bisq 2) or as hex of their text. An APNs token is hex itself, of bytes that are no text.
     private static func printableText(hex: String) -> String? {
-        guard let bytes = bytes(hex: hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else { return nil }
+        guard let bytes = bytes(hex: hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+            return nil
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 

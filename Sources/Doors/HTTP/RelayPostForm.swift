@@ -34,7 +34,8 @@ enum RelayPostForm {
         else { return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue)) }
         return .success(
             Submission(
-                platform: gateway == .apns ? .ios : .android, app: app, deviceToken: deviceToken, message: encrypted,
+                platform: gateway == .apns ? .ios : .android, app: app, deviceToken: deviceToken,
+                message: encrypted,
                 isUrgent: isUrgent, isMutableContent: isMutable, isContentAvailable: true))
     }
 
@@ -48,7 +49,8 @@ enum RelayPostForm {
         case .stored, .ended(.delivered):
             return response(status: 200, accepted: true, isUnregistered: false)
         case .busy(let retryAfter):
-            var response = response(status: 429, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
+            var response = response(
+                status: 429, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
             response.addRetryAfter(retryAfter)
             return response
         case .ended(.refused(Reason.messageTooLarge.rawValue)):
@@ -57,11 +59,13 @@ enum RelayPostForm {
         case .ended(.refused(let reason)):
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
-                status: 400, accepted: false, code: reason, isUnregistered: reason == Reason.badDeviceToken.rawValue)
+                status: 400, accepted: false, code: reason,
+                isUnregistered: reason == Reason.badDeviceToken.rawValue)
         case .ended(.tokenDead(let reason)):
             return response(status: 400, accepted: false, code: reason, isUnregistered: true)
         case .ended(.expired):
-            return response(status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
+            return response(
+                status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
         }
     }
 

@@ -44,7 +44,8 @@ final class PeerConnection: StreamHandler {
         unanswered += 1
         var isAnswered = false
         // A door that has gone on without this connection answers nobody.
-        door.dispatcher.submit(Submission(request), awaitsOutcome: request.awaitsOutcome) { [weak self] receipt in
+        door.dispatcher.submit(Submission(request), awaitsOutcome: request.awaitsOutcome) {
+            [weak self] receipt in
             guard let self else { return }
             if !isAnswered {
                 isAnswered = true
@@ -67,7 +68,8 @@ final class PeerConnection: StreamHandler {
 
     /// A peer gets on no faster than its notifications are stored and its receipts taken.
     private func holdBack() {
-        let isBehind = unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
+        let isBehind =
+            unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
         if isBehind || isShuttingDown { stream.pauseReading() } else { stream.resumeReading() }
     }
 

@@ -25,6 +25,8 @@ struct Settings: Sendable {
         var network = BisqNetwork.mainnet
         /// Where tor hands the peers' streams over; port 0: any free one.
         var peerListen = Endpoint.host("127.0.0.1", port: 0)
+        /// The same for HTTP.
+        var httpListen = Endpoint.host("127.0.0.1", port: 0)
     }
 
     struct App: Sendable {
@@ -77,6 +79,8 @@ struct Settings: Sendable {
     var lifetime = Validator.longestLifetime
     var identityMemory: Duration = .seconds(24 * 3600)
     var deadTokenMemory: Duration = .seconds(30 * 86400)
+    var bisqRelay = BisqRelayDoor.Settings()
+    var http = HTTPServer.Settings()
     var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     var log = Log()
 }

@@ -1,5 +1,5 @@
 /// Something wrong in the configuration: where, what, and what is allowed there.
-struct SettingsFault: Equatable, CustomStringConvertible {
+struct SettingsFault: Error, Equatable, CustomStringConvertible {
     /// `tor.mode`, `apps[1].key_file`; empty for the file as a whole.
     var key: String
     /// In the file; `nil` for a value from the environment and for what is missing.

@@ -1,3 +1,4 @@
+import Doors
 import Glibc
 import Logging
 import Reactor
@@ -42,8 +43,11 @@ extension Settings {
         defaultIOS = defaults.text("ios")
         defaultAndroid = defaults.text("android")
         defaults.refuseUnknownKeys()
-        checkApps(defaults)
+        check(app: defaultIOS, is: .apns, for: "ios", in: defaults)
+        check(app: defaultAndroid, is: .fcm, for: "android", in: defaults)
+        checkNames(root)
         read(peers: root.section("peers"))
+        read(http: root.section("http"))
         read(limits: root.section("limits"))
         let management = root.section("management")
         managementListen = management.endpoint("listen", default: managementListen)
@@ -75,9 +79,11 @@ extension Settings {
         onion.httpPorts = section.ports("http_ports", default: onion.httpPorts)
         onion.network = section.choice("network", default: onion.network)
         onion.peerListen = section.endpoint("peer_listen", default: onion.peerListen)
-        if !onion.peerListen.isLoopback {
+        onion.httpListen = section.endpoint("http_listen", default: onion.httpListen)
+        for (key, endpoint) in [("peer_listen", onion.peerListen), ("http_listen", onion.httpListen)]
+        where !endpoint.isLoopback {
             section.reader.fault(
-                section.key("peer_listen"), section.line,
+                section.key(key), section.line,
                 "must be a loopback address or a Unix socket: peers come by tor")
         }
         if onion.httpPorts.contains(onion.peerPort) {
@@ -117,21 +123,46 @@ extension Settings {
         section.refuseUnknownKeys()
     }
 
-    private func checkApps(_ defaults: SettingsReader.Section) {
+    private mutating func read(http section: SettingsReader.Section) {
+        bisqRelay.bisq1 = bisqApps(section.section("bisq1"))
+        bisqRelay.bisq2 = bisqApps(section.section("bisq2"))
+        bisqRelay.outcomeDeadline = section.seconds(
+            "outcome_deadline", default: bisqRelay.outcomeDeadline, in: 0...60)
+        http.connections = section.integer("connections", default: http.connections, in: 1...1_000_000)
+        http.requestDeadline = section.seconds(
+            "request_deadline", default: http.requestDeadline, in: 1...3600)
+        http.idleTimeout = section.seconds("idle_timeout", default: http.idleTimeout, in: 1...86400)
+        section.refuseUnknownKeys()
+    }
+
+    private func bisqApps(_ section: SettingsReader.Section) -> BisqRelayDoor.Apps {
+        var apps = BisqRelayDoor.Apps()
+        apps.ios = section.text("ios")
+        apps.android = section.text("android")
+        check(app: apps.ios, is: .apns, for: "ios", in: section)
+        check(app: apps.android, is: .fcm, for: "android", in: section)
+        section.refuseUnknownKeys()
+        return apps
+    }
+
+    private func checkNames(_ root: SettingsReader.Section) {
         let names = apps.map(\.name)
         for (index, app) in apps.enumerated() where names[..<index].contains(app.name) {
-            defaults.reader.fault("apps[\(index)].name", nil, "\(app.name) is there twice")
+            root.reader.fault("apps[\(index)].name", nil, "\(app.name) is there twice")
         }
-        for (key, name, gateway) in [("ios", defaultIOS, "apns"), ("android", defaultAndroid, "fcm")]
-        where !name.isEmpty {
-            guard let app = apps.first(where: { $0.name == name }) else {
-                let hint = nearestName(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
-                defaults.reader.fault(defaults.key(key), defaults.line, "no app has the name \(name)\(hint)")
-                continue
-            }
-            guard app.gateway.rawValue != gateway else { continue }
-            defaults.reader.fault(defaults.key(key), defaults.line, "\(name) is no app of gateway \(gateway)")
+    }
+
+    private func check(
+        app name: String, is gateway: GatewayKind, for key: String, in section: SettingsReader.Section
+    ) {
+        guard !name.isEmpty else { return }
+        guard let app = apps.first(where: { $0.name == name }) else {
+            let hint = nearestName(to: name, among: apps.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+            return section.reader.fault(section.key(key), section.line, "no app has the name \(name)\(hint)")
         }
+        guard app.gateway != gateway else { return }
+        section.reader.fault(
+            section.key(key), section.line, "\(name) is no app of gateway \(gateway.rawValue)")
     }
 }
 

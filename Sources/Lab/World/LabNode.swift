@@ -1,0 +1,75 @@
+import Glibc
+import Reactor
+
+/// The built program as a node, in a process of its own that ends with this one.
+@EventLoop
+package final class LabNode {
+    private var child: ChildProcess?
+    /// What it wrote to its output and its log.
+    package private(set) var lines: [String] = []
+    package private(set) var exit: ChildExit?
+    private var waiting: [(isDone: (LabNode) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+
+    /// - Parameters:
+    ///   - program: the `onionbell` binary.
+    ///   - environment: `KEY=value` each; `nil`: this process' own.
+    package init(
+        _ program: String, configuration: String, environment: [String]? = nil
+    ) throws(SystemError) {
+        child = try ChildProcess(
+            [program, "run", "--config", configuration], environment: environment,
+            onLine: { [unowned self] line in
+                lines.append(line)
+                check()
+            },
+            onExit: { [unowned self] exit in
+                self.exit = exit
+                check()
+            })
+    }
+
+    /// The line that the node prints when its onion service can be reached; `nil` if it ended before.
+    package func publishedLine() async -> String? {
+        let published = { (node: LabNode) in
+            node.lines.first { $0.hasPrefix("onionbell: ") && $0.contains(".onion") }
+        }
+        await wait { published($0) != nil || $0.exit != nil }
+        return published(self)
+    }
+
+    /// Resident memory in KiB; `nil` when the process is gone.
+    package var residentMemory: Int? {
+        guard let child, let status = try? LabDirectory.read("/proc/\(child.processID)/status") else {
+            return nil
+        }
+        let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix("VmRSS:")
+        }
+        return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    }
+
+    /// Sends SIGTERM, and waits for the end.
+    @discardableResult
+    package func stop() async -> ChildExit? { await end(by: SIGTERM) }
+
+    /// Ends it as a power cut would.
+    package func kill() async { await end(by: SIGKILL) }
+
+    @discardableResult
+    package func end(by signal: Int32) async -> ChildExit? {
+        child?.signal(signal)
+        await wait { $0.exit != nil }
+        return exit
+    }
+
+    package func wait(until isDone: @escaping (LabNode) -> Bool) async {
+        if isDone(self) { return }
+        await withCheckedContinuation { waiting.append((isDone, $0)) }
+    }
+
+    private func check() {
+        let ready = waiting.filter { $0.isDone(self) }
+        waiting.removeAll { $0.isDone(self) }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+}

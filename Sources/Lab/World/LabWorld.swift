@@ -1,0 +1,117 @@
+import Crypto
+import Reactor
+import Tor
+import Wire
+
+/// What surrounds a node: Apple and Google as stand-ins, with the phones they push to, and the files that the node is
+/// configured with.
+@EventLoop
+package final class LabWorld {
+    package static let topic = "bisqremote.joachimneumann.com"
+
+    package let directory: LabDirectory
+    package let apple: GatewaySimulator
+    package let google: GatewaySimulator
+    package let credentials: LabCredentials
+
+    package init() throws {
+        directory = try LabDirectory()
+        credentials = try LabCredentials()
+        let context = try credentials.serverContext()
+        apple = try GatewaySimulator(.apns(credentials.apnsRules(topics: [LabWorld.topic])), context)
+        google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
+    }
+
+    /// The state directory of the node.
+    package var state: String { directory.path + "/state" }
+
+    /// Writes credentials and configuration; gives the configuration's path.
+    ///
+    /// - Parameters:
+    ///   - tor: the lines under `tor:`, without indentation.
+    ///   - more: further lines of the file.
+    package func configure(tor: [String], more: [String] = []) throws -> String {
+        let path = directory.path
+        try LabDirectory.write(try credentials.providerKeyPEM(), to: "\(path)/AuthKey.p8")
+        try LabDirectory.write(
+            try credentials.serviceAccountFile(tokenURL: google.url + "/token"),
+            to: "\(path)/service-account.json")
+        try LabDirectory.write(try credentials.authorityPEM(), to: "\(path)/ca.pem")
+        let text = """
+            state_directory: \(state)
+            tor:
+            \(tor.map { "  \($0)\n" }.joined())
+            apps:
+              - name: bisq-remote-ios
+                gateway: apns
+                topic: \(LabWorld.topic)
+                key_file: AuthKey.p8
+                key_id: \(credentials.keyID)
+                team_id: \(credentials.teamID)
+                production_url: \(apple.url)
+                sandbox_url: \(apple.url)
+                ca_file: ca.pem
+              - name: bisq-remote-android
+                gateway: fcm
+                service_account_file: service-account.json
+                base_url: \(google.url)
+                ca_file: ca.pem
+            defaults:
+              ios: bisq-remote-ios
+              android: bisq-remote-android
+            management:
+              listen: unix:\(path)/management
+            log:
+              level: info
+            \(more.joined(separator: "\n"))
+
+            """
+        try LabDirectory.write(Array(text.utf8), to: "\(path)/onionbell.yaml")
+        return "\(path)/onionbell.yaml"
+    }
+
+    /// What the push service brings to the phone, and when.
+    package func nextPush(to phone: Phone) -> PushWaiter {
+        let token = phone.pairingToken.deviceToken
+        let waiter = PushWaiter()
+        (phone.pairingToken.platform == .android ? google : apple).onPush(to: token) { waiter.take($0) }
+        return waiter
+    }
+
+    package func close() async {
+        apple.close()
+        google.close()
+        await directory.remove()
+    }
+}
+
+/// Waits for one push.
+@EventLoop
+package final class PushWaiter {
+    private var push: (push: AcceptedPush, at: Int64)?
+    private var continuation: CheckedContinuation<Void, Never>?
+    private var timer: Timer?
+
+    func take(_ push: AcceptedPush) {
+        guard self.push == nil else { return }
+        self.push = (push, EventLoop.monotonicNanoseconds)
+        wake()
+    }
+
+    private func wake() {
+        continuation?.resume()
+        continuation = nil
+    }
+
+    /// `nil` if none came in time.
+    package func wait(for duration: Duration) async -> (push: AcceptedPush, at: Int64)? {
+        if push == nil {
+            let timer = Timer { [unowned self] in wake() }
+            timer.start(after: duration)
+            self.timer = timer
+            await withCheckedContinuation { continuation = $0 }
+        }
+        timer = nil
+        return push
+    }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+import Wire
+
+/// The pairing token of a command. It holds the phone's key, so it can come by standard input instead of the command
+/// line, which other users of the machine can read.
+struct PairingTokenOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The phone's pairing token; - reads it from standard input.", valueName: "token"))
+    var pairingToken: String
+
+    func token() throws -> PairingToken {
+        let text = pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken
+        do {
+            return try PairingToken(text)
+        } catch {
+            throw fail(error, status: 65)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CSupport
+import Glibc
+import Logging
+import Reactor
+
+/// `onionbell run`: the node, until SIGTERM or SIGINT.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run the node.",
+        discussion: """
+            Prints the onion address once it can be reached, and writes it to onion-address in the state directory. \
+            Every setting can be overridden from the environment: ONIONBELL_TOR_MODE=system.
+
+            SIGTERM and SIGINT stop it in order, within 10 seconds; what is not delivered by then is kept. \
+            Exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
+            """)
+
+    @OptionGroup var config: ConfigOption
+
+    func run() async throws {
+        let settings = try config.settings()
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        onionbell_disable_core_dumps()
+        onionbell_raise_file_limit()
+        let format = settings.log.format
+        let log = Logger(label: "onionbell") { _ in LineLogHandler(level: settings.log.level, format: format)
+        }
+        do {
+            try await runNode(settings, log)
+        } catch {
+            throw fail(error, status: error.exitStatus)
+        }
+    }
+
+    @EventLoop
+    private func runNode(_ settings: Settings, _ log: Logger) async throws(NodeError) {
+        let node = try RelayNode(settings: settings, log: log) { address, ports in
+            printLine("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))")
+        }
+        let life = NodeLife(node, log)
+        do {
+            try await node.start()
+        } catch {
+            guard !life.isStopping else { return await life.end() }
+            await node.stop()
+            throw error
+        }
+        log.notice("node.started")
+        await life.end()
+    }
+}
+
+/// Waits for the signal to stop, and sees to it that stopping ends.
+@EventLoop
+private final class NodeLife {
+    private(set) var isStopping = false
+    private let node: RelayNode
+    private let log: Logger
+    private var signals: [SignalSource] = []
+    private var hasEnded = false
+    private var whenEnded: CheckedContinuation<Void, Never>?
+    private var patience: Timer!
+
+    /// What is in the outbox is safe however the process ends: longer than this nobody waits.
+    private static let longestStop: Duration = .milliseconds(9500)
+
+    init(_ node: RelayNode, _ log: Logger) {
+        self.node = node
+        self.log = log
+        signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
+        signals.append(SignalSource(SIGHUP) { log.notice("signal.hangup_ignored") })
+        patience = Timer {
+            log.warning("node.stop_cut_short")
+            exit(0)
+        }
+    }
+
+    private func stop() {
+        guard !isStopping else { exit(0) }  // asked twice: at once
+        isStopping = true
+        log.notice("node.stopping")
+        patience.start(after: NodeLife.longestStop)
+        Task {
+            await node.stop()
+            log.notice("node.stopped")
+            hasEnded = true
+            whenEnded?.resume()
+        }
+    }
+
+    func end() async {
+        guard !hasEnded else { return }
+        await withCheckedContinuation { whenEnded = $0 }
+    }
+}

@@ -1,0 +1,20 @@
+/// Why the node can't run: one sentence for the operator, and the exit status of sysexits.h.
+enum NodeError: Error, CustomStringConvertible {
+    /// Something has to be put right in the configuration or in a file it names.
+    case configuration(String)
+    /// Something outside of the configuration is missing or taken, perhaps only now.
+    case unavailable(String)
+
+    var exitStatus: Int32 {
+        switch self {
+        case .configuration: 78
+        case .unavailable: 69
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .configuration(let sentence), .unavailable(let sentence): sentence
+        }
+    }
+}

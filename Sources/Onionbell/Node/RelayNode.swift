@@ -1,0 +1,196 @@
+import Crypto
+import Delivery
+import Doors
+import Glibc
+import Logging
+import Reactor
+import Relay
+import Storage
+import Tor
+
+/// The running node: everything wired together in ``start()``, which reads from top to bottom as a message travels
+/// from the bottom to the top.
+@EventLoop
+final class RelayNode {
+    private let settings: Settings
+    private let log: Logger
+    private let state: StateDirectory
+    /// Called once the address can be reached for the first time.
+    private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
+
+    private var dispatcher: Dispatcher?
+    private var gateways: [GatewayAssembly.Lane] = []
+    private var peerDoor: PeerDoor?
+    private var httpServer: HTTPServer?
+    private var managementServer: HTTPServer?
+    private var presence: OnionPresence?
+    private var hasBeenPublished = false
+
+    init(
+        settings: Settings, log: Logger,
+        onPublished: @escaping @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
+    ) throws(NodeError) {
+        self.settings = settings
+        self.log = log
+        self.onPublished = onPublished
+        state = try StateDirectory(settings.stateDirectory)
+    }
+
+    func start() async throws(NodeError) {
+        gateways = try GatewayAssembly.lanes(for: settings, log: log)
+        let dispatcher = try await openOutbox()
+        try openManagement()
+        let peers = try openPeerDoor(dispatcher)
+        let http = try openHTTPDoor(dispatcher)
+        try await publish(peers: peers, http: http)
+    }
+
+    // MARK: From the gateways to the doors
+
+    private func openOutbox() async throws(NodeError) -> Dispatcher {
+        let outbox: SQLiteOutbox
+        do {
+            outbox = try await SQLiteOutbox(path: state.outbox)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+        let validator = Validator(
+            apps: GatewayAssembly.apps(of: settings), defaultIOS: settings.defaultIOS,
+            defaultAndroid: settings.defaultAndroid, defaultLifetime: settings.lifetime)
+        var memory = Dispatcher.Memory()
+        memory.identities = settings.identityMemory
+        memory.deadTokens = settings.deadTokenMemory
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(validator: validator, limits: settings.limits), outbox: outbox,
+            digester: SubmissionDigester(key: try state.digestKey()), memory: memory, log: log)
+        for lane in gateways { dispatcher.add(lane.gateway, for: lane.id) }
+        do {
+            let waiting = try await dispatcher.start()
+            if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
+        } catch {
+            throw .unavailable("the outbox can't be read: \(error)")
+        }
+        for lane in gateways { lane.start() }
+        self.dispatcher = dispatcher
+        return dispatcher
+    }
+
+    private func openManagement() throws(NodeError) {
+        let door = ManagementDoor { [unowned self] in checks }
+        let server = HTTPServer { door.answer($0, respond: $1) }
+        _ = try open("management.listen", settings.managementListen) { (endpoint) throws(SystemError) in
+            try server.open(on: endpoint)
+        }
+        managementServer = server
+    }
+
+    private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
+        let door = PeerDoor(settings: settings.peers, dispatcher: dispatcher, log: log)
+        peerDoor = door
+        return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
+            try door.open(on: endpoint)
+        }
+    }
+
+    private func openHTTPDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
+        let door = BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher)
+        let server = HTTPServer(settings: settings.http) { door.answer($0, respond: $1) }
+        httpServer = server
+        return try open("onion.http_listen", settings.onion.httpListen) { (endpoint) throws(SystemError) in
+            try server.open(on: endpoint)
+        }
+    }
+
+    private func open(
+        _ key: String, _ endpoint: Endpoint, _ open: (Endpoint) throws(SystemError) -> Endpoint
+    ) throws(NodeError) -> Endpoint {
+        do {
+            return try open(endpoint)
+        } catch {
+            throw .unavailable("\(error). Stop what uses it, or set \(key) to another one")
+        }
+    }
+
+    // MARK: The onion service
+
+    private func publish(peers: Endpoint, http: Endpoint) async throws(NodeError) {
+        let ports: [VirtualPort]
+        do {
+            ports =
+                [try VirtualPort(settings.onion.peerPort, to: peers)]
+                + (try settings.onion.httpPorts.map { try VirtualPort($0, to: http) })
+        } catch {
+            throw .configuration("onion: \(error)")
+        }
+        let presence = OnionPresence(
+            OnionPresence.Settings(
+                source: try torSource(), key: OnionKeyFile(path: state.onionKey), ports: ports),
+            log: log)
+        self.presence = presence
+        presence.onChange = { [unowned self] in onionChanged(to: $0) }
+        do {
+            try await presence.start()
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    private func torSource() throws(NodeError) -> OnionPresence.Settings.Source {
+        switch settings.tor.mode {
+        case .own:
+            .own(
+                TorProcess.Settings(
+                    binary: settings.tor.binary,
+                    torrc: try TorConfiguration.path(setting: settings.tor.torrc),
+                    dataDirectory: state.torDirectory, offersSocks: false))
+        case .system:
+            .running(
+                control: settings.tor.control,
+                ControlCredentials(
+                    cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
+                    passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile))
+        }
+    }
+
+    private func onionChanged(to onionState: OnionState) {
+        guard onionState.isPublished, !hasBeenPublished, let address = presence?.address else { return }
+        hasBeenPublished = true
+        do {
+            try state.write(onionAddress: address.description)
+        } catch {
+            log.error("onion.address_file", metadata: ["reason": "\(error)"])
+        }
+        onPublished(address.description, [settings.onion.peerPort] + settings.onion.httpPorts)
+    }
+
+    // MARK: Health
+
+    private var checks: [ManagementDoor.Check] {
+        let onion = presence?.state ?? .connecting
+        let fault = dispatcher?.outboxFault
+        var checks = [
+            ManagementDoor.Check(name: "onion", isWell: onion.isPublished, state: onion.description),
+            ManagementDoor.Check(name: "outbox", isWell: fault == nil, state: fault?.description ?? "works"),
+        ]
+        for lane in dispatcher?.lanes ?? [] {
+            let name = lane.id.app + (lane.id.isSandbox ? ".sandbox" : "")
+            let reason = lane.blockedReason
+            checks.append(
+                ManagementDoor.Check(
+                    name: name, isWell: reason == nil, state: reason.map { "blocked: \($0)" } ?? "open"))
+        }
+        return checks
+    }
+
+    // MARK: Stopping
+
+    /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
+    /// stays in the outbox.
+    func stop() async {
+        await peerDoor?.close()
+        await httpServer?.close()
+        await dispatcher?.stop(deadline: .seconds(5))
+        await presence?.stop()
+        await managementServer?.close()
+    }
+}

@@ -1,0 +1,63 @@
+import Crypto
+import Glibc
+import Reactor
+import Tor
+
+/// The directory that holds all that the node keeps: onion key, outbox, digest key, address, its own tor's files.
+/// Mode 0700, one node at a time.
+struct StateDirectory: ~Copyable {
+    let path: String
+    /// Holds the lock as long as it is open.
+    private let lock: Descriptor
+
+    var onionKey: String { path + "/onion-key" }
+    var onionAddress: String { path + "/onion-address" }
+    var outbox: String { path + "/outbox.sqlite" }
+    var torDirectory: String { path + "/tor" }
+
+    init(_ path: String) throws(NodeError) {
+        do {
+            try PrivateFile.makeDirectory(path)
+        } catch {
+            throw .unavailable(
+                "state_directory can't be used: \(error). Make it, or set state_directory to one that this user owns"
+            )
+        }
+        let number = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .unavailable("\(SystemError("open \(path)/lock"))") }
+        let lock = Descriptor(owning: number)
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            throw .unavailable(
+                "another onionbell runs with \(path): stop it, or give this one its own state_directory")
+        }
+        self.path = path
+        self.lock = lock
+    }
+
+    /// The key under which digests are made: made once, 32 random bytes in hex.
+    func digestKey() throws(NodeError) -> Secret {
+        let file = path + "/digest-key"
+        do {
+            if access(file, F_OK) != 0 {
+                try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)
+            }
+            let text = String(decoding: try PrivateFile.read(file, limit: 128), as: UTF8.self)
+            guard let key = Hex.decode(text.split(separator: "\n").first.map(String.init) ?? ""),
+                key.count == 32
+            else {
+                throw NodeError.configuration(
+                    "\(file) is no key of 64 hex digits: restore it, or delete it and with it the memory of duplicates"
+                )
+            }
+            return Secret(key)
+        } catch let error as NodeError {
+            throw error
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    func write(onionAddress address: String) throws(SystemError) {
+        try PrivateFile.write(address + "\n", to: onionAddress, replacing: true)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// The program's commands as a user runs them.
+@Suite struct CommandTests {
+    private func directory() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-command-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    private func file(_ text: String, in directory: String) throws -> String {
+        let path = directory + "/onionbell.yaml"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test func aTokenMadeByPairOpensWhatWasSealedForIt() throws {
+        for platform in ["android", "iOS", "iOSDev"] {
+            let made = try run([program, "pair", "--platform", platform, "--text-only"])
+            #expect(made.status == 0)
+            let token = made.output.trimmingCharacters(in: .newlines)
+            let message = MobileMessage(
+                sentDate: 1, transactionID: "id", title: "Title", message: "Text", kind: .offer,
+                actionRequired: "",
+                version: 1)
+            let sealed = try BisqSender(to: PairingToken(token)).seal(message).text
+            let opened = try run([program, "decrypt", "--pairing-token", "-", sealed], input: token + "\n")
+            #expect(opened.status == 0)
+            #expect(opened.output == "type: OFFER\ntitle: Title\nmessage: Text\ntrade: id\n")
+        }
+    }
+
+    @Test func pairShowsAQRCode() throws {
+        let made = try run([program, "pair"])
+        #expect(made.output.contains("█"))
+        #expect(made.output.split(separator: "\n").count > 20)
+    }
+
+    @Test func checkConfigTellsEveryFaultAtOnceAndExits78() throws {
+        let path = try file(
+            """
+            state_directory: /tmp/x
+            tor:
+              mod: own
+              mode: other
+            onion:
+              peer_port: 70000
+            apps:
+              - name: a
+                gateway: apns
+                topic: t
+                key_file: missing.p8
+                key_id: ABC123DEFG
+                team_id: DEF123GHIJ
+            """, in: try directory())
+        let result = try run([program, "check-config", "--config", path])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("tor.mod: unknown key; did you mean mode?"))
+        #expect(result.errors.contains("tor.mode: \"other\" is not allowed; one of own, system"))
+        #expect(
+            result.errors.contains(
+                "onion.peer_port: \"70000\" is not allowed; a whole number from 1 to 65535"))
+    }
+
+    @Test(arguments: ["check-config", "run"])
+    func anUnreadableKeyIsNamedWithItsSettingAndExits78(command: String) throws {
+        let directory = try directory()
+        let path = try file(
+            """
+            state_directory: \(directory)/state
+            apps:
+              - {name: a, gateway: apns, topic: t, key_file: missing.p8, key_id: ABC123DEFG, team_id: DEF123GHIJ}
+            """, in: directory)
+        let result = try run([program, command, "--config", path])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("apps[0].key_file"))
+        #expect(result.errors.contains("missing.p8"))
+    }
+
+    @Test func aTakenPortIsSaidWithItsKeyAndExits69() async throws {
+        let listener = try await Listener(on: .host("127.0.0.1", port: 0)) { _ in }
+        let directory = try directory()
+        let endpoint = await listener.endpoint
+        let path = try file(
+            "{state_directory: \(directory)/state, management: {listen: \"\(endpoint)\"}}", in: directory)
+        let result = try run([program, "run", "--config", path])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("management.listen"))
+        #expect(result.errors.contains("\(endpoint)"))
+        await listener.close()
+    }
+
+    @Test func aTorThatIsMissingOrWontStartIsSaidInASentenceAndExits69() throws {
+        let directory = try directory()
+        let missing = try file(
+            """
+            state_directory: \(directory)/state
+            tor: {binary: /no/such/tor, torrc: \(projectTorrc)}
+            management: {listen: "127.0.0.1:0"}
+            """, in: directory)
+        let first = try run([program, "run", "--config", missing])
+        #expect(first.status == 69)
+        #expect(first.errors.contains("there is no tor at /no/such/tor"))
+        try "NoSuchOption 1\n".write(toFile: directory + "/broken-torrc", atomically: true, encoding: .utf8)
+        let broken = try file(
+            """
+            state_directory: \(directory)/state
+            tor: {torrc: broken-torrc}
+            management: {listen: "127.0.0.1:0"}
+            """, in: directory)
+        let second = try run([program, "run", "--config", broken])
+        #expect(second.status == 69)
+        #expect(second.errors.contains("NoSuchOption"))
+    }
+
+    @Test func aSecondNodeInTheSameStateDirectoryIsRefused() async throws {
+        let directory = try directory()
+        let path = try file(
+            """
+            state_directory: \(directory)/state
+            tor: {mode: system, control: "unix:\(directory)/nobody"}
+            management: {listen: "unix:\(directory)/management"}
+            """, in: directory)
+        let first = try await LabNode(program, configuration: path)
+        try await Task.sleep(for: .seconds(2))  // it waits 30 s for the tor that never comes
+        let second = try run([program, "run", "--config", path])
+        #expect(second.status == 69)
+        #expect(second.errors.contains("another onionbell runs"))
+        #expect(await first.stop() == .exited(0))
+    }
+
+    @Test func sendSaysWhenNobodyIsThere() throws {
+        let token = try run([program, "pair", "--text-only"]).output.trimmingCharacters(in: .newlines)
+        let result = try run([
+            program, "send", "--to", "127.0.0.1:1", "--pairing-token", token, "--title", "t", "--message",
+            "m",
+            "--timeout", "5",
+        ])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("127.0.0.1:1"))
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// The built program, which lies beside the tests.
+let program: String = {
+    let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let directory = URL(filePath: tests ?? CommandLine.arguments[0]).deletingLastPathComponent()
+    return directory.appending(path: "onionbell").path
+}()
+
+/// The project's torrc.
+let projectTorrc = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../torrc")
+    .standardized.path
+
+/// What a command of the program said and how it ended.
+struct CommandResult {
+    var status: Int32
+    var output: String
+    var errors: String
+}
+
+/// Runs a command to its end; ends it after two minutes.
+func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws
+    -> CommandResult
+{
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = standardInput
+    try process.run()
+    try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try standardInput.fileHandleForWriting.close()
+    let patience = DispatchWorkItem { process.terminate() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: patience)
+    let said = output.fileHandleForReading.readDataToEndOfFile()
+    let complained = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    patience.cancel()
+    return CommandResult(
+        status: process.terminationStatus, output: String(decoding: said, as: UTF8.self),
+        errors: String(decoding: complained, as: UTF8.self))
+}
