@@ -1,6 +1,7 @@
 import CEvent
 import CSupport
 import Glibc
+import Synchronization
 
 /// The isolation of everything that touches a socket, a timer, or a TLS or HTTP/2 session.
 ///
@@ -42,13 +43,12 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private var isSignalled = false
     private var spare: [UnownedJob] = []
     private var thread = pthread_t()
-    /// Written once by the loop's thread before it runs any job; other threads only compare it with their own.
-    private let threadID = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
+    /// Set by the loop's thread before it runs any job; other threads only compare it with their own.
+    private let threadID = Atomic<UInt>(0)
 
     init() {
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
-        threadID.initialize(to: 0)
         let config = event_config_new()
         // Wake-ups come by eventfd, so libevent needs no locks of its own.
         event_config_set_flag(config, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
@@ -77,12 +77,12 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     private func run() {
         onionbell_name_thread("loop")
-        threadID.pointee = pthread_self()
+        threadID.store(pthread_self(), ordering: .relaxed)
         event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
         preconditionFailure("the event loop ended")
     }
 
-    private var isLoopThread: Bool { threadID.pointee == pthread_self() }
+    private var isLoopThread: Bool { threadID.load(ordering: .relaxed) == pthread_self() }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
