@@ -1,0 +1,261 @@
+import Crypto
+import HTTP2
+import Lab
+import Reactor
+import Relay
+import TLS
+import Testing
+
+@testable import Gateways
+
+/// A simulated Apple, and a gateway that pushes to it.
+@EventLoop
+private struct World {
+    static let topic = "bisqremote.joachimneumann.com"
+    let lab: LabCredentials
+    let apple: GatewaySimulator
+    let gateway: APNsGateway
+
+    init(
+        certificate: Bool = false, trusts: LabCredentials? = nil, topic: String = World.topic,
+        faults: [FaultRule] = [],
+        limits: ConnectionLife.Limits = ConnectionLife.Limits(),
+        rules change: (inout APNsRules) -> Void = { _ in }
+    ) throws {
+        lab = try LabCredentials()
+        var rules = lab.apnsRules(topics: [World.topic])
+        change(&rules)
+        apple = try GatewaySimulator(.apns(rules), try lab.serverContext())
+        apple.faults = FaultScript(faults)
+        let url = try GatewayURL(apple.url)
+        let credentials: APNsCredentials =
+            certificate
+            ? .certificate(
+                try PKCS12.open(try lab.certificateFile(topic: topic, password: "x"), password: "x"))
+            : .providerKey(
+                try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM()))
+        let settings = APNsSettings(
+            topic: topic, credentials: credentials, productionURL: url, sandboxURL: url,
+            trust: .authorities(pem: try (trusts ?? lab).authorityPEM()))
+        let tokens: ProviderTokens? =
+            if case .providerKey(let key) = credentials { ProviderTokens(key) } else { nil }
+        gateway = APNsGateway(settings, at: url, try settings.context(), tokens, limits: limits, log: quiet)
+        gateway.start()
+    }
+
+    func end() {
+        gateway.stop()
+        apple.close()
+    }
+
+    /// Accepted pushes by their id: how often.
+    var accepted: [String: Int] {
+        Dictionary(apple.book.map { ($0.headers["apns-id"] ?? "", 1) }, uniquingKeysWith: +)
+    }
+}
+
+private func many(_ count: Int) -> [Notification] {
+    (0..<count).map { notification(id: NotificationID(high: 7, low: UInt64($0))) }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct APNsGatewayTests {
+    @Test(arguments: [false, true])
+    func aNotificationArrivesAsApplesRulesAsk(certificate: Bool) async throws {
+        let world = try World(certificate: certificate)
+        let sent = notification(message: "abcd", isMutableContent: true)
+        #expect(await world.gateway.deliver(sent) == .accepted)
+        let push = try #require(world.apple.book.first)
+        #expect(push.deviceToken == sent.deviceToken)
+        #expect(push.body == APNsRequest.body(sent))
+        #expect(push.headers["apns-id"] == sent.id.uuid)
+        #expect(push.headers["apns-topic"] == World.topic)
+        #expect((push.headers["authorization"] == nil) == certificate)
+        #expect(world.gateway.figures.lastAccepted != nil)
+        #expect((world.gateway.figures.certificateEnd != nil) == certificate)
+        world.end()
+    }
+
+    @Test func thousandsArriveOnceOverOneConnection() async throws {
+        let world = try World()
+        let outcomes = await world.gateway.deliverAll(many(3000), window: 200)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 3000)
+        #expect(world.accepted.count == 3000 && world.apple.book.count == 3000)
+        #expect(world.apple.figures.connections == 1)
+        #expect(Set(world.apple.book.map { $0.headers["authorization"] ?? "" }).count == 1)
+        world.end()
+    }
+
+    @Test func oneRequestGoesUntilTheFirstIsAccepted() async throws {
+        let world = try World()
+        while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(world.gateway.capacity == 1)
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.gateway.capacity > 1)
+        world.end()
+    }
+
+    @Test func aLimitThatShrinksIsFollowed() async throws {
+        let world = try World(faults: [FaultRule(.limitStreams(3), when: .every(100), times: 1)])
+        let outcomes = await world.gateway.deliverAll(many(500))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
+        #expect(world.gateway.capacity <= 3 * world.gateway.figures.connections)
+        #expect(world.accepted.count == 500 && world.apple.book.count == 500)
+        world.end()
+    }
+
+    @Test(arguments: [true, false])
+    func aGoAwayLosesNothingAndDoublesNothing(isGraceful: Bool) async throws {
+        let world = try World(faults: [
+            FaultRule(.goaway(reason: "Shutdown", isGraceful: isGraceful), when: .every(100))
+        ])
+        let outcomes = await world.gateway.deliverAll(many(1000), window: 50)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
+        #expect(world.accepted.count == 1000)
+        if isGraceful { #expect(world.apple.book.count == 1000) }
+        #expect(world.gateway.figures.goAways["Shutdown", default: 0] >= 9)
+        #expect(world.apple.figures.connections >= 10)
+        world.end()
+    }
+
+    @Test func refusedStreamsComeBackUnharmed() async throws {
+        let world = try World(faults: [FaultRule(.resetStream(.refusedStream), when: .every(10))])
+        let outcomes = await world.gateway.deliverAll(many(500), window: 50)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
+        #expect(world.apple.book.count == 500)
+        #expect(world.apple.figures.connections == 1)
+        world.end()
+    }
+
+    @Test func aBrokenConnectionIsReplacedAndWhatWasUnclearIsSentUnderTheSameIdentifiers() async throws {
+        let world = try World(faults: [FaultRule(.closeConnection(.beforeAnswer), when: .every(100))])
+        let outcomes = await world.gateway.deliverAll(many(1000), window: 50)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
+        #expect(world.accepted.count == 1000)
+        #expect(world.apple.book.allSatisfy { $0.headers["apns-collapse-id"] == $0.headers["apns-id"] })
+        world.end()
+    }
+
+    @Test func anAnswersMeaningReachesTheSender() async throws {
+        let world = try World(faults: [
+            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1_772_360_130_123), times: 1),
+            FaultRule(.answer(status: 400, reason: "BadDeviceToken"), times: 1),
+            FaultRule(.answer(status: 503, reason: "ServiceUnavailable", retryAfter: "7"), times: 1),
+            FaultRule(.page(status: 404), times: 1),
+        ])
+        #expect(
+            await world.gateway.deliver(notification())
+                == .tokenDead(reason: "Unregistered", since: 1_772_360_130_123))
+        #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
+        #expect(world.gateway.figures.refusedTokensInARow == 1)
+        #expect(
+            await world.gateway.deliver(notification())
+                == .deferred(Deferral(reason: "ServiceUnavailable", scope: .app, retryAfter: .seconds(7))))
+        #expect(
+            await world.gateway.deliver(notification())
+                == .deferred(Deferral(reason: "HTTP404", scope: .device)))
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.gateway.figures.refusedTokensInARow == 0)
+        world.end()
+    }
+
+    @Test func aSilentRequestIsGivenUpAndTheConnectionStays() async throws {
+        var limits = ConnectionLife.Limits()
+        limits.request = .milliseconds(200)
+        let world = try World(
+            faults: [
+                FaultRule(
+                    .silence(isDelivered: false), when: .deviceToken(String(repeating: "cd", count: 32)))
+            ],
+            limits: limits)
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        async let lost = world.gateway.deliver(notification(deviceToken: String(repeating: "cd", count: 32)))
+        for _ in 0..<30 {
+            #expect(await world.gateway.deliver(notification()) == .accepted)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(await lost == .deferred(Deferral(reason: "AnswerTimeout", scope: .device)))
+        #expect(world.apple.figures.connections == 1)
+        #expect(world.gateway.figures.timeouts == 1)
+        world.end()
+    }
+
+    @Test func aConnectionThatTakesAllAndAnswersNothingIsReplaced() async throws {
+        var limits = ConnectionLife.Limits()
+        limits.request = .milliseconds(200)
+        let world = try World(faults: [FaultRule(.silence(isDelivered: false), times: 1)], limits: limits)
+        #expect(
+            await world.gateway.deliver(notification())
+                == .deferred(Deferral(reason: "AnswerTimeout", scope: .device)))
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.apple.figures.connections == 2)
+        world.end()
+    }
+
+    @Test func aWrongTopicIsTheOperatorsFault() async throws {
+        let world = try World(topic: "other.topic")
+        #expect(await world.gateway.deliver(notification()) == .blocked(reason: "TopicDisallowed"))
+        #expect(world.gateway.figures.fault == "TopicDisallowed")
+        world.end()
+    }
+
+    @Test func aFreshTokenThatHasExpiredIsAClockFault() async throws {
+        let world = try World()
+        world.apple.clockOffset = .seconds(2 * 3600)
+        #expect(await world.gateway.deliver(notification()) == .blocked(reason: "ExpiredProviderToken"))
+        world.apple.clockOffset = .zero
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        #expect(world.gateway.figures.fault == nil)
+        world.end()
+    }
+
+    @Test func aHostThatIsNotTheOneItMustBeGetsNothingAndTheLaneLearnsOfIt() async throws {
+        let world = try World(trusts: try LabCredentials())
+        #expect(await world.gateway.deliver(notification()) == .blocked(reason: "TLS"))
+        #expect(world.apple.figures.requests == 0)
+        #expect(world.gateway.figures.lastError?.contains("not trusted") == true)
+        world.end()
+    }
+
+    @Test func aCertificateThatAppleRejectsInItsGoAwayBlocksTheLane() async throws {
+        let world = try World(
+            certificate: true,
+            faults: [FaultRule(.goaway(reason: "BadCertificateEnvironment", isGraceful: false))])
+        #expect(await world.gateway.deliver(notification()) == .blocked(reason: "BadCertificateEnvironment"))
+        #expect(world.gateway.figures.fault == "BadCertificateEnvironment")
+        world.end()
+    }
+
+    @Test func anotherKeyIsTakenOverWhileRunning() async throws {
+        let world = try World()
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        let url = try GatewayURL(world.apple.url)
+        let key = try ProviderKey(
+            keyID: "XXXXXXXXXX", teamID: world.lab.teamID, p8: try world.lab.providerKeyPEM())
+        try world.gateway.use(
+            APNsSettings(
+                topic: World.topic, credentials: .providerKey(key), productionURL: url, sandboxURL: url,
+                trust: .authorities(pem: try world.lab.authorityPEM())))
+        #expect(await world.gateway.deliver(notification()) == .blocked(reason: "InvalidProviderToken"))
+        #expect(world.apple.figures.connections == 2)
+        world.end()
+    }
+
+    @Test func stoppingLetsWhatIsOnItsWayEnd() async throws {
+        let world = try World(faults: [FaultRule(.delay(.milliseconds(100)))])
+        async let late = world.gateway.deliver(notification())
+        while world.apple.figures.requests == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        world.gateway.stop()
+        #expect(world.gateway.capacity == 0)
+        #expect(await late == .accepted)
+        while world.apple.figures.openConnections > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        world.apple.close()
+    }
+
+    @Test func aFullConnectionGetsOthersBesideIt() async throws {
+        let world = try World(faults: [FaultRule(.delay(.milliseconds(20)))]) { $0.streamLimit = 5 }
+        let outcomes = await world.gateway.deliverAll(many(500))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
+        #expect((2...4).contains(world.apple.figures.connections))
+        world.end()
+    }
+}

@@ -1,0 +1,211 @@
+import Crypto
+import HTTP1
+import JSON
+import Lab
+import Reactor
+import Relay
+import TLS
+import Testing
+
+@testable import Gateways
+
+private let token = String(repeating: "aku-XrLQ:", count: 10)
+
+/// A simulated Google, and a gateway that pushes to it.
+@EventLoop
+private struct World {
+    let google: GatewaySimulator
+    let gateway: FCMGateway
+
+    init(
+        faults: [FaultRule] = [], protocols: [String] = ["h2", "http/1.1"], trusts: LabCredentials? = nil,
+        email: String? = nil, rules change: (inout FCMRules) -> Void = { _ in }
+    ) throws {
+        let lab = try LabCredentials()
+        var rules = lab.fcmRules()
+        if let email {
+            rules.account = FCMRules.ServiceAccount(
+                email: email, keyID: lab.accountKeyID, key: lab.accountKey.verifyingKey)
+        }
+        change(&rules)
+        google = try GatewaySimulator(.fcm(rules), try lab.serverContext(protocols: protocols))
+        google.faults = FaultScript(faults)
+        let settings = FCMSettings(
+            account: try ServiceAccount(file: try lab.serviceAccountFile(tokenURL: google.url + "/token")),
+            baseURL: try GatewayURL(google.url),
+            trust: .authorities(pem: try (trusts ?? lab).authorityPEM()))
+        gateway = try FCMGateway(settings, log: quiet)
+        gateway.start()
+    }
+
+    func end() {
+        gateway.stop()
+        google.close()
+    }
+}
+
+private func many(_ count: Int) -> [Notification] {
+    (0..<count).map { notification(message: "message\($0)", deviceToken: token) }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct FCMGatewayTests {
+    @Test(arguments: [["h2"], ["http/1.1"]])
+    func aMessageArrivesAsGooglesRulesAsk(protocols: [String]) async throws {
+        let world = try World(protocols: protocols)
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+        let push = try #require(world.google.book.first)
+        #expect(push.deviceToken == token)
+        #expect(try JSON(push.body)["message"]?["data"]?["encrypted"]?.string == notification().message)
+        #expect(world.google.issuedTokens == 1)
+        world.end()
+    }
+
+    @Test(arguments: [["h2"], ["http/1.1"]])
+    func thousandsArriveOnce(protocols: [String]) async throws {
+        let world = try World(protocols: protocols)
+        let outcomes = await world.gateway.deliverAll(many(1000), window: 100)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
+        #expect(Set(world.google.book.map(\.body)).count == 1000 && world.google.book.count == 1000)
+        #expect(world.google.issuedTokens == 1)
+        world.end()
+    }
+
+    @Test func anAnswersMeaningReachesTheSender() async throws {
+        let world = try World(faults: [
+            FaultRule(.answer(status: 404, reason: "UNREGISTERED"), times: 1),
+            FaultRule(.answer(status: 404, reason: nil), times: 1),
+            FaultRule(.page(status: 404), times: 1),
+            FaultRule(.answer(status: 429, reason: "QUOTA_EXCEEDED", retryAfter: "5"), times: 1),
+        ])
+        func deliver() async -> Outcome { await world.gateway.deliver(notification(deviceToken: token)) }
+        #expect(await deliver() == .tokenDead(reason: "UNREGISTERED", since: nil))
+        #expect(await deliver() == .blocked(reason: "NOT_FOUND"))
+        #expect(await deliver() == .blocked(reason: "HTTP404"))
+        #expect(
+            await deliver()
+                == .deferred(Deferral(reason: "QUOTA_EXCEEDED", scope: .app, retryAfter: .seconds(5))))
+        #expect(await deliver() == .accepted)
+        world.end()
+    }
+
+    @Test func aRevokedTokenIsReplacedOnceForAll() async throws {
+        let world = try World()
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+        world.google.revokeTokens()
+        let outcomes = await world.gateway.deliverAll(many(50))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 50)
+        #expect(world.google.issuedTokens == 2)
+        #expect(world.google.book.count == 51)
+        world.end()
+    }
+
+    @Test func aTokenThatIsRefusedAgainIsTheOperatorsFault() async throws {
+        let world = try World(faults: [FaultRule(.answer(status: 401, reason: nil))])
+        #expect(
+            await world.gateway.deliver(notification(deviceToken: token))
+                == .deferred(Deferral(reason: "UNAUTHENTICATED", scope: .device, isUnharmed: true)))
+        #expect(
+            await world.gateway.deliver(notification(deviceToken: token))
+                == .blocked(reason: "UNAUTHENTICATED"))
+        #expect(world.google.issuedTokens == 2)
+        world.end()
+    }
+
+    @Test func anAccountThatGoogleDoesNotKnowBlocksTheLane() async throws {
+        let world = try World(email: "someone@else")
+        let outcome = await world.gateway.deliver(notification(deviceToken: token))
+        guard case .blocked(let reason) = outcome else {
+            Issue.record("not blocked: \(outcome)")
+            return
+        }
+        #expect(world.gateway.figures.fault == reason)
+        #expect(world.google.figures.requests == 0)
+        world.end()
+    }
+
+    @Test func aTokenServerThatIsAwayIsAskedAgain() async throws {
+        let world = try World(faults: [
+            FaultRule(.answer(status: 503, reason: nil), on: .token, times: 1)
+        ])
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+        #expect(world.google.issuedTokens == 1)
+        world.end()
+    }
+
+    @Test func shortLivedTokensAreRenewedBeforeTheyEnd() async throws {
+        let world = try World { $0.tokenLifetime = .seconds(2) }
+        for _ in 0..<35 {
+            #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect((3...5).contains(world.google.issuedTokens))
+        world.end()
+    }
+
+    @Test func aHostThatIsNotTheOneItMustBeGetsNothing() async throws {
+        let world = try World(trusts: try LabCredentials())
+        #expect(await world.gateway.deliver(notification(deviceToken: token)) == .blocked(reason: "TLS"))
+        #expect(world.google.figures.requests == 0)
+        world.end()
+    }
+
+    @Test func goAwaysLoseNothing() async throws {
+        let world = try World(faults: [
+            FaultRule(.goaway(reason: nil, isGraceful: true), when: .every(50)),
+            FaultRule(.resetStream(.refusedStream), when: .every(7)),
+        ])
+        let outcomes = await world.gateway.deliverAll(many(500), window: 50)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
+        #expect(Set(world.google.book.map(\.body)).count == 500 && world.google.book.count == 500)
+        world.end()
+    }
+
+    @Test func aStandInOnThisMachineMaySpeakPlainHTTP() async throws {
+        let server = try PlainServer()
+        let lab = try LabCredentials()
+        let url = try GatewayURL("http://\(server.listener.endpoint)/base/")
+        let account = try ServiceAccount(
+            file: try lab.serviceAccountFile(tokenURL: "http://\(server.listener.endpoint)/token"))
+        let gateway = try FCMGateway(
+            FCMSettings(account: account, baseURL: url, withNotification: true), log: quiet)
+        gateway.start()
+        let outcomes = await gateway.deliverAll(many(20))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 20)
+        let push = try #require(server.requests.first { $0.path != "/token" })
+        #expect(push.path == "/base/v1/projects/onionbell-lab/messages:send")
+        #expect(push.fields["authorization"] == "Bearer plain")
+        #expect(try JSON(push.body)["message"]?["notification"]?["title"]?.string == FCMMessage.title)
+        gateway.stop()
+        server.listener.close()
+    }
+}
+
+/// Answers `/token` with an access token and everything else with 200, without TLS.
+@EventLoop
+private final class PlainServer: StreamHandler {
+    private(set) var listener: Listener!
+    private(set) var requests: [HTTPRequest] = []
+    private var streams: [ObjectIdentifier: (Stream, HTTPRequestDecoder)] = [:]
+
+    init() throws {
+        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
+            stream.handler = self
+            streams[ObjectIdentifier(stream)] = (stream, HTTPRequestDecoder())
+        }
+    }
+
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        guard var (_, decoder) = streams[ObjectIdentifier(stream)] else { return }
+        decoder.append(bytes)
+        while let request = try? decoder.next() {
+            requests.append(request)
+            let body = request.path == "/token" ? #"{"access_token":"plain","expires_in":3599}"# : "{}"
+            var answer: [UInt8] = []
+            HTTPResponse(status: 200, text: body).encode(into: &answer)
+            stream.write(answer)
+        }
+        streams[ObjectIdentifier(stream)] = (stream, decoder)
+    }
+
+    func stream(_ stream: Stream, ended end: StreamEnd) { streams[ObjectIdentifier(stream)] = nil }
+}
