@@ -97,7 +97,7 @@ package final class OnionPresence {
         keeper = Task { [weak self] in await self?.keep() }
     }
 
-    /// Whether clients can find the service before the time is over.
+    /// Whether clients can find the service before the time is over, and before ``stop()``.
     package func waitUntilPublished(within limit: Duration) async -> Bool {
         if state.isPublished { return true }
         stateWaiters.removeAll(where: \.isFinished)
@@ -241,17 +241,23 @@ package final class OnionPresence {
         case .published:
             uploadDeadline.stop()
             uploadTime = settings.uploadTime
-            let waiters = stateWaiters
-            stateWaiters = []
-            for waiter in waiters { waiter.finish(true) }
-        case .connecting, .bootstrapping, .lost, .stopped:
+            endWaiting(true)
+        case .connecting, .bootstrapping, .lost:
             uploadDeadline.stop()
+        case .stopped:
+            endWaiting(false)
         }
         if before.word != state.word {
             let level: Logger.Level = if case .lost = state { .warning } else { .info }
             log.log(level: level, "\(state)")
         }
         onChange?(state)
+    }
+
+    private func endWaiting(_ isPublished: Bool) {
+        let waiters = stateWaiters
+        stateWaiters = []
+        for waiter in waiters { waiter.finish(isPublished) }
     }
 
     private func tell(_ event: ControlEvent) {

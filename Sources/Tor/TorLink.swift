@@ -9,7 +9,9 @@ struct TorLink {
 
     /// How long a tor that we started may take to open its control port. It takes 0.1 s; on a busy machine 2 s.
     private static let startTime = Duration.seconds(20)
-    /// How often a starting tor is tried.
+    /// How long a tor of the same directory may take to end: one that a killed node has left ends at once.
+    private static let leaveTime = Duration.seconds(1)
+    /// How often a starting or ending tor is tried.
     private static let tryInterval = Duration.milliseconds(50)
 
     /// Connects to a tor that others run.
@@ -27,13 +29,30 @@ struct TorLink {
     static func own(
         _ settings: TorProcess.Settings, onLine: @escaping @EventLoop (TorLogLine) -> Void
     ) async throws(OnionLoss) -> TorLink {
+        try await makeSureOfVacancy(settings)
         let process: TorProcess
         do { process = try TorProcess(settings, onLine: onLine) } catch { throw .process(error) }
-        do {
-            return TorLink(connection: try await connect(to: process), process: process)
+        do throws(OnionLoss) {
+            let connection = try await connect(to: process)
+            do { try await connection.send(.takeOwnership) } catch { throw .control(error) }
+            return TorLink(connection: connection, process: process)
         } catch {
             await process.stop()
             throw error
+        }
+    }
+
+    /// A second tor would take away the first one's control socket before it finds the directory locked.
+    private static func makeSureOfVacancy(_ settings: TorProcess.Settings) async throws(OnionLoss) {
+        let end = ContinuousClock.now + leaveTime
+        while let stream = try? await Stream.connect(
+            to: .unix(path: settings.controlSocket), deadline: .seconds(1))
+        {
+            stream.close()
+            guard ContinuousClock.now < end, !Task.isCancelled else {
+                throw .process(.anotherTor(dataDirectory: settings.dataDirectory))
+            }
+            try? await Task.sleep(for: tryInterval)
         }
     }
 
@@ -41,32 +60,14 @@ struct TorLink {
         let end = ContinuousClock.now + startTime
         while true {
             do {
-                let connection = try await ControlConnection.open(
-                    process.controlEndpoint, credentials: process.credentials)
-                try await claim(process, on: connection)
-                return connection
-            } catch let error as ControlError {
-                if let failure = process.failure { throw .process(failure) }
-                guard error.mayPassSoon else { throw .control(error) }
-                guard ContinuousClock.now < end else { throw .process(.silent(after: startTime)) }
-            } catch let error as TorProcessError {
-                throw .process(error)
+                return try await .open(process.controlEndpoint, credentials: process.credentials)
             } catch {
-                preconditionFailure("not an error of this module")
+                if let failure = process.failure { throw .process(failure) }
+                guard error.mayPassSoon, !Task.isCancelled else { throw .control(error) }
+                guard ContinuousClock.now < end else { throw .process(.silent(after: startTime)) }
             }
-            guard !Task.isCancelled else { throw .control(.closed) }
             try? await Task.sleep(for: tryInterval)
         }
-    }
-
-    /// Makes sure that the tor that answers is ours, and binds its life to the connection.
-    private static func claim(_ process: TorProcess, on connection: ControlConnection) async throws {
-        let reply = try await connection.send(.getInfo(["process/pid"]))
-        guard reply["process/pid"] == "\(process.processID)" else {
-            connection.close()
-            throw TorProcessError.anotherTor(dataDirectory: process.settings.dataDirectory)
-        }
-        try await connection.send(.takeOwnership)
     }
 
     /// Where this tor takes SOCKS connections; the first of several.

@@ -72,14 +72,29 @@ import Testing
         }
     }
 
-    @Test @EventLoop func aSecondTorInTheSameDirectoryIsNotMistakenForOurs() async throws {
+    @Test @EventLoop func aSecondTorInTheSameDirectoryIsRefusedAndTheFirstIsLeftAlone() async throws {
         let settings = try settings()
         let first = try await TorLink.own(settings) { _ in }
+        let process = try #require(first.process)
         await #expect(throws: OnionLoss.process(.anotherTor(dataDirectory: settings.dataDirectory))) {
             try await TorLink.own(settings) { _ in }
         }
-        try await first.connection.send(.getInfo(["version"]))
+        // Its control socket is still its own.
+        let other = try await ControlConnection.open(
+            process.controlEndpoint, credentials: process.credentials)
+        #expect(try await other.send(.getInfo(["process/pid"]))["process/pid"] == "\(process.processID)")
         _ = await first.close(because: .closed)
+    }
+
+    /// Someone may have started it by hand, with another control port.
+    @Test @EventLoop func aDirectoryThatTorFindsLockedIsToldAsSuch() async throws {
+        let other = try LoneTor()
+        _ = try await other.connect()
+        let directory = other.directory.path + "/data"
+        let settings = try settings(dataDirectory: directory)
+        await #expect(throws: OnionLoss.process(.anotherTor(dataDirectory: directory))) {
+            try await TorLink.own(settings) { _ in }
+        }
     }
 
     @Test @EventLoop func aPathThatIsTooLongForASocketIsToldBeforeTheStart() async throws {

@@ -48,6 +48,7 @@ package final class TorProcess {
     private var complaints: [(words: String, at: ContinuousClock.Instant)] = []
     /// What it complained of earlier is not why it ends.
     private static let complaintLifetime = Duration.seconds(2)
+    private var isLockedOut = false
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []
 
     /// - Parameter onLine: each line of tor's log, without addresses.
@@ -92,6 +93,9 @@ package final class TorProcess {
 
     private func remember(_ line: TorLogLine) {
         guard line.level >= .warning else { return }
+        if line.words.hasPrefix("It looks like another Tor process is running with the same data directory") {
+            isLockedOut = true
+        }
         complaints.append((line.words, .now))
         if complaints.count > 8 { complaints.removeFirst() }
     }
@@ -103,7 +107,10 @@ package final class TorProcess {
                 && !complaint.words.hasPrefix("Reading config failed")
                 && !complaint.words.hasPrefix("You are running")
         }
-        failure = .ended(exit, lastWords: words.suffix(2).map(\.words).joined(separator: " "))
+        failure =
+            isLockedOut
+            ? .anotherTor(dataDirectory: settings.dataDirectory)
+            : .ended(exit, lastWords: words.suffix(2).map(\.words).joined(separator: " "))
         for waiter in exitWaiters { waiter.resume() }
         exitWaiters = []
     }
@@ -121,7 +128,7 @@ package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertibl
     case ended(ChildExit, lastWords: String)
     /// It runs, and did not open its control port in time.
     case silent(after: Duration)
-    /// The process that answers in this data directory is not the one we started.
+    /// A tor that is not ours runs in this data directory.
     case anotherTor(dataDirectory: String)
 
     package var description: String {
