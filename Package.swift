@@ -67,6 +67,7 @@ let package = Package(
             name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
         tests("Relay", ["Relay", "Vectors"]),
+        tests("Simulation", ["Relay", "Vectors"]),
         tests("JSON", ["JSON"]),
         tests("HTTP1", ["HTTP1"]),
         tests("Reactor", ["Reactor"]),

@@ -43,7 +43,8 @@ struct Delivery: Sendable {
     private struct Queue: Sendable {
         var head: Slot
         var tail: Slot
-        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time.
+        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time. Forgotten with the queue: a
+        /// gateway that still wants the device spared says so again.
         var notBefore: Int64
     }
 

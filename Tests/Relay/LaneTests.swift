@@ -1,4 +1,5 @@
 import Testing
+import Vectors
 
 @testable import Relay
 

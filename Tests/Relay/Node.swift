@@ -1,3 +1,5 @@
+import Vectors
+
 @testable import Relay
 
 /// A pipeline with a clock that the test sets and an outbox that stores whatever comes.

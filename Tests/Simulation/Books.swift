@@ -1,0 +1,81 @@
+@testable import Relay
+
+/// What an outsider knows: what was accepted, how it ended, what the gateways have asked for. Kept from receipts,
+/// requests and endings alone, never from the pipeline's own state.
+struct Books {
+    struct Entry {
+        let notification: Notification
+        let token: Digest
+        /// Monotonic nanoseconds; before this it must not end expired.
+        var deadline: Int64
+    }
+
+    /// Accepted and not ended, by sequence number.
+    private(set) var waiting: [Int64: Entry] = [:]
+    /// The same by device token.
+    private var waitingOf: [Digest: Set<Int64>] = [:]
+    private(set) var accepted = 0
+    private(set) var delivered = 0
+    private(set) var refused = 0
+    private(set) var dead = 0
+    private(set) var expired = 0
+    /// Monotonic nanoseconds before which a gateway wants nothing for a device.
+    var spared: [Digest: Int64] = [:]
+    /// Ended, but not yet in the outbox: a crash undoes these.
+    private(set) var undurable: [Int64: (entry: Entry, ending: Ending)] = [:]
+
+    var ended: Int { delivered + refused + dead + expired }
+
+    mutating func accept(_ sequence: Int64, _ entry: Entry) {
+        accepted += 1
+        wait(sequence, entry)
+    }
+
+    private mutating func wait(_ sequence: Int64, _ entry: Entry) {
+        waiting[sequence] = entry
+        waitingOf[entry.token, default: []].insert(sequence)
+    }
+
+    /// The oldest that waits for a device.
+    func first(of token: Digest) -> Int64? { waitingOf[token]?.min() }
+    func count(of token: Digest) -> Int { waitingOf[token]?.count ?? 0 }
+
+    mutating func end(_ sequence: Int64, _ ending: Ending) -> Entry? {
+        guard let entry = waiting.removeValue(forKey: sequence) else { return nil }
+        waitingOf[entry.token]?.remove(sequence)
+        // With the last one the node forgets the wish: the next one asks anew.
+        if waitingOf[entry.token]?.isEmpty == true { spared[entry.token] = nil }
+        undurable[sequence] = (entry, ending)
+        count(ending, 1)
+        return entry
+    }
+
+    mutating func makeDurable(_ sequence: Int64) { undurable[sequence] = nil }
+
+    /// The process is gone, and with it every end that was not written down.
+    mutating func crash() {
+        for (sequence, undone) in undurable {
+            count(undone.ending, -1)
+            wait(sequence, undone.entry)
+        }
+        undurable = [:]
+        spared = [:]
+    }
+
+    mutating func setDeadlines(_ deadline: (Notification) -> Int64) {
+        waiting = waiting.mapValues { entry in
+            var entry = entry
+            entry.deadline = deadline(entry.notification)
+            return entry
+        }
+    }
+
+    private mutating func count(_ ending: Ending, _ step: Int) {
+        switch ending {
+        case .delivered: delivered += step
+        case .refused: refused += step
+        case .tokenDead: dead += step
+        case .expired: expired += step
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Vectors
+
+@testable import Relay
+
+/// The pipeline between senders, an outbox and gateways that all misbehave, on a clock that jumps. One seed is one
+/// history. After each step the books must balance.
+final class World {
+    struct Commit {
+        var changes: [OutboxChange]
+        var tickets: [Pipeline.Handle]
+    }
+
+    struct Attempt {
+        let handle: Pipeline.Handle
+        let lane: LaneID
+        let notification: Notification
+        let token: Digest
+        let verdict: ModelGateway.Verdict
+    }
+
+    var random: SeededRandom
+    var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
+    var pipeline = World.pipeline()
+    var outbox = ModelOutbox()
+    var gateway = ModelGateway()
+    var books = Books()
+    private(set) var violation: String?
+    private(set) var steps = 0
+    private(set) var crashes = 0
+
+    var tickets: [Pipeline.Handle] = []
+    var commit: Commit?
+    var loads: [LaneID: [Int64]] = [:]
+    var attempts: [Attempt] = []
+    var hasFaults = true
+    var submitted: [Submission] = []
+    var nextUid = 0
+    /// When each submission will have lapsed, as told when it came.
+    var deadlines: [Int64: Int64] = [:]
+    /// What waited at the last start, in all and of one device: what was accepted is taken over beyond every limit.
+    var restored = 0
+    var restoredOfOne = 0
+    /// Taken in an attempt whose answer the node got: never to be taken again, unless a crash undid the answer.
+    var settled: Set<NotificationID> = []
+    /// The id under which each sequence number is sent.
+    var ids: [Int64: NotificationID] = [:]
+
+    static let android = LaneID(app: "android", isSandbox: false)
+    static let lanes = [
+        android, LaneID(app: "ios", isSandbox: false), LaneID(app: "ios", isSandbox: true),
+    ]
+    static let devicesPerLane = 7
+    static let requestsAtOnce = 5
+    static let bodyBudget = 2000
+
+    static let limits: Admission.Limits = {
+        var limits = Admission.Limits()
+        limits.tokenRate = 20
+        limits.waitingPerToken = 8
+        limits.waiting = 90
+        limits.waitingBytes = 9000
+        limits.storingBytes = 1500
+        return limits
+    }()
+
+    static func pipeline() -> Pipeline {
+        let apps = [("ios", GatewayKind.apns), ("android", .fcm)].map { name, gateway in
+            App(name: name, gateway: gateway, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        }
+        return Pipeline(
+            validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
+            bodyBudget: bodyBudget)
+    }
+
+    init(seed: UInt64) { random = SeededRandom(state: seed) }
+
+    func fail(_ what: String) { if violation == nil { violation = "step \(steps): \(what)" } }
+    func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+    /// One event, and the books.
+    func step() {
+        steps += 1
+        switch draw(1000) {
+        case 0..<260: submit()
+        case 260..<380: beginCommit()
+        case 380..<500: endCommit(succeeds: !hasFaults || draw(8) > 0)
+        case 500..<680: pump(World.lanes[draw(World.lanes.count)])
+        case 680..<860: answer()
+        case 860..<900: endLoad(succeeds: !hasFaults || draw(5) > 0)
+        case 900..<960: pass(.milliseconds(draw(3000)))
+        case 960..<975: pass(.seconds(draw(600)))
+        case 975..<985: end(pipeline.expire(at: now))
+        case 985..<989: forget()
+        case 989..<993: changeMood()
+        case 993..<995: pipeline.resume(lane: pipeline.lane(World.lanes[draw(World.lanes.count)]))
+        case 995..<997: if hasFaults { jump() }
+        default: if hasFaults, draw(3) == 0 { crash() }
+        }
+        check()
+    }
+
+    func pass(_ time: Duration) {
+        now.monotonicNanoseconds += time.nanoseconds
+        now.unixMilliseconds += time.milliseconds
+    }
+
+    /// The wall clock is set, by up to forty days.
+    private func jump() {
+        now.unixMilliseconds +=
+            Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
+    }
+
+    private func changeMood() {
+        guard hasFaults else { return }
+        let mood = ModelGateway.Mood.allCases[draw(ModelGateway.Mood.allCases.count)]
+        gateway.change(World.lanes[draw(World.lanes.count)], to: mood)
+    }
+
+    private func forget() {
+        let day: Int64 = 86_400_000
+        pipeline.forget(
+            acceptedBefore: now.unixMilliseconds - day, buriedBefore: now.unixMilliseconds - day / 24)
+    }
+
+    /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
+    private func crash() {
+        crashes += 1
+        if commit != nil, draw(2) == 0 { applyCommit(tellsResults: false) }
+        for attempt in attempts where attempt.verdict.isTaken && !attempt.verdict.isTakenOnArrival {
+            if draw(2) == 0 { take(attempt) }
+        }
+        commit = nil
+        tickets = []
+        loads = [:]
+        attempts = []
+        settled = []
+        books.crash()
+        let wasDown = Duration.seconds(draw(100))
+        now.unixMilliseconds += wasDown.milliseconds
+        now.monotonicNanoseconds = Int64(draw(1_000_000_000))
+        pipeline = World.pipeline()
+        let content = outbox.content
+        pipeline.restore(content, at: now)
+        for row in content.waiting where books.waiting[row.sequence] == nil {
+            // Written down, but its sender never heard: it counts from now on.
+            accept(row.sequence)
+        }
+        books.setDeadlines { [now] in
+            now.deadline($0.expiresAt, within: Validator.longestLifetime)
+        }
+        restored = pipeline.waiting
+        restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
+        if content.waiting.map(\.sequence) != books.waiting.keys.sorted() {
+            fail("the outbox does not hold what waits")
+        }
+    }
+
+    func accept(_ sequence: Int64) {
+        guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
+        let deadline = deadlines.removeValue(forKey: sequence) ?? .max
+        books.accept(
+            sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
+    }
+
+    func end(_ endings: [(sequence: Int64, ending: Ending)]) {
+        for (sequence, ending) in endings {
+            guard let entry = books.end(sequence, ending) else {
+                fail("\(sequence) ended (\(ending)) without waiting")
+                continue
+            }
+            if ending == .delivered, gateway.taken[entry.notification.id] == nil {
+                fail("\(sequence) is called delivered, and no gateway took it")
+            }
+            if ending == .expired, now.monotonicNanoseconds < entry.deadline {
+                fail("\(sequence) expired before its time")
+            }
+        }
+    }
+}

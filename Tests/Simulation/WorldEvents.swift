@@ -1,0 +1,166 @@
+@testable import Relay
+
+/// What senders, outbox and gateways do.
+extension World {
+    func submit() {
+        var submission: Submission
+        switch draw(20) {
+        case 0..<3 where !submitted.isEmpty:
+            // A sender that heard nothing comes again.
+            submission = submitted[draw(submitted.count)]
+        case 3 where !submitted.isEmpty:
+            submission = submitted[draw(submitted.count)]
+            submission.message = fresh()
+        default:
+            let lane = draw(World.lanes.count)
+            let device = draw(World.devicesPerLane)
+            let life = [0, 0, 0, 2000, 30_000, 600_000][draw(6)]
+            submission = Submission(
+                uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: [.android, .ios, .iosDev][lane],
+                deviceToken: String(repeating: "0\(device)", count: 32), message: fresh(),
+                isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
+            if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
+        }
+        let id = NotificationID.random(using: &random)
+        switch pipeline.submit(
+            submission, id: id, at: now, digests: { World.digests($0, uid: submission.uid) })
+        {
+        case .storing(let handle):
+            tickets.append(handle)
+            let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
+            deadlines[handle.sequence] = now.deadline(expiresAt, within: Validator.longestLifetime)
+        case .answered(.stored): fail("stored without a commit")
+        case .answered: break
+        }
+    }
+
+    /// A message that no other submission has.
+    private func fresh() -> String {
+        nextUid += 1
+        let digits = String(nextUid)
+        return String(repeating: "A", count: 40 - digits.count) + digits
+    }
+
+    static func digests(_ notification: Notification, uid: String?) -> SubmissionDigests {
+        let lane = World.lanes.firstIndex(of: notification.lane) ?? 9
+        // Devices differ in their second digit, messages in their number.
+        let device = UInt64(notification.deviceToken.utf8.dropFirst().first ?? 0)
+        let token = Digest(high: UInt64(lane), low: device)
+        let number = UInt64(notification.message.drop { $0 == "A" }) ?? 0
+        let content = Digest(high: number, low: UInt64(lane) << 8 | device)
+        let identity = uid.flatMap { UInt64($0.dropFirst(3)) }.map { Digest(high: $0, low: .max) }
+        return SubmissionDigests(token: token, identity: identity ?? content, content: content)
+    }
+
+    func beginCommit() {
+        guard commit == nil, pipeline.hasChanges else { return }
+        commit = Commit(changes: pipeline.takeChanges(), tickets: tickets)
+        tickets = []
+    }
+
+    func endCommit(succeeds: Bool) {
+        guard let commit else { return }
+        guard succeeds else {
+            self.commit = nil
+            pipeline.putBack(commit.changes)
+            for ticket in commit.tickets { pipeline.storeFailed(ticket) }
+            return
+        }
+        applyCommit(tellsResults: true)
+    }
+
+    func applyCommit(tellsResults: Bool) {
+        guard let commit else { return }
+        self.commit = nil
+        let results = outbox.commit(commit.changes) { self.fail($0) }
+        for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
+        guard tellsResults else { return }
+        if results.count != commit.tickets.count {
+            fail("\(results.count) results for \(commit.tickets.count)")
+        }
+        for (ticket, result) in zip(commit.tickets, results) {
+            if result == .stored { accept(ticket.sequence) }
+            let receipt = pipeline.stored(ticket, result: result, at: now)
+            switch (result, receipt) {
+            case (.stored, .stored), (.conflict, .ended(.refused(reason: "DuplicateUid"))): break
+            case (.stored, .ended(let ending)): end([(ticket.sequence, ending)])
+            case (.alreadyWaiting(let first), .stored):
+                if !pipeline.isWaiting(first), pipeline.unsavedEnding(of: first) == nil {
+                    fail("nobody knows what became of \(first)")
+                }
+            case (.alreadyEnded(let known), .ended(let told)) where known == told: break
+            default: fail("\(result) is told as \(receipt)")
+            }
+        }
+    }
+
+    /// Sends what a lane has, as far as its connection takes it.
+    func pump(_ id: LaneID) {
+        guard loads[id] == nil else { return }
+        let lane = pipeline.lane(id)
+        while attempts.count(where: { $0.lane == id }) < World.requestsAtOnce {
+            switch pipeline.nextStep(in: lane, at: now) {
+            case .send(let handle, let notification): send(handle, notification, by: id)
+            case .load(let sequences):
+                if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
+                loads[id] = sequences
+                return
+            case .ended(let sequence, let ending): end([(sequence, ending)])
+            case .wait(let until):
+                if until <= now.monotonicNanoseconds { fail("\(id) waits for the past") }
+                return
+            case .idle: return
+            }
+        }
+    }
+
+    private func send(_ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID) {
+        let token = World.digests(notification, uid: nil).token
+        if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
+        if books.first(of: token) != handle.sequence {
+            fail("\(handle.sequence) overtakes one of its device")
+        }
+        if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
+        if now.monotonicNanoseconds < books.spared[token] ?? .min { fail("a device is not spared") }
+        if ids[handle.sequence, default: notification.id] != notification.id {
+            fail("another id on a repeat")
+        }
+        if outbox.rows[handle.sequence]?.notification != notification { fail("sent is not what was stored") }
+        ids[handle.sequence] = notification.id
+        let verdict = gateway.verdict(for: lane, using: &random)
+        let attempt = Attempt(
+            handle: handle, lane: lane, notification: notification, token: token, verdict: verdict)
+        if verdict.isTakenOnArrival { take(attempt) }
+        attempts.append(attempt)
+        let presentLane = pipeline.lanes[pipeline.lane(lane)]
+        if presentLane.condition == .trying, presentLane.inFlight != 1 { fail("\(lane) tries with many") }
+        if presentLane.inFlight != attempts.count(where: { $0.lane == lane }) { fail("\(lane) miscounts") }
+    }
+
+    func take(_ attempt: Attempt) {
+        if settled.contains(attempt.notification.id) {
+            fail("\(attempt.handle.sequence) is taken twice, and the first time was clear")
+        }
+        gateway.take(attempt.notification.id)
+    }
+
+    func answer() {
+        guard !attempts.isEmpty else { return }
+        let attempt = attempts.remove(at: draw(attempts.count))
+        let verdict = attempt.verdict
+        if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
+        if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
+        if case .deferred(let deferral) = verdict.outcome, deferral.scope == .device, !deferral.isUnharmed {
+            let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
+            books.spared[attempt.token] = now.monotonicNanoseconds + wish.nanoseconds
+        }
+        end(pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random))
+    }
+
+    func endLoad(succeeds: Bool) {
+        guard let (lane, sequences) = loads.min(by: { $0.value[0] < $1.value[0] }) else { return }
+        loads[lane] = nil
+        guard succeeds else { return pipeline.loadFailed(sequences) }
+        end(pipeline.loaded(outbox.notifications(sequences), of: sequences))
+    }
+}
