@@ -104,10 +104,10 @@ final class Demo {
             throw Broken(step: "the node ended before it was published")
         }
         narrator.tell("node said: \(line)")
-        guard let address = readText(world.state + "/onion-address")?.split(separator: "\n").first else {
+        guard let address = try? PrivateFile.read(world.state + "/onion-address", limit: 100) else {
             throw Broken(step: "the node wrote no onion-address")
         }
-        return String(address)
+        return String(decoding: address.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
     /// Sends a notification and follows it to the phone's screen.

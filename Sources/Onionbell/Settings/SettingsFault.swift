@@ -10,6 +10,13 @@ struct SettingsFault: Error, Equatable, CustomStringConvertible {
         let place = line.map { "line \($0): " } ?? ""
         return place + (key.isEmpty ? problem : "\(key): \(problem)")
     }
+
+    /// A piece of the file as a message may hold it: without control characters, and not for pages.
+    static func shown(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+        let short = text.count > 64 ? text.prefix(64) + "…" : text[...]
+        return isPlain ? String(short) : String(short.debugDescription.dropFirst().dropLast())
+    }
 }
 
 /// All that is wrong with a configuration.
@@ -17,14 +24,23 @@ struct SettingsError: Error, CustomStringConvertible {
     var file: String
     var faults: [SettingsFault]
 
+    /// Faults beyond that are only counted.
+    private static let shownFaults = 100
+
     var description: String {
-        (["\(file): \(faults.count == 1 ? "one fault" : "\(faults.count) faults")"] + faults.map { "  \($0)" })
+        let count = faults.count == 1 ? "one fault" : "\(faults.count) faults"
+        let rest = faults.count - Self.shownFaults
+        return
+            (["\(file): \(count)"] + faults.prefix(Self.shownFaults).map { "  \($0)" }
+            + (rest > 0 ? ["  and \(rest) more"] : []))
             .joined(separator: "\n")
     }
 }
 
 /// The known name that was probably meant: the one that takes the fewest edits, if they are few.
 func nearestName(to name: String, among known: some Sequence<String>) -> String? {
+    // Nobody means one of ours by a name of such a length, and the search would take its time.
+    guard name.utf8.count <= 64 else { return nil }
     let nearest = known.map { (name: $0, edits: editDistance(name, $0)) }.min { $0.edits < $1.edits }
     guard let nearest, nearest.edits <= max(2, name.count / 2) else { return nil }
     return nearest.name

@@ -1,4 +1,3 @@
-import Reactor
 import Yams
 
 /// Reads typed values out of a YAML mapping and the environment, and gathers every fault on the way.
@@ -6,8 +5,13 @@ import Yams
 /// A value from the environment wins: `ONIONBELL_TOR_MODE` over `tor.mode`.
 final class SettingsReader {
     private(set) var faults: [SettingsFault] = []
-    private let environment: [String: String]
-    private var environmentNames: Set<String> = []
+    /// Every key that was asked for; `apps[].topic` for all apps.
+    private(set) var keys: Set<String> = []
+    /// Those of them that stand in the file.
+    private(set) var keysInFile: Set<String> = []
+    /// The variables that were looked for.
+    private(set) var environmentNames: Set<String> = []
+    fileprivate let environment: [String: String]
     /// Relative file names in the configuration are relative to this.
     private let directory: String
 
@@ -28,31 +32,50 @@ final class SettingsReader {
         path.isEmpty || path.hasPrefix("/") ? path : "\(directory)/\(path)"
     }
 
+    /// The variable that overrides a key.
+    static func environmentName(of key: String) -> String {
+        prefix + key.uppercased().map { $0 == "." ? "_" : $0 }
+    }
+
+    fileprivate func note(_ key: String, isSingleValue: Bool, isInFile: Bool) {
+        keys.insert(key)
+        if isInFile { keysInFile.insert(key) }
+        if isSingleValue { environmentNames.insert(Self.environmentName(of: key)) }
+    }
+
     /// Every variable with our prefix has been asked for by now, or is a mistake.
     func refuseUnknownEnvironment() {
         for name in environment.keys.sorted()
         where name.hasPrefix(Self.prefix) && !environmentNames.contains(name)
             && !Self.otherNames.contains(name)
         {
-            let hint = nearestName(to: name, among: environmentNames).map { "; did you mean \($0)?" } ?? ""
-            fault(name, nil, "no such setting in the environment\(hint)")
+            let isList = keys.contains { Self.environmentName(of: $0) == name }
+            let hint =
+                isList
+                ? "; lists stand in the file only"
+                : nearestName(to: name, among: environmentNames.sorted()).map { "; did you mean \($0)?" }
+                    ?? ""
+            fault(SettingsFault.shown(name), nil, "no such setting in the environment\(hint)")
         }
     }
+}
 
+extension SettingsReader {
     /// A mapping of the file, and what may stand in it.
     final class Section {
         let reader: SettingsReader
         let path: String
         private let node: Node?
+        /// Names that were asked for.
         private var known: [String] = []
-        /// Lists have no names in the environment.
-        private let isInList: Bool
+        /// `apps[]` for each of the list's items: they have no names in the environment.
+        private let listPath: String?
 
-        init(_ reader: SettingsReader, path: String = "", node: Node?, isInList: Bool = false) {
+        init(_ reader: SettingsReader, path: String = "", node: Node?, listPath: String? = nil) {
             self.reader = reader
             self.path = path
             self.node = node
-            self.isInList = isInList
+            self.listPath = listPath
             if let node, node.mapping == nil, !node.isNull {
                 reader.fault(path, node.mark?.line, "must be a mapping of keys to values")
             }
@@ -60,127 +83,88 @@ final class SettingsReader {
 
         func key(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-        private func child(_ name: String) -> Node? {
+        private func child(_ name: String, isSingleValue: Bool) -> Node? {
             known.append(name)
-            return node?.mapping?[name]
+            let child = node?.mapping?[name]
+            reader.note(
+                listPath.map { "\($0).\(name)" } ?? key(name),
+                isSingleValue: isSingleValue && listPath == nil,
+                isInFile: child != nil)
+            return child
         }
 
-        func section(_ name: String) -> Section { Section(reader, path: key(name), node: child(name)) }
+        private func override(_ name: String) -> String? {
+            listPath == nil ? reader.environment[SettingsReader.environmentName(of: key(name))] : nil
+        }
+
+        /// A fault of the value under `name`: where that stands, or where it should.
+        func fault(_ name: String, _ problem: String) {
+            guard override(name) == nil else {
+                return reader.fault(SettingsReader.environmentName(of: key(name)), nil, problem)
+            }
+            reader.fault(key(name), (node?.mapping?[name] ?? node)?.mark?.line, problem)
+        }
+
+        func section(_ name: String) -> Section {
+            known.append(name)
+            return Section(reader, path: key(name), node: node?.mapping?[name])
+        }
 
         func list(_ name: String) -> [Section] {
-            guard let list = child(name), !list.isNull else { return [] }
+            guard let list = child(name, isSingleValue: false), !list.isNull else { return [] }
             guard let items = list.sequence else {
-                reader.fault(key(name), list.mark?.line, "must be a list")
+                fault(name, "must be a list")
                 return []
             }
             return items.enumerated().map {
-                Section(reader, path: "\(key(name))[\($0.offset)]", node: $0.element, isInList: true)
+                Section(
+                    reader, path: "\(key(name))[\($0.offset)]", node: $0.element, listPath: "\(key(name))[]")
             }
         }
 
-        /// The value's text and where it stands; `nil` when nothing was set.
-        private func scalar(_ name: String) -> (text: String, line: Int?)? {
-            let node = child(name)
-            if !isInList {
-                let variable = SettingsReader.prefix + key(name).uppercased().map { $0 == "." ? "_" : $0 }
-                reader.environmentNames.insert(variable)
-                if let text = reader.environment[variable] { return (text, nil) }
-            }
+        /// The value's text; `nil` when nothing was set.
+        private func scalar(_ name: String) -> String? {
+            let node = child(name, isSingleValue: true)
+            if let text = override(name) { return text }
             guard let node, !node.isNull else { return nil }
             guard let scalar = node.scalar else {
-                reader.fault(key(name), node.mark?.line, "must be a single value")
+                fault(name, "must be a single value")
                 return nil
             }
-            return (scalar.string, node.mark?.line)
+            return scalar.string
         }
 
         func value<Value>(
             _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
         ) -> Value {
-            guard let (text, line) = scalar(name) else { return fallback }
+            guard let text = scalar(name) else { return fallback }
             guard let value = parse(text) else {
-                reader.fault(key(name), line, "\"\(text)\" is not allowed; \(expected)")
+                fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
                 return fallback
             }
             return value
         }
 
-        func text(_ name: String, default fallback: String = "") -> String {
-            scalar(name)?.text ?? fallback
-        }
-
-        func path(_ name: String, default fallback: String = "") -> String {
-            reader.absolute(text(name, default: fallback))
-        }
-
-        func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-            value(
-                name, default: fallback,
-                expecting: "a whole number from \(range.lowerBound) to \(range.upperBound)"
-            ) {
-                Int($0).flatMap { range.contains($0) ? $0 : nil }
-            }
-        }
-
-        func number(_ name: String, default fallback: Double, in range: ClosedRange<Double>) -> Double {
-            value(
-                name, default: fallback, expecting: "a number from \(range.lowerBound) to \(range.upperBound)"
-            ) {
-                Double($0).flatMap { range.contains($0) ? $0 : nil }
-            }
-        }
-
-        func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration {
-            .seconds(integer(name, default: Int(fallback.components.seconds), in: range))
-        }
-
-        func flag(_ name: String, default fallback: Bool) -> Bool {
-            value(name, default: fallback, expecting: "true or false") { Bool($0) }
-        }
-
-        func choice<Value: RawRepresentable & CaseIterable>(_ name: String, default fallback: Value) -> Value
-        where Value.RawValue == String {
-            let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            return value(name, default: fallback, expecting: "one of \(allowed)") { Value(rawValue: $0) }
-        }
-
-        func port(_ name: String, default fallback: UInt16) -> UInt16 {
-            UInt16(integer(name, default: Int(fallback), in: 1...65535))
-        }
-
-        func endpoint(_ name: String, default fallback: Endpoint) -> Endpoint {
-            value(name, default: fallback, expecting: "ADDRESS:PORT or unix:/PATH") { Endpoint($0) }
-        }
-
-        func url(_ name: String, default fallback: String, mayBeEmpty: Bool = false) -> String {
-            value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
-                if text.isEmpty && mayBeEmpty { return text }
-                return text.hasPrefix("https://") && text.count > 8 || text.hasPrefix("http://") ? text : nil
-            }
-        }
-
-        func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
-            guard let node = child(name), !node.isNull else { return fallback }
-            let ports = node.sequence?.map { $0.scalar.flatMap { UInt16($0.string) } ?? 0 } ?? [0]
-            guard !ports.contains(0) else {
-                reader.fault(key(name), node.mark?.line, "must be a list of ports, 1 to 65535: [80, 8021]")
-                return fallback
-            }
-            return ports
-        }
-
-        var line: Int? { node?.mark?.line }
-
-        /// To be called when all keys have been asked for: whatever else stands there is a mistake.
         func refuseUnknownKeys() {
             for (keyNode, _) in node?.mapping ?? [:] {
                 let name = keyNode.scalar?.string ?? "?"
                 guard !known.contains(name) else { continue }
                 let hint = nearestName(to: name, among: known).map { "; did you mean \($0)?" }
                 reader.fault(
-                    key(name), keyNode.mark?.line,
+                    key(SettingsFault.shown(name)), keyNode.mark?.line,
                     "unknown key" + (hint ?? "; known are \(known.joined(separator: ", "))"))
             }
+        }
+
+        /// The numbers of a list, which has no name in the environment.
+        func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
+            guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
+            let ports = node.sequence?.map { $0.scalar.flatMap { UInt16($0.string) } ?? 0 } ?? [0]
+            guard !ports.contains(0), Set(ports).count == ports.count else {
+                fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
+                return fallback
+            }
+            return ports
         }
     }
 }
@@ -188,6 +172,7 @@ final class SettingsReader {
 extension Node {
     /// `key:` with nothing behind it, `~` or `null`.
     fileprivate var isNull: Bool {
-        tag == Tag(.null) || (scalar?.string.isEmpty == true && scalar?.style == .plain)
+        guard let scalar, scalar.style == .plain else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 }

@@ -1,0 +1,98 @@
+import Gateways
+import Reactor
+
+/// The kinds of values a configuration has.
+extension SettingsReader.Section {
+    func text(_ name: String, default fallback: String = "") -> String {
+        value(name, default: fallback, expecting: "text without line breaks, up to 4096 characters") {
+            $0.utf8.count <= 4096 && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil
+        }
+    }
+
+    /// Like ``text(_:default:)``, for what must not be empty.
+    func word(_ name: String, default fallback: String) -> String {
+        let word = text(name, default: fallback)
+        if word.isEmpty { fault(name, "must not be empty") }
+        return word
+    }
+
+    /// A name for other programs: no blank, nothing that a header, a log or a label would have to quote.
+    func identifier(_ name: String) -> String {
+        value(name, default: "", expecting: "letters, digits, '.', '-' and '_', up to 255") { text in
+            text.utf8.count <= 255 && text.utf8.allSatisfy(isIdentifierCharacter) ? text : nil
+        }
+    }
+
+    func path(_ name: String, default fallback: String = "") -> String {
+        reader.absolute(text(name, default: fallback))
+    }
+
+    func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+        value(
+            name, default: fallback,
+            expecting: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        ) {
+            Int($0).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    func number(_ name: String, default fallback: Double, in range: ClosedRange<Double>) -> Double {
+        value(
+            name, default: fallback, expecting: "a number from \(range.lowerBound) to \(range.upperBound)"
+        ) {
+            Double($0).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration {
+        let whole = value(
+            name, default: Int(fallback.components.seconds),
+            expecting: "whole seconds from \(range.lowerBound) to \(range.upperBound)"
+        ) {
+            Int($0).flatMap { range.contains($0) ? $0 : nil }
+        }
+        return .seconds(whole)
+    }
+
+    func flag(_ name: String, default fallback: Bool) -> Bool {
+        value(name, default: fallback, expecting: "true or false") { Bool($0) }
+    }
+
+    func choice<Value: RawRepresentable & CaseIterable>(_ name: String, default fallback: Value) -> Value
+    where Value.RawValue == String {
+        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return value(name, default: fallback, expecting: "one of \(allowed)") { Value(rawValue: $0) }
+    }
+
+    func port(_ name: String, default fallback: UInt16) -> UInt16 {
+        UInt16(integer(name, default: Int(fallback), in: 1...65535))
+    }
+
+    func endpoint(_ name: String, default fallback: Endpoint) -> Endpoint {
+        value(name, default: fallback, expecting: "ADDRESS:PORT or unix:/PATH") { Endpoint($0) }
+    }
+
+    /// Where a gateway is: `https://HOST[:PORT]`, without a slash at its end.
+    func origin(_ name: String, default fallback: String) -> String {
+        value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
+            let origin = text.hasSuffix("/") ? String(text.dropLast()) : text
+            return (try? GatewayURL(origin))?.path == "/" && !origin.hasSuffix("/") ? origin : nil
+        }
+    }
+
+    /// `https://HOST[:PORT][/PATH]`, or nothing.
+    func url(_ name: String) -> String {
+        value(name, default: "", expecting: "https://HOST[:PORT]/PATH, or nothing") { text in
+            text.isEmpty || (try? GatewayURL(text)) != nil ? text : nil
+        }
+    }
+}
+
+private func isIdentifierCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+    default: false
+    }
+}
