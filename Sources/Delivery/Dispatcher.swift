@@ -29,8 +29,6 @@ package final class Dispatcher {
     private var random = SystemRandomNumberGenerator()
 
     private var tickets: [Ticket] = []
-    /// Changes of a commit that failed; they go first into the next one.
-    private var unsaved: [OutboxChange] = []
     private var awaiting: [Int64: [Reply]] = [:]
     private var runners: [LaneID: LaneRunner] = [:]
     private var isCommitting = false
@@ -121,16 +119,15 @@ package final class Dispatcher {
     // MARK: The outbox
 
     private func startCommitting() {
-        guard !isCommitting, pipeline.hasChanges || !unsaved.isEmpty else { return }
+        guard !isCommitting, pipeline.hasChanges else { return }
         isCommitting = true
         Task { await commitWhileThereAreChanges() }
     }
 
     private func commitWhileThereAreChanges() async {
-        while pipeline.hasChanges || !unsaved.isEmpty {
-            let changes = unsaved + pipeline.takeChanges()
+        while pipeline.hasChanges {
+            let changes = pipeline.takeChanges()
             let tickets = tickets
-            unsaved = []
             self.tickets = []
             do throws(OutboxError) {
                 let results = try await outbox.commit(changes)
@@ -172,7 +169,7 @@ package final class Dispatcher {
         counters.failedCommits += 1
         if outboxFault == nil { log.error("outbox.failed", metadata: ["reason": "\(error)"]) }
         outboxFault = error
-        unsaved = changes.filter { if case .store = $0 { false } else { true } }
+        pipeline.putBack(changes)
         for ticket in tickets {
             pipeline.storeFailed(ticket.handle)
             answer(.busy(retryAfter: Dispatcher.retryWhenOutboxFails), to: ticket.reply)
@@ -241,12 +238,16 @@ package final class Dispatcher {
         runner.isLoading = true
         Task {
             do throws(OutboxError) {
-                pipeline.loaded(try await outbox.notifications(sequences), of: sequences)
+                let found = try await outbox.notifications(sequences)
+                for (sequence, ending) in pipeline.loaded(found, of: sequences) { end(sequence, ending) }
+                runner.isLoading = false
+                pump(runner)
             } catch {
+                log.error("outbox.unreadable", metadata: ["reason": "\(error)"])
                 pipeline.loadFailed(sequences)
+                runner.isLoading = false
+                runner.timer.start(after: Dispatcher.retryCommit)
             }
-            runner.isLoading = false
-            pump(runner)
         }
     }
 
