@@ -24,8 +24,9 @@ package struct Counters: Equatable, Sendable {
     mutating func count(_ receipt: Receipt) {
         switch receipt {
         case .stored: stored += 1
+        case .held: break  // Counted when it was stored.
         case .busy: busy += 1
-        case .ended(.refused(let reason)), .ended(.tokenDead(let reason)):
+        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
             refusedByReason[reason, default: 0] += 1
         case .ended(.delivered), .ended(.expired): duplicates += 1
         }
@@ -36,7 +37,7 @@ package struct Counters: Equatable, Sendable {
         case .delivered:
             delivered += 1
             lastDelivery = time
-        case .refused(let reason): refusedByGateway[reason, default: 0] += 1
+        case .refused(let reason, _): refusedByGateway[reason, default: 0] += 1
         case .tokenDead: tokensDead += 1
         case .expired: expired += 1
         }

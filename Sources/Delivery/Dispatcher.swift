@@ -8,7 +8,8 @@ import Relay
 /// that holds its notification has returned.
 @EventLoop
 package final class Dispatcher {
-    /// Tells a sender; called once, and a second time with the end when it was asked for and was not yet known.
+    /// Tells a sender; called once, and when the outcome was asked for and is not yet known, again: with the end, and
+    /// before that with ``Relay/Receipt/held(reason:)`` whenever the operator's help is needed first.
     package typealias Reply = @EventLoop (Receipt) -> Void
 
     /// A submission in the next commit.
@@ -99,11 +100,9 @@ package final class Dispatcher {
     package func submit(_ submission: Submission, awaitsOutcome: Bool, reply: @escaping Reply) {
         counters.submitted += 1
         guard !isStopping else {
-            return answer(.busy(retryAfter: Dispatcher.retryWhenOutboxFails), to: reply)
+            return answer(.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails)), to: reply)
         }
-        let id = NotificationID.random(using: &random)
-        let submitted = pipeline.submit(submission, id: id, at: .now) { digester($0, uid: submission.uid) }
-        switch submitted {
+        switch pipeline.submit(submission, at: .now, digests: { digester(submission, to: $0) }) {
         case .answered(let receipt): answer(receipt, to: reply)
         case .storing(let handle):
             tickets.append(Ticket(handle: handle, awaitsOutcome: awaitsOutcome, reply: reply))
@@ -153,7 +152,11 @@ package final class Dispatcher {
                 if case .alreadyWaiting(let first) = result { first } else { ticket.handle.sequence }
             if pipeline.isWaiting(sequence) {
                 awaiting[sequence, default: []].append(ticket.reply)
-            } else if let ending = pipeline.unsavedEnding(of: sequence) {
+                ticket.reply(.stored)
+                if let reason = pipeline.blockedReason(of: sequence) { ticket.reply(.held(reason: reason)) }
+                return
+            }
+            if let ending = pipeline.unsavedEnding(of: sequence) {
                 // It ended while this commit ran, so the outbox didn't know yet.
                 return ticket.reply(.ended(ending))
             }
@@ -172,7 +175,7 @@ package final class Dispatcher {
         pipeline.putBack(changes)
         for ticket in tickets {
             pipeline.storeFailed(ticket.handle)
-            answer(.busy(retryAfter: Dispatcher.retryWhenOutboxFails), to: ticket.reply)
+            answer(.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails)), to: ticket.reply)
         }
         commitAgain.start(after: Dispatcher.retryCommit)
     }
@@ -221,9 +224,16 @@ package final class Dispatcher {
             counters.deferred[reason, default: 0] += 1
             guard blocked != reason else { return }
             log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
+            tellHeld(reason, in: runner)
         case .accepted, .refused, .tokenDead:
             guard blocked != nil else { return }
             log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
+        }
+    }
+
+    private func tellHeld(_ reason: String, in runner: LaneRunner) {
+        for (sequence, replies) in awaiting where pipeline.lane(of: sequence) == runner.index {
+            for reply in replies { reply(.held(reason: reason)) }
         }
     }
 

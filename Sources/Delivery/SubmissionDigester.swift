@@ -12,19 +12,16 @@ package final class SubmissionDigester {
     /// - Parameter key: 32 random bytes.
     package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
 
-    func callAsFunction(_ notification: Notification, uid: String?) -> SubmissionDigests {
+    func callAsFunction(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         // Each kind of digest begins with a byte of its own; the parts are told apart by a byte that none can hold.
-        write(
-            UInt8(ascii: "t"), notification.app, notification.isSandbox ? "sandbox" : "",
-            notification.deviceToken)
+        let host = recipient.isSandbox ? "sandbox" : ""
+        write(UInt8(ascii: "t"), recipient.app, host, recipient.deviceToken)
         let token = digest(text)
-        write(
-            UInt8(ascii: "c"), notification.app, notification.isSandbox ? "sandbox" : "",
-            notification.deviceToken)
-        append(notification.message)
+        write(UInt8(ascii: "c"), recipient.app, host, recipient.deviceToken)
+        append(submission.message)
         let content = digest(text)
         var identity = content
-        if let uid {
+        if let uid = submission.uid {
             write(UInt8(ascii: "u"), uid)
             identity = digest(text)
         }

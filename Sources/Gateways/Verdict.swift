@@ -18,8 +18,10 @@ struct Verdict: Equatable, Sendable {
     var outcome: Outcome
     var consequence = Consequence.none
 
-    static func refused(_ reason: String, _ consequence: Consequence = .none) -> Verdict {
-        Verdict(outcome: .refused(reason: reason), consequence: consequence)
+    static func refused(
+        _ reason: String, _ consequence: Consequence = .none, detail: String? = nil
+    ) -> Verdict {
+        Verdict(outcome: .refused(reason: reason, detail: detail), consequence: consequence)
     }
 
     static func blocked(_ reason: String, _ consequence: Consequence = .none) -> Verdict {
@@ -60,6 +62,15 @@ struct GatewayAnswer: Equatable, Sendable {
             }
         }
         return isPlain ? text : nil
+    }
+
+    /// A gateway's text that may go to the sender: printable ASCII, cut to 256 characters; none that could hold a device
+    /// token.
+    static func detail(_ text: String?) -> String? {
+        guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }),
+            !DeviceToken.couldBe(in: text)
+        else { return nil }
+        return String(decoding: text.utf8.prefix(256), as: UTF8.self)
     }
 
     /// The word in a GOAWAY frame's debug data: APNs sends JSON with the `reason` of its answers, others plain text.

@@ -47,16 +47,20 @@ package struct Admission: Sendable {
 
     /// Takes one place, or says when to try again. ``settle(size:)`` says that the outbox has answered;
     /// ``release(token:size:)`` gives the place back.
-    mutating func admit(token: Digest, size: Int, at now: Instant) -> Duration? {
+    mutating func admit(token: Digest, size: Int, at now: Instant) -> Busy? {
         guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes else {
-            return Admission.retryWhenFull
+            return .node(retryAfter: Admission.retryWhenFull)
         }
-        guard storingBytes + size <= limits.storingBytes else { return Admission.retryWhenStoring }
+        guard storingBytes + size <= limits.storingBytes else {
+            return .node(retryAfter: Admission.retryWhenStoring)
+        }
         let time = now.monotonicNanoseconds
         var account = accounts[token] ?? Account()
-        guard account.waiting < limits.waitingPerToken else { return Admission.retryWhenFull }
+        guard account.waiting < limits.waitingPerToken else {
+            return .device(retryAfter: Admission.retryWhenFull)
+        }
         let earliest = account.usedUntil - interval * Int64(limits.tokenBurst - 1)
-        guard time >= earliest else { return .nanoseconds(earliest - time) }
+        guard time >= earliest else { return .device(retryAfter: .nanoseconds(earliest - time)) }
         account.usedUntil = max(account.usedUntil, time) + interval
         account.waiting += 1
         accounts[token] = account

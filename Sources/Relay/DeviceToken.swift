@@ -12,12 +12,24 @@ package enum DeviceToken {
             }
             return token.utf8.contains(where: isUpperCase) ? token.lowercased() : token
         case .fcm:
-            guard (32...4096).contains(token.utf8.count), token.utf8.allSatisfy(isFCMCharacter) else {
+            guard (shortest...4096).contains(token.utf8.count), token.utf8.allSatisfy(isFCMCharacter) else {
                 return nil
             }
             return token
         }
     }
+
+    /// Whether a text could hold a token: as many characters of a token's alphabet in a row as the shortest has.
+    package static func couldBe(in text: String) -> Bool {
+        var run = 0
+        for byte in text.utf8 {
+            run = isFCMCharacter(byte) ? run + 1 : 0
+            if run == shortest { return true }
+        }
+        return false
+    }
+
+    private static let shortest = 32
 
     private static func isUpperCase(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)

@@ -1,4 +1,5 @@
-/// 16 random bytes that name a notification towards the gateways: the same on every attempt.
+/// 16 bytes that name a notification towards the gateways: the same on every attempt, and for every submission that is
+/// a repetition of the first, also when the node no longer remembers it.
 package struct NotificationID: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -8,8 +9,9 @@ package struct NotificationID: Hashable, Sendable {
         self.low = low
     }
 
-    package static func random(using generator: inout some RandomNumberGenerator) -> NotificationID {
-        NotificationID(high: generator.next(), low: generator.next())
+    /// The identity's digest: as good as random to everyone without the node's key.
+    init(_ digests: SubmissionDigests) {
+        self.init(high: digests.identity.high, low: digests.identity.low)
     }
 
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.

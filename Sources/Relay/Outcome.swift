@@ -4,10 +4,12 @@ package enum Outcome: Equatable, Sendable {
     case accepted
     /// Not now. Tried again with back-off, no sooner than the gateway asked.
     case deferred(Deferral)
-    /// The device token is dead. Never retried.
-    case tokenDead(reason: String, since: Int64?)
-    /// This notification can't be delivered, ever; `reason` is the gateway's word.
-    case refused(reason: String)
+    /// The device token is dead, since then (ms since 1970) if the gateway says when. Never retried.
+    ///
+    /// `detail`: the gateway's own text, for the sender only: never logged.
+    case tokenDead(reason: String, since: Int64?, detail: String? = nil)
+    /// This notification can't be delivered, ever; `reason` is the gateway's word, `detail` as above.
+    case refused(reason: String, detail: String? = nil)
     /// Credentials, topic or clock: nothing of this app can be delivered until the operator has mended it.
     /// The notification is kept.
     case blocked(reason: String)

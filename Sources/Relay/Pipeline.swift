@@ -74,24 +74,26 @@ package struct Pipeline: Sendable {
 
     // MARK: In
 
-    /// - Parameter digests: Called with a notification whose message is not checked yet.
+    /// - Parameter digests: Called when the recipient is checked and the message is not yet.
     package mutating func submit(
-        _ submission: Submission, id: NotificationID, at now: Instant,
-        digests makeDigests: (Notification) -> SubmissionDigests
+        _ submission: Submission, at now: Instant, digests makeDigests: (Recipient) -> SubmissionDigests
     ) -> Submitted {
         let notification: Notification
         let digests: SubmissionDigests
         do throws(Reason) {
-            notification = try validator.address(submission, as: id, at: now)
-            digests = makeDigests(notification)
-            guard deadTokens[digests.token] == nil else { return .answered(.ended(.unregistered)) }
-            try validator.check(notification, uid: submission.uid, at: now)
+            let recipient = try validator.recipient(of: submission)
+            digests = makeDigests(recipient)
+            if let since = deadTokens[digests.token] {
+                return .answered(.ended(.unregistered(since: since)))
+            }
+            notification = try validator.notification(
+                submission, to: recipient, as: NotificationID(digests), at: now)
         } catch {
             return .answered(.refused(error))
         }
         let size = notification.message.utf8.count + notification.deviceToken.utf8.count
-        if let retryAfter = admission.admit(token: digests.token, size: size, at: now) {
-            return .answered(.busy(retryAfter: retryAfter))
+        if let busy = admission.admit(token: digests.token, size: size, at: now) {
+            return .answered(.busy(busy))
         }
         let sequence = nextSequence
         nextSequence += 1
@@ -115,8 +117,8 @@ package struct Pipeline: Sendable {
         case .stored:
             admission.settle(size: delivery.entries[slot].size)
             // The gateway may have said so while it was being stored.
-            if deadTokens[delivery.entries[slot].token] != nil {
-                return .ended(finish(slot, .unregistered).ending)
+            if let since = deadTokens[delivery.entries[slot].token] {
+                return .ended(finish(slot, .unregistered(since: since)).ending)
             }
             spareBody(of: slot)
             delivery.enqueue(slot)
@@ -249,13 +251,15 @@ package struct Pipeline: Sendable {
         case .accepted:
             delivery.withLane(lane) { $0.answered() }
             return [finish(slot, .delivered)]
-        case .refused(let reason):
+        case .refused(let reason, let detail):
             delivery.withLane(lane) { $0.answered() }
-            return [finish(slot, .refused(reason: reason))]
-        case .tokenDead(let reason, let since):
+            return [finish(slot, .refused(reason: reason, detail: detail))]
+        case .tokenDead(let reason, let since, let detail):
             delivery.withLane(lane) { $0.answered() }
             // A clock of theirs that is ahead must not keep it dead for longer.
-            return bury(slot, reason: reason, since: min(since ?? .max, now.unixMilliseconds))
+            return bury(
+                slot, .tokenDead(reason: reason, detail: detail),
+                since: min(since ?? .max, now.unixMilliseconds))
         case .blocked(let reason):
             delivery.withLane(lane) { [policy] in
                 $0.block(reason: reason, at: time, policy: policy, using: &random)
@@ -297,7 +301,7 @@ package struct Pipeline: Sendable {
         changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
     }
 
-    private mutating func bury(_ slot: Int, reason: String, since: Int64) -> [(
+    private mutating func bury(_ slot: Int, _ ending: Ending, since: Int64) -> [(
         sequence: Int64, ending: Ending
     )] {
         let token = delivery.entries[slot].token
@@ -306,7 +310,6 @@ package struct Pipeline: Sendable {
             changes.append(.buryToken(token, since: since))
         }
         let behind = delivery.waiting(of: token)
-        let ending = Ending.tokenDead(reason: reason)
         // From the back, so that none of them becomes ready in between.
         return behind.reversed().map { finish($0, ending) } + [finish(slot, ending)]
     }
@@ -363,6 +366,10 @@ package struct Pipeline: Sendable {
 
     package var lanes: [Lane] { delivery.lanes }
     package func blockedReason(lane: Int) -> String? { delivery.lanes[lane].blockedReason }
+    package func blockedReason(of sequence: Int64) -> String? { lane(of: sequence).flatMap(blockedReason) }
+    package func lane(of sequence: Int64) -> Int? {
+        delivery.slots[sequence].map { delivery.entries[$0].lane }
+    }
     package mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) }
     package var waiting: Int { admission.waiting }
     package var waitingBytes: Int { admission.waitingBytes }

@@ -2,27 +2,52 @@
 package enum Receipt: Equatable, Sendable {
     /// Durable. A further receipt tells the end if the door asked for it.
     case stored
-    /// Nothing was stored: try again, no sooner than this.
-    case busy(retryAfter: Duration)
+    /// Nothing was stored: try again later.
+    case busy(Busy)
+    /// Stored, but the gateway takes nothing of this app until the operator has mended what it names; delivered then.
+    /// Told only to those who await the outcome, who may hear the end later.
+    case held(reason: String)
     /// Nothing more will happen.
     case ended(Ending)
 
     package static func refused(_ reason: Reason) -> Receipt { .ended(.refused(reason: reason.rawValue)) }
 }
 
+/// Why there is no room just now, and the earliest time to come again.
+package enum Busy: Equatable, Sendable {
+    /// This device token has had its share.
+    case device(retryAfter: Duration)
+    /// The node is full, its outbox fails, or it is stopping.
+    case node(retryAfter: Duration)
+
+    package var retryAfter: Duration {
+        switch self {
+        case .device(let retryAfter), .node(let retryAfter): retryAfter
+        }
+    }
+}
+
 /// How a notification ends.
+///
+/// `detail` is a gateway's own text, for the sender only: never logged.
 package enum Ending: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case delivered
     /// Never stored, or refused by the gateway: a stable word of ours, or the gateway's own.
-    case refused(reason: String)
+    case refused(reason: String, detail: String? = nil)
     /// The device token is dead.
-    case tokenDead(reason: String)
+    case tokenDead(reason: String, detail: String? = nil)
     /// Not delivered before it expired.
     case expired
 
-    /// The device token was dead when it came.
-    static let unregistered = Ending.tokenDead(reason: Reason.unregistered.rawValue)
+    /// The device token was dead when it came, since then (ms since 1970).
+    static func unregistered(since: Int64) -> Ending {
+        .tokenDead(
+            reason: Reason.unregistered.rawValue, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
+    }
+
+    /// What senders are told of a token that is dead since a time; the words are bisq-relay's.
+    package static func detail(deadSince time: String) -> String { "Token is invalid as of \(time)" }
 }
 
 /// The stable words of our own refusals. A gateway's words are passed on as they are.

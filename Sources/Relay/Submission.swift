@@ -6,6 +6,22 @@ package enum Platform: Equatable, Sendable {
     case android
 }
 
+/// Who is to get a submission: its platform, app and device token, checked.
+package struct Recipient: Equatable, Sendable {
+    /// Name of the configured app.
+    package let app: String
+    /// For Apple: the sandbox host.
+    package let isSandbox: Bool
+    /// APNs: lower-case hex digits. FCM: as given.
+    package let deviceToken: String
+
+    package init(app: String, isSandbox: Bool, deviceToken: String) {
+        self.app = app
+        self.isSandbox = isSandbox
+        self.deviceToken = deviceToken
+    }
+}
+
 /// A notification as a door hands it over: translated from its protocol, not yet checked.
 package struct Submission: Equatable, Sendable {
     /// The sender's id of this notification, the same on every retry; `nil` where the door's protocol has none.

@@ -24,9 +24,7 @@ package struct Validator: Sendable {
     /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
-    func address(
-        _ submission: Submission, as id: NotificationID, at now: Instant
-    ) throws(Reason) -> Notification {
+    func recipient(of submission: Submission) throws(Reason) -> Recipient {
         guard let platform = submission.platform else { throw .unknownPlatform }
         let gateway: GatewayKind = platform == .android ? .fcm : .apns
         let fallback = platform == .android ? defaultAndroid : defaultIOS
@@ -38,27 +36,31 @@ package struct Validator: Sendable {
         guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
             throw .badDeviceToken
         }
-        return Notification(
-            id: id, app: app.name, isSandbox: platform == .iosDev, deviceToken: token,
+        return Recipient(app: app.name, isSandbox: platform == .iosDev, deviceToken: token)
+    }
+
+    /// The other checks: message, size, expiry.
+    ///
+    /// - Throws: The reason word; the caller answers it and stores nothing.
+    func notification(
+        _ submission: Submission, to recipient: Recipient, as id: NotificationID, at now: Instant
+    ) throws(Reason) -> Notification {
+        guard let app = apps[recipient.app] else { throw .unknownApp }
+        if let uid = submission.uid, !isUid(uid) { throw .badMessage }
+        let notification = Notification(
+            id: id, app: recipient.app, isSandbox: recipient.isSandbox, deviceToken: recipient.deviceToken,
             message: submission.message,
             isUrgent: submission.isUrgent, hasSound: submission.hasSound,
             isMutableContent: submission.isMutableContent, isContentAvailable: submission.isContentAvailable,
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime.milliseconds : submission.expiresAt,
             acceptedAt: now.unixMilliseconds)
-    }
-
-    /// The other checks: message, size, expiry.
-    ///
-    /// - Throws: The reason word; the caller answers it and stores nothing.
-    func check(_ notification: Notification, uid: String?, at now: Instant) throws(Reason) {
-        guard let app = apps[notification.app] else { throw .unknownApp }
-        if let uid, !isUid(uid) { throw .badMessage }
         guard MessageText.isValid(notification.message, for: app.gateway) else { throw .badMessage }
         guard app.payloadSize(notification) <= Validator.payloadLimit else { throw .messageTooLarge }
         guard notification.expiresAt > now.unixMilliseconds,
             notification.expiresAt <= now.unixMilliseconds + Validator.longestLifetime.milliseconds
         else { throw .badExpiry }
+        return notification
     }
 
     private func isUid(_ uid: String) -> Bool {

@@ -37,7 +37,7 @@ extension Notification {
     }
 }
 
-/// How a notification ended, as a number and a word.
+/// How a notification ended, as a number, a word, and the gateway's text for the sender.
 extension Ending {
     var code: Int64 {
         switch self {
@@ -51,15 +51,22 @@ extension Ending {
     var reason: String? {
         switch self {
         case .delivered, .expired: nil
-        case .refused(let reason), .tokenDead(let reason): reason
+        case .refused(let reason, _), .tokenDead(let reason, _): reason
         }
     }
 
-    init?(code: Int64, reason: String) {
+    var detail: String? {
+        switch self {
+        case .delivered, .expired: nil
+        case .refused(_, let detail), .tokenDead(_, let detail): detail
+        }
+    }
+
+    init?(code: Int64, reason: String, detail: String?) {
         switch code {
         case 1: self = .delivered
-        case 2: self = .refused(reason: reason)
-        case 3: self = .tokenDead(reason: reason)
+        case 2: self = .refused(reason: reason, detail: detail)
+        case 3: self = .tokenDead(reason: reason, detail: detail)
         case 4: self = .expired
         default: return nil
         }

@@ -3,7 +3,7 @@ import CSQLite
 /// The tables of the outbox, and the promises asked of SQLite.
 ///
 /// `notification` holds what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over it).
-/// `identity` and `dead_token` hold keyed digests only.
+/// `identity` and `dead_token` hold keyed digests only, and how a notification ended.
 enum Schema {
     static let version: Int64 = 1
 
@@ -27,7 +27,8 @@ enum Schema {
             content BLOB NOT NULL,
             accepted_at INTEGER NOT NULL,
             ending INTEGER,
-            reason TEXT
+            reason TEXT,
+            detail TEXT
         ) STRICT;
         CREATE TABLE dead_token (
             digest BLOB PRIMARY KEY,

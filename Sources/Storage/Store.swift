@@ -28,7 +28,7 @@ final class Store {
             ON CONFLICT (digest) DO NOTHING
             """, on: connection)
         findIdentity = try Statement(
-            "SELECT sequence, content, ending, reason FROM identity WHERE digest = ?", on: connection)
+            "SELECT sequence, content, ending, reason, detail FROM identity WHERE digest = ?", on: connection)
         insertNotification = try Statement(
             """
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at)
@@ -36,7 +36,7 @@ final class Store {
             """, on: connection)
         deleteNotification = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
         endIdentity = try Statement(
-            "UPDATE identity SET ending = ?, reason = ? WHERE sequence = ?", on: connection)
+            "UPDATE identity SET ending = ?, reason = ?, detail = ? WHERE sequence = ?", on: connection)
         postpone = try Statement(
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         bury = try Statement(
@@ -128,7 +128,10 @@ final class Store {
         }
         guard findIdentity.pair(1) == (digests.content.high, digests.content.low) else { return .conflict }
         if findIdentity.isNull(2) { return .alreadyWaiting(sequence: findIdentity.integer(0)) }
-        guard let ending = Ending(code: findIdentity.integer(2), reason: findIdentity.text(3)) else {
+        let detail = findIdentity.isNull(4) ? nil : findIdentity.text(4)
+        guard
+            let ending = Ending(code: findIdentity.integer(2), reason: findIdentity.text(3), detail: detail)
+        else {
             throw SQLiteError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
         }
         return .alreadyEnded(ending)
@@ -139,7 +142,8 @@ final class Store {
         try deleteNotification.run()
         try endIdentity.bind(1, ending.code)
         try endIdentity.bind(2, ending.reason)
-        try endIdentity.bind(3, sequence)
+        try endIdentity.bind(3, ending.detail)
+        try endIdentity.bind(4, sequence)
         try endIdentity.run()
     }
 

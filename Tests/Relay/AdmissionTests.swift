@@ -13,13 +13,18 @@ import Testing
         var test = AdmissionTests()
         var admission = Admission(limits: Admission.Limits())
         for _ in 0..<5 { #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil) }
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .milliseconds(500))
+        #expect(
+            admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .milliseconds(500))
+        )
         #expect(admission.admit(token: test.two, size: 1, at: test.now) == nil)
         test.pass(.nanoseconds(499_999_999))
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .nanoseconds(1))
+        #expect(
+            admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .nanoseconds(1)))
         test.pass(.nanoseconds(1))
         #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil)
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .milliseconds(500))
+        #expect(
+            admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .milliseconds(500))
+        )
         test.pass(.seconds(3600))
         for _ in 0..<5 { #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil) }
         #expect(admission.admit(token: test.one, size: 1, at: test.now) != nil)
@@ -30,7 +35,7 @@ import Testing
         var admission = Admission(limits: Admission.Limits())
         for _ in 0..<60 {
             if let wait = admission.admit(token: test.one, size: 1, at: test.now) {
-                test.pass(wait)
+                test.pass(wait.retryAfter)
                 try #require(admission.admit(token: test.one, size: 1, at: test.now) == nil)
             }
         }
@@ -43,11 +48,11 @@ import Testing
             #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil)
             test.pass(.seconds(1))
         }
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .seconds(30))
+        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .seconds(30)))
         #expect(admission.admit(token: test.two, size: 1, at: test.now) == nil)
         admission.release(token: test.one, size: 1)
         #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil)
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .seconds(30))
+        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .seconds(30)))
     }
 
     @Test func theNodeHasRoomForSoManyNotifications() {
@@ -56,7 +61,9 @@ import Testing
         var admission = Admission(limits: limits)
         #expect(admission.admit(token: one, size: 1, at: now) == nil)
         #expect(admission.admit(token: two, size: 1, at: now) == nil)
-        #expect(admission.admit(token: Sample.digest("three"), size: 1, at: now) == .seconds(30))
+        #expect(
+            admission.admit(token: Sample.digest("three"), size: 1, at: now)
+                == .node(retryAfter: .seconds(30)))
         #expect(admission.waiting == 2)
         admission.release(token: one, size: 1)
         #expect(admission.admit(token: Sample.digest("three"), size: 1, at: now) == nil)
@@ -67,7 +74,7 @@ import Testing
         limits.waitingBytes = 100
         var admission = Admission(limits: limits)
         #expect(admission.admit(token: one, size: 60, at: now) == nil)
-        #expect(admission.admit(token: two, size: 41, at: now) == .seconds(30))
+        #expect(admission.admit(token: two, size: 41, at: now) == .node(retryAfter: .seconds(30)))
         #expect(admission.admit(token: two, size: 40, at: now) == nil)
         #expect(admission.waitingBytes == 100)
         admission.release(token: one, size: 60)
@@ -80,7 +87,7 @@ import Testing
         limits.storingBytes = 100
         var admission = Admission(limits: limits)
         #expect(admission.admit(token: one, size: 60, at: now) == nil)
-        #expect(admission.admit(token: two, size: 41, at: now) == .seconds(2))
+        #expect(admission.admit(token: two, size: 41, at: now) == .node(retryAfter: .seconds(2)))
         #expect(admission.admit(token: two, size: 40, at: now) == nil)
         admission.settle(size: 60)
         #expect(admission.admit(token: two, size: 60, at: now) == nil)
@@ -105,7 +112,7 @@ import Testing
         for _ in 0..<100 { admission.restore(token: one, size: 7) }
         #expect(admission.waiting == 100)
         #expect(admission.waitingBytes == 700)
-        #expect(admission.admit(token: two, size: 1, at: now) == .seconds(30))
+        #expect(admission.admit(token: two, size: 1, at: now) == .node(retryAfter: .seconds(30)))
         for _ in 0..<100 { admission.release(token: one, size: 7) }
         #expect(admission.waiting == 0)
         #expect(admission.waitingBytes == 0)

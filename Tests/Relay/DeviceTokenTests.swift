@@ -4,6 +4,14 @@ import Vectors
 @testable import Relay
 
 @Suite struct DeviceTokenTests {
+    @Test func aTextCouldHoldATokenFromItsShortestLengthOn() {
+        let almost = String(repeating: "a", count: 31)
+        #expect(!DeviceToken.couldBe(in: "token \(almost) is \(almost)"))
+        #expect(DeviceToken.couldBe(in: "token \(almost)1"))
+        #expect(DeviceToken.couldBe(in: "-\(almost) is bad"))
+        #expect(!DeviceToken.couldBe(in: ""))
+    }
+
     @Test(arguments: [64, 66, 160, 512])
     func anAppleTokenHasSixtyFourToFiveHundredAndTwelveDigits(count: Int) {
         let token = String(repeating: "9", count: count)

@@ -10,12 +10,20 @@ import Vectors
         #expect(NotificationID(high: 0, low: 0).uuid == "00000000-0000-0000-0000-000000000000")
     }
 
-    @Test func anIdHasOneHundredAndTwentyEightRandomBits() {
-        var random = SeededRandom(state: 3)
-        let ids = Set((0..<1000).map { _ in NotificationID.random(using: &random) })
-        #expect(ids.count == 1000)
-        #expect(ids.reduce(0) { $0 | $1.high } == .max)
-        #expect(ids.reduce(0) { $0 | $1.low } == .max)
+    /// So that the phone shows it once, even when the node has forgotten the first.
+    @Test func aRepetitionHasTheIdOfTheFirst() throws {
+        func id(_ submission: Submission) throws -> NotificationID {
+            let node = Node()
+            _ = node.submit(submission)
+            let changes = node.take()
+            guard case .store(let request) = try #require(changes.first) else { throw Reason.internal }
+            return request.notification.id
+        }
+        #expect(try id(Sample.android("u")) == id(Sample.android("u", message: "QUJD" + Sample.message)))
+        #expect(try id(Sample.android("u")) != id(Sample.android("v")))
+        #expect(try id(Sample.android()) == id(Sample.android(isUrgent: true)))
+        #expect(try id(Sample.android()) != id(Sample.android(token: Sample.token(2))))
+        #expect(try id(Sample.android()) != id(Sample.android(message: "QUJD" + Sample.message)))
     }
 }
 
@@ -28,6 +36,18 @@ import Vectors
 }
 
 @Suite struct ClockTests {
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_772_360_130_123, "2026-03-01T10:15:30.123Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (-1, nil), (253_402_300_800_000, nil), (.min, nil), (.max, nil),
+        ] as [(Int64, String?)])
+    func aTimeIsWrittenAsRFC3339(milliseconds: Int64, text: String?) {
+        #expect(UTCTime.text(milliseconds) == text)
+    }
+
     @Test func aTimeOfTheWallClockIsSetOnTheOther() {
         let now = Instant(unixMilliseconds: 1000, monotonicNanoseconds: 7)
         #expect(now.deadline(1001, within: .seconds(10)) == 1_000_007)

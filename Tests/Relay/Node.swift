@@ -27,8 +27,7 @@ final class Node {
     }
 
     func submit(_ submission: Submission) -> Pipeline.Submitted {
-        let id = NotificationID.random(using: &random)
-        return pipeline.submit(submission, id: id, at: now) { Sample.digests($0, uid: submission.uid) }
+        pipeline.submit(submission, at: now) { Sample.digests(submission, to: $0) }
     }
 
     /// Submits and stores; the sequence number.

@@ -15,9 +15,10 @@ import Testing
     @Test func aRefusedOneEndsWithTheGatewaysWord() throws {
         let node = Node()
         node.accept(Sample.android())
-        let ended = node.end(try #require(node.send()), .refused(reason: "PayloadTooLarge"))
-        #expect(ended == [1: .refused(reason: "PayloadTooLarge")])
-        #expect(node.take() == [.finish(sequence: 1, .refused(reason: "PayloadTooLarge"))])
+        let refusal = Outcome.refused(reason: "INVALID_ARGUMENT", detail: "Not so.")
+        let ending = Ending.refused(reason: "INVALID_ARGUMENT", detail: "Not so.")
+        #expect(node.end(try #require(node.send()), refusal) == [1: ending])
+        #expect(node.take() == [.finish(sequence: 1, ending)])
     }
 
     @Test func aDeadTokenEndsThoseBehindItAndIsRemembered() throws {
@@ -25,8 +26,9 @@ import Testing
         for number in 1...3 { node.accept(Sample.android("\(number)")) }
         node.accept(Sample.android(token: Sample.token(4)))
         let since = node.now.unixMilliseconds - 5
-        let ending = Ending.tokenDead(reason: "Unregistered")
-        let ended = node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: since))
+        let ending = Ending.tokenDead(reason: "Unregistered", detail: "Gone.")
+        let ended = node.end(
+            try #require(node.send()), .tokenDead(reason: "Unregistered", since: since, detail: "Gone."))
         #expect(ended == [1: ending, 2: ending, 3: ending])
         let token = Sample.digest("android", "false", Sample.androidToken)
         let changes = node.take()
@@ -45,7 +47,7 @@ import Testing
         }
         _ = node.take()
         node.end(first, .tokenDead(reason: "Unregistered", since: nil))
-        let ending = Ending.tokenDead(reason: "Unregistered")
+        let ending = Sample.deadSinceTheStart
         #expect(node.pipeline.stored(second, result: .stored, at: node.now) == .ended(ending))
         #expect(node.take().contains(.finish(sequence: 2, ending)))
         #expect(node.pipeline.waiting == 0)

@@ -121,8 +121,9 @@ import Testing
     @Test func deadTokensStayDead() {
         let token = Sample.digest("android", "false", Sample.androidToken)
         let node = node([], dead: [token: 5])
-        #expect(
-            node.submit(Sample.android()) == .answered(.ended(.tokenDead(reason: "Unregistered"))))
+        let dead = Ending.tokenDead(
+            reason: "Unregistered", detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")
+        #expect(node.submit(Sample.android()) == .answered(.ended(dead)))
     }
 
     @Test func aLongQueueIsTakenOverBeyondTheLimits() {
@@ -132,7 +133,7 @@ import Testing
         let rows = (1...Int64(20_000)).map { row($0, "\($0 % 3000)") }
         node.pipeline.restore(OutboxContent(waiting: rows, nextSequence: 20_001), at: node.now)
         #expect(node.pipeline.waiting == 20_000)
-        #expect(node.submit(Sample.android()) == .answered(.busy(retryAfter: .seconds(30))))
+        #expect(node.submit(Sample.android()) == .answered(.busy(.node(retryAfter: .seconds(30)))))
         #expect(drain(node).count == 20_000)
         #expect(node.accept(Sample.android()) == 20_001)
     }

@@ -14,7 +14,7 @@ import Testing
         guard changes.count == 1, case .store(let request) = changes[0] else { return #expect(Bool(false)) }
         #expect(request.sequence == handle.sequence)
         #expect(request.notification.message == Sample.message)
-        #expect(request.digests == Sample.digests(request.notification, uid: "u"))
+        #expect(request.digests == Sample.digests(Sample.android("u"), to: Sample.androidPhone))
         #expect(node.next() == .idle)
         #expect(node.pipeline.stored(handle, result: .stored, at: node.now) == .stored)
         #expect(node.next() == .send(handle, request.notification))
@@ -31,7 +31,7 @@ import Testing
     @Test func aFullNodeAnswersWithATime() {
         let node = Node()
         for number in 0..<5 { #expect(node.accept(Sample.android("\(number)")) > 0) }
-        #expect(node.submit(Sample.android("5")) == .answered(.busy(retryAfter: .milliseconds(500))))
+        #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .milliseconds(500)))))
         #expect(!node.pipeline.hasChanges)
         #expect(node.pipeline.waiting == 5)
     }
@@ -91,7 +91,7 @@ import Testing
         let node = Node()
         node.accept(Sample.android())
         node.end(try #require(node.send()), .tokenDead(reason: "UNREGISTERED", since: nil))
-        let dead = Pipeline.Submitted.answered(.ended(.tokenDead(reason: "Unregistered")))
+        let dead = Pipeline.Submitted.answered(.ended(Sample.deadSinceTheStart))
         #expect(node.submit(Sample.android()) == dead)
         #expect(node.submit(Sample.android(message: "x", expiresAt: 1)) == dead)
         #expect(node.submit(Sample.android(token: "x")) == .answered(.refused(.badDeviceToken)))

@@ -11,6 +11,9 @@ enum Sample {
     static let start = Instant(
         unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
 
+    static let deadSinceTheStart = Ending.tokenDead(
+        reason: "Unregistered", detail: "Token is invalid as of 2024-10-04T00:00:00.000Z")
+
     static func app(
         _ name: String, _ gateway: GatewayKind, isEnabled: Bool = true, overhead: Int = 96
     ) -> App {
@@ -50,10 +53,12 @@ enum Sample {
         return Digest(high: hash(0xcbf2_9ce4_8422_2325), low: hash(0x9e37_79b9_7f4a_7c15))
     }
 
-    static func digests(_ notification: Notification, uid: String?) -> SubmissionDigests {
-        let token = digest(notification.app, "\(notification.isSandbox)", notification.deviceToken)
-        let content = digest(notification.app, notification.deviceToken, notification.message)
+    static let androidPhone = Recipient(app: "android", isSandbox: false, deviceToken: androidToken)
+
+    static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
+        let token = digest(recipient.app, "\(recipient.isSandbox)", recipient.deviceToken)
+        let content = digest(recipient.app, recipient.deviceToken, submission.message)
         return SubmissionDigests(
-            token: token, identity: uid.map { digest("uid", $0) } ?? content, content: content)
+            token: token, identity: submission.uid.map { digest("uid", $0) } ?? content, content: content)
     }
 }

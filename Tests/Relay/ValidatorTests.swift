@@ -3,11 +3,17 @@ import Testing
 @testable import Relay
 
 @Suite struct ValidatorTests {
+    private func notification(
+        _ submission: Submission, _ validator: Validator = Sample.validator
+    ) throws(Reason) -> Notification {
+        let recipient = try validator.recipient(of: submission)
+        return try validator.notification(
+            submission, to: recipient, as: NotificationID(high: 1, low: 2), at: Sample.start)
+    }
+
     private func refusal(_ submission: Submission, _ validator: Validator = Sample.validator) -> Reason? {
         do throws(Reason) {
-            let notification = try validator.address(
-                submission, as: NotificationID(high: 1, low: 2), at: Sample.start)
-            try validator.check(notification, uid: submission.uid, at: Sample.start)
+            _ = try notification(submission, validator)
             return nil
         } catch {
             return error
@@ -21,13 +27,11 @@ import Testing
         submission.hasSound = true
         submission.isMutableContent = true
         submission.isContentAvailable = true
-        let id = NotificationID(high: 1, low: 2)
-        let notification = try Sample.validator.address(submission, as: id, at: Sample.start)
-        try Sample.validator.check(notification, uid: nil, at: Sample.start)
         #expect(
-            notification
+            try notification(submission)
                 == Notification(
-                    id: id, app: "ios", isSandbox: true, deviceToken: Sample.iosToken,
+                    id: NotificationID(high: 1, low: 2), app: "ios", isSandbox: true,
+                    deviceToken: Sample.iosToken,
                     message: Sample.message, isUrgent: true, hasSound: true, isMutableContent: true,
                     isContentAvailable: true,
                     expiresAt: Sample.start.unixMilliseconds + 28 * 86_400_000,
@@ -103,8 +107,7 @@ import Testing
         let validator = Validator(
             apps: [Sample.app("android", .fcm)], defaultIOS: "", defaultAndroid: "android",
             defaultLifetime: .seconds(60))
-        let notification = try validator.address(
-            Sample.android(), as: NotificationID(high: 0, low: 0), at: Sample.start)
+        let notification = try notification(Sample.android(), validator)
         #expect(notification.expiresAt == Sample.start.unixMilliseconds + 60_000)
     }
 

@@ -15,11 +15,11 @@ struct ModelGateway {
     }
 
     private var moods: [LaneID: Mood] = [:]
-    /// Times each notification was taken.
-    private(set) var taken: [NotificationID: Int] = [:]
+    /// Times each notification was taken, by its sequence number.
+    private(set) var taken: [Int64: Int] = [:]
 
     mutating func change(_ lane: LaneID, to mood: Mood) { moods[lane] = mood }
-    mutating func take(_ id: NotificationID) { taken[id, default: 0] += 1 }
+    mutating func take(_ sequence: Int64) { taken[sequence, default: 0] += 1 }
     mutating func heal() { moods = [:] }
 
     func verdict(for lane: LaneID, using random: inout some RandomNumberGenerator) -> Verdict {

@@ -41,7 +41,7 @@ final class World {
     var restored = 0
     var restoredOfOne = 0
     /// Taken in an attempt whose answer the node got: never to be taken again, unless a crash undid the answer.
-    var settled: Set<NotificationID> = []
+    var settled: Set<Int64> = []
     /// The id under which each sequence number is sent.
     var ids: [Int64: NotificationID] = [:]
 
@@ -168,7 +168,7 @@ final class World {
                 fail("\(sequence) ended (\(ending)) without waiting")
                 continue
             }
-            if ending == .delivered, gateway.taken[entry.notification.id] == nil {
+            if ending == .delivered, gateway.taken[sequence] == nil {
                 fail("\(sequence) is called delivered, and no gateway took it")
             }
             if ending == .expired, now.monotonicNanoseconds < entry.deadline {

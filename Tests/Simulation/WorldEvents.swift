@@ -21,10 +21,7 @@ extension World {
                 isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }
-        let id = NotificationID.random(using: &random)
-        switch pipeline.submit(
-            submission, id: id, at: now, digests: { World.digests($0, uid: submission.uid) })
-        {
+        switch pipeline.submit(submission, at: now, digests: { World.digests(submission, to: $0) }) {
         case .storing(let handle):
             tickets.append(handle)
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
@@ -41,15 +38,21 @@ extension World {
         return String(repeating: "A", count: 40 - digits.count) + digits
     }
 
-    static func digests(_ notification: Notification, uid: String?) -> SubmissionDigests {
-        let lane = World.lanes.firstIndex(of: notification.lane) ?? 9
-        // Devices differ in their second digit, messages in their number.
-        let device = UInt64(notification.deviceToken.utf8.dropFirst().first ?? 0)
-        let token = Digest(high: UInt64(lane), low: device)
-        let number = UInt64(notification.message.drop { $0 == "A" }) ?? 0
-        let content = Digest(high: number, low: UInt64(lane) << 8 | device)
-        let identity = uid.flatMap { UInt64($0.dropFirst(3)) }.map { Digest(high: $0, low: .max) }
+    static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
+        let token = digest(
+            ofToken: recipient.deviceToken, in: LaneID(app: recipient.app, isSandbox: recipient.isSandbox))
+        // Messages differ in their number.
+        let number = UInt64(submission.message.drop { $0 == "A" }) ?? 0
+        let content = Digest(high: number, low: token.high << 8 | token.low)
+        let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map { Digest(high: $0, low: .max) }
         return SubmissionDigests(token: token, identity: identity ?? content, content: content)
+    }
+
+    private static func digest(ofToken token: String, in lane: LaneID) -> Digest {
+        // Devices differ in their second digit.
+        Digest(
+            high: UInt64(World.lanes.firstIndex(of: lane) ?? 9),
+            low: UInt64(token.utf8.dropFirst().first ?? 0))
     }
 
     func beginCommit() {
@@ -82,7 +85,7 @@ extension World {
             if result == .stored { accept(ticket.sequence) }
             let receipt = pipeline.stored(ticket, result: result, at: now)
             switch (result, receipt) {
-            case (.stored, .stored), (.conflict, .ended(.refused(reason: "DuplicateUid"))): break
+            case (.stored, .stored), (.conflict, .ended(.refused(reason: "DuplicateUid", detail: nil))): break
             case (.stored, .ended(let ending)): end([(ticket.sequence, ending)])
             case (.alreadyWaiting(let first), .stored):
                 if !pipeline.isWaiting(first), pipeline.unsavedEnding(of: first) == nil {
@@ -115,7 +118,7 @@ extension World {
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID) {
-        let token = World.digests(notification, uid: nil).token
+        let token = World.digest(ofToken: notification.deviceToken, in: lane)
         if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
         if books.first(of: token) != handle.sequence {
             fail("\(handle.sequence) overtakes one of its device")
@@ -138,10 +141,10 @@ extension World {
     }
 
     func take(_ attempt: Attempt) {
-        if settled.contains(attempt.notification.id) {
+        if settled.contains(attempt.handle.sequence) {
             fail("\(attempt.handle.sequence) is taken twice, and the first time was clear")
         }
-        gateway.take(attempt.notification.id)
+        gateway.take(attempt.handle.sequence)
     }
 
     func answer() {
@@ -149,7 +152,7 @@ extension World {
         let attempt = attempts.remove(at: draw(attempts.count))
         let verdict = attempt.verdict
         if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
-        if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
+        if verdict.outcome == .accepted { settled.insert(attempt.handle.sequence) }
         if case .deferred(let deferral) = verdict.outcome, deferral.scope == .device, !deferral.isUnharmed {
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
             books.spared[attempt.token] = now.monotonicNanoseconds + wish.nanoseconds

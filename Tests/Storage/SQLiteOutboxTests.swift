@@ -74,7 +74,10 @@ func request(
             try await outbox.commit([.store(request(1)), again(2)]) == [
                 .stored, .alreadyWaiting(sequence: 1),
             ])
-        for ending in [Ending.delivered, .refused(reason: "Word"), .tokenDead(reason: "Gone"), .expired] {
+        for ending in [
+            Ending.delivered, .refused(reason: "Word"), .refused(reason: "Word", detail: "Why."),
+            .tokenDead(reason: "Gone", detail: "Since then."), .expired,
+        ] {
             #expect(
                 try await outbox.commit([.finish(sequence: 1, ending), again(3)]) == [.alreadyEnded(ending)])
         }

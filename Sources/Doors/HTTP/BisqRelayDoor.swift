@@ -123,8 +123,17 @@ extension HTTPResponse {
     }
 
     /// Whole seconds, at least one (RFC 9110, section 10.2.3).
-    mutating func addRetryAfter(_ time: Duration) {
-        fields.append("retry-after", String(max(1, (time.milliseconds + 999) / 1000)))
+    mutating func addRetryAfter(_ busy: Busy) {
+        fields.append("retry-after", String(max(1, (busy.retryAfter.milliseconds + 999) / 1000)))
+    }
+}
+
+extension Busy {
+    var status: Int {
+        switch self {
+        case .device: 429
+        case .node: 503
+        }
     }
 }
 

@@ -28,15 +28,15 @@ enum RelayGetForm {
     /// `success`, 7 bytes and nothing else, is what Bisq 1 compares with; any other status is a failure to it.
     static func response(to receipt: Receipt) -> HTTPResponse {
         switch receipt {
-        case .stored, .ended(.delivered):
+        case .stored, .held, .ended(.delivered):
             return HTTPResponse(status: 200, text: "success")
-        case .busy(let retryAfter):
-            var response = HTTPResponse(status: 429, text: Reason.busy.rawValue)
-            response.addRetryAfter(retryAfter)
+        case .busy(let busy):
+            var response = HTTPResponse(status: busy.status, text: Reason.busy.rawValue)
+            response.addRetryAfter(busy)
             return response
-        case .ended(.refused(Reason.messageTooLarge.rawValue)):
+        case .ended(.refused(Reason.messageTooLarge.rawValue, _)):
             return HTTPResponse(status: 413, text: Reason.messageTooLarge.rawValue)
-        case .ended(.refused(let reason)), .ended(.tokenDead(let reason)):
+        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
             return HTTPResponse(status: 400, text: reason)
         case .ended(.expired):
             return HTTPResponse(status: 400, text: Reason.expired.rawValue)

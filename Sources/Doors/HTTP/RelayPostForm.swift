@@ -46,23 +46,25 @@ enum RelayPostForm {
 
     static func response(to receipt: Receipt) -> HTTPResponse {
         switch receipt {
+        case .held(let reason):
+            return response(status: 400, accepted: false, code: reason, isUnregistered: false)
         case .stored, .ended(.delivered):
             return response(status: 200, accepted: true, isUnregistered: false)
-        case .busy(let retryAfter):
+        case .busy(let busy):
             var response = response(
-                status: 429, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
-            response.addRetryAfter(retryAfter)
+                status: busy.status, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
+            response.addRetryAfter(busy)
             return response
-        case .ended(.refused(Reason.messageTooLarge.rawValue)):
+        case .ended(.refused(Reason.messageTooLarge.rawValue, _)):
             return response(
                 status: 413, accepted: false, code: Reason.messageTooLarge.rawValue, isUnregistered: false)
-        case .ended(.refused(let reason)):
+        case .ended(.refused(let reason, let detail)):
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
-                status: 400, accepted: false, code: reason,
+                status: 400, accepted: false, code: reason, text: detail,
                 isUnregistered: reason == Reason.badDeviceToken.rawValue)
-        case .ended(.tokenDead(let reason)):
-            return response(status: 400, accepted: false, code: reason, isUnregistered: true)
+        case .ended(.tokenDead(let reason, let detail)):
+            return response(status: 400, accepted: false, code: reason, text: detail, isUnregistered: true)
         case .ended(.expired):
             return response(
                 status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
@@ -70,12 +72,16 @@ enum RelayPostForm {
     }
 
     private static func response(
-        status: Int, accepted: Bool, code: String? = nil, isUnregistered: Bool
+        status: Int, accepted: Bool, code: String? = nil, text: String? = nil, isUnregistered: Bool
     ) -> HTTPResponse {
         var body = Array("{\"wasAccepted\":\(accepted)".utf8)
         if let code {
             body.append(contentsOf: ",\"errorCode\":".utf8)
             body.append(jsonString: code)
+        }
+        if let text {
+            body.append(contentsOf: ",\"errorMessage\":".utf8)
+            body.append(jsonString: text)
         }
         body.append(contentsOf: ",\"isUnregistered\":\(isUnregistered)}".utf8)
         var response = HTTPResponse(status: status, body: body)

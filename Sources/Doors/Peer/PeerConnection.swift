@@ -51,7 +51,7 @@ final class PeerConnection: StreamHandler {
                 isAnswered = true
                 unanswered -= 1
             }
-            answer(MobileNotificationResponse(receipt, to: request.uid))
+            if let response = MobileNotificationResponse(receipt, to: request.uid) { answer(response) }
         }
     }
 

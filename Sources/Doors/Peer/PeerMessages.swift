@@ -23,17 +23,20 @@ extension Platform {
 
 extension MobileNotificationResponse {
     /// - Parameter uid: As the request gave it; one over the limit is cut, since it only echoes.
-    init(_ receipt: Receipt, to uid: String) {
+    ///
+    /// `nil` for what this protocol doesn't tell: it has no field for a gateway's text and no status for what is held.
+    init?(_ receipt: Receipt, to uid: String) {
         let uid = uid.utf8.count <= 64 ? uid : String(uid.prefix(64))
         switch receipt {
         case .stored: self.init(requestUid: uid, status: .stored)
-        case .busy(let retryAfter):
+        case .held: return nil
+        case .busy(let busy):
             self.init(
                 requestUid: uid, status: .busy, reason: Reason.busy.rawValue,
-                retryAfterMilliseconds: max(1, retryAfter.milliseconds))
+                retryAfterMilliseconds: max(1, busy.retryAfter.milliseconds))
         case .ended(.delivered): self.init(requestUid: uid, status: .delivered)
-        case .ended(.refused(let reason)): self.init(requestUid: uid, status: .refused, reason: reason)
-        case .ended(.tokenDead(let reason)): self.init(requestUid: uid, status: .tokenDead, reason: reason)
+        case .ended(.refused(let reason, _)): self.init(requestUid: uid, status: .refused, reason: reason)
+        case .ended(.tokenDead(let reason, _)): self.init(requestUid: uid, status: .tokenDead, reason: reason)
         case .ended(.expired): self.init(requestUid: uid, status: .expired, reason: Reason.expired.rawValue)
         }
     }

@@ -31,8 +31,7 @@ enum APNsAnswer {
             return isProven
                 ? .deferred(reason, .device, isUnharmed: true, .reconnect) : .blocked(reason, .reconnect)
         case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken": return .blocked(reason, .reconnect)
-        case "Unregistered", "ExpiredToken":
-            return Verdict(outcome: .tokenDead(reason: reason, since: since))
+        case "Unregistered", "ExpiredToken": return dead(reason, since: since)
         case "PayloadTooLarge": return .refused(reason)
         case "TooManyRequests": return .deferred(reason, .device, after: answer.retryAfter)
         case "TooManyProviderTokenUpdates":
@@ -46,7 +45,7 @@ enum APNsAnswer {
     private static func unknown(_ answer: GatewayAnswer, reason: String, since: Int64?) -> Verdict {
         switch answer.status {
         case 401, 403: .blocked(reason)
-        case 410: Verdict(outcome: .tokenDead(reason: reason, since: since))
+        case 410: dead(reason, since: since)
         case 408, 421: .deferred(reason, .device)
         case 429: .deferred(reason, .device, after: answer.retryAfter)
         case 400..<500: .refused(reason)
@@ -61,6 +60,12 @@ enum APNsAnswer {
         case 429: .deferred(answer.statusWord, .device, after: answer.retryAfter)
         case _: unavailable(answer, answer.statusWord)
         }
+    }
+
+    private static func dead(_ reason: String, since: Int64?) -> Verdict {
+        let time = since.flatMap(UTCTime.text)
+        return Verdict(
+            outcome: .tokenDead(reason: reason, since: since, detail: time.map(Ending.detail(deadSince:))))
     }
 
     /// With a time to wait all wait; without it one notification does, as single ones fail while others pass.

@@ -230,7 +230,7 @@ final class GatewayLink: ConnectionOwner {
             counted.lastAccepted = EventLoop.unixMilliseconds
             counted.refusedTokensInARow = 0
             fault = nil
-        case .refused(let reason):
+        case .refused(let reason, _):
             fault = nil
             if suspicious.contains(reason) { suspect(reason) }
             if verdict.consequence == .ownFault {

@@ -12,17 +12,23 @@ enum FCMAnswer {
         let error = (try? JSON(answer.body))?["error"]
         let details = error?["details"]?.array ?? []
         let code = details.first { type(of: $0, is: "google.firebase.fcm.v1.FcmError") }?["errorCode"]?.string
-        if let code = GatewayAnswer.word(code), let verdict = verdict(answer, code: code, details: details) {
+        let text = GatewayAnswer.detail(error?["message"]?.string)
+        if let code = GatewayAnswer.word(code),
+            let verdict = verdict(answer, code: code, details: details, text: text)
+        {
             return verdict
         }
-        return byStatus(answer, word: GatewayAnswer.word(error?["status"]?.string), details: details)
+        return byStatus(
+            answer, word: GatewayAnswer.word(error?["status"]?.string), details: details, text: text)
     }
 
     /// By FCM's own code, which decides wherever it is given; `nil` for one that says nothing.
-    private static func verdict(_ answer: GatewayAnswer, code: String, details: [JSON]) -> Verdict? {
+    private static func verdict(
+        _ answer: GatewayAnswer, code: String, details: [JSON], text: String?
+    ) -> Verdict? {
         switch code {
-        case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code)
-        case "UNREGISTERED": Verdict(outcome: .tokenDead(reason: code, since: nil))
+        case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code, detail: text)
+        case "UNREGISTERED": Verdict(outcome: .tokenDead(reason: code, since: nil, detail: text))
         case "QUOTA_EXCEEDED": overQuota(answer, code, details)
         case "UNAVAILABLE": .deferred(code, .app, after: max(answer.retryAfter ?? faultPause, .zero))
         case "INTERNAL": fault(answer, code)
@@ -32,14 +38,16 @@ enum FCMAnswer {
         }
     }
 
-    private static func byStatus(_ answer: GatewayAnswer, word: String?, details: [JSON]) -> Verdict {
+    private static func byStatus(
+        _ answer: GatewayAnswer, word: String?, details: [JSON], text: String?
+    ) -> Verdict {
         let reason = word ?? answer.statusWord
         switch answer.status {
         case 400:
             // A named field is wrong in what we built. Without Google's form something else has answered.
             return word == nil
                 ? .deferred(reason, .app, after: answer.retryAfter)
-                : .refused(reason, violatesFields(details) ? .ownFault : .none)
+                : .refused(reason, violatesFields(details) ? .ownFault : .none, detail: text)
         case 401: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
         // API switched off, role missing, another project, or no such project: a token is never judged by these.
         case 403, 404: return .blocked(reason)

@@ -154,8 +154,10 @@ final class FCMService: SimulatedService {
         answer.headers.add("content-type", "application/json; charset=UTF-8")
         let details = detail.map { #","details":[\#($0)]"# } ?? ""
         let word = Self.statusWords[status] ?? "UNKNOWN"
+        // Google's own words for a token that is gone.
+        let text = status == 404 ? "Requested entity was not found." : "Simulated."
         answer.body = Array(
-            #"{"error":{"code":\#(status),"message":"Simulated.","status":"\#(word)"\#(details)}}"#.utf8)
+            #"{"error":{"code":\#(status),"message":"\#(text)","status":"\#(word)"\#(details)}}"#.utf8)
         return answer
     }
 

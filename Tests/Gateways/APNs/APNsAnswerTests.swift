@@ -82,7 +82,12 @@ import Testing
         let given = answer(410, #"{"reason":"Unregistered","timestamp":1772360130123}"#)
         #expect(
             APNsAnswer.verdict(given, isProven: true).outcome
-                == .tokenDead(reason: "Unregistered", since: 1_772_360_130_123))
+                == .tokenDead(
+                    reason: "Unregistered", since: 1_772_360_130_123,
+                    detail: "Token is invalid as of 2026-03-01T10:15:30.123Z"))
+        let odd = answer(410, #"{"reason":"Unregistered","timestamp":-1}"#)
+        #expect(
+            APNsAnswer.verdict(odd, isProven: true).outcome == .tokenDead(reason: "Unregistered", since: -1))
     }
 
     @Test func anotherKeyOnAFreshConnectionIsTheOperatorsFault() {

@@ -144,7 +144,9 @@ private func many(_ count: Int) -> [Notification] {
         ])
         #expect(
             await world.gateway.deliver(notification())
-                == .tokenDead(reason: "Unregistered", since: 1_772_360_130_123))
+                == .tokenDead(
+                    reason: "Unregistered", since: 1_772_360_130_123,
+                    detail: "Token is invalid as of 2026-03-01T10:15:30.123Z"))
         #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
         #expect(world.gateway.figures.refusedTokensInARow == 1)
         #expect(

@@ -27,11 +27,13 @@ import Testing
 
     /// facts/fcm.md, section 4, row by row, and what may stand in their places.
     static let table: [Row] = [
-        Row(status: 400, body: fcm("INVALID_ARGUMENT"), verdict: .refused("INVALID_ARGUMENT")),
+        Row(status: 400, body: fcm("INVALID_ARGUMENT"), verdict: .refused("INVALID_ARGUMENT", detail: "m")),
         Row(
             status: 404, body: fcm("UNREGISTERED"),
-            verdict: Verdict(outcome: .tokenDead(reason: "UNREGISTERED", since: nil))),
-        Row(status: 403, body: fcm("SENDER_ID_MISMATCH"), verdict: .refused("SENDER_ID_MISMATCH")),
+            verdict: Verdict(outcome: .tokenDead(reason: "UNREGISTERED", since: nil, detail: "m"))),
+        Row(
+            status: 403, body: fcm("SENDER_ID_MISMATCH"), verdict: .refused("SENDER_ID_MISMATCH", detail: "m")
+        ),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"),
             verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
@@ -54,7 +56,7 @@ import Testing
         Row(status: 404, body: rpc("NOT_FOUND"), verdict: .blocked("NOT_FOUND")),
         Row(
             status: 400, body: rpc("INVALID_ARGUMENT", details: violation),
-            verdict: .refused("INVALID_ARGUMENT", .ownFault)),
+            verdict: .refused("INVALID_ARGUMENT", .ownFault, detail: "m")),
         Row(
             status: 503, body: fcm("UNSPECIFIED_ERROR", status: "UNAVAILABLE"),
             verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
@@ -66,6 +68,19 @@ import Testing
     @Test(arguments: table)
     func eachRowOfGooglesTableHasItsMeaning(row: Row) {
         #expect(FCMAnswer.verdict(answer(row.status, row.body)) == row.verdict)
+    }
+
+    /// What Google writes goes to the sender only if it is short, plain and surely names no device.
+    @Test(
+        arguments: [
+            ("Requested entity was not found.", "Requested entity was not found."),
+            (String(repeating: "no ", count: 100), String(repeating: "no ", count: 85) + "n"),
+            ("\(String(repeating: "t", count: 32)) is no token", nil), ("a\\nb", nil), ("é", nil), ("", nil),
+        ] as [(String, String?)])
+    func googlesTextReachesTheSenderIfItNamesNoDevice(text: String, detail: String?) {
+        let body =
+            #"{"error":{"message":"\#(text)","status":"INVALID_ARGUMENT"}}"#
+        #expect(FCMAnswer.verdict(answer(400, body)) == .refused("INVALID_ARGUMENT", detail: detail))
     }
 
     @Test func twoHundredIsAccepted() {

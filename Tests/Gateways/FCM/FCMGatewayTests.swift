@@ -78,7 +78,10 @@ private func many(_ count: Int) -> [Notification] {
             FaultRule(.answer(status: 429, reason: "QUOTA_EXCEEDED", retryAfter: "5"), times: 1),
         ])
         func deliver() async -> Outcome { await world.gateway.deliver(notification(deviceToken: token)) }
-        #expect(await deliver() == .tokenDead(reason: "UNREGISTERED", since: nil))
+        #expect(
+            await deliver()
+                == .tokenDead(
+                    reason: "UNREGISTERED", since: nil, detail: "Requested entity was not found."))
         #expect(await deliver() == .blocked(reason: "NOT_FOUND"))
         #expect(await deliver() == .blocked(reason: "HTTP404"))
         #expect(
