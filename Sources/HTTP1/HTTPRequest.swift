@@ -37,9 +37,7 @@ package struct HTTPRequest: Equatable, Sendable {
 }
 
 extension HTTPRequest {
-    init(_ head: HTTPHead) throws(HTTPFault) {
-        let line = try HTTPRequestLine(head.startLine)
-        let fields = head.fields
+    init(_ line: HTTPRequestLine, _ fields: HTTPFields) throws(HTTPFault) {
         let hosts = fields.count(of: "host")
         guard hosts == 1 || hosts == 0 && line.isOld,
             HTTPRequestLine.isHost(ArraySlice((fields["host"] ?? "").utf8))

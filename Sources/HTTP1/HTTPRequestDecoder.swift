@@ -87,13 +87,21 @@ package struct HTTPRequestDecoder {
         guard first.isTokenByte || first == 0x0D && unread.count == 1 && !hasSkippedEmptyLine else {
             throw .badStartLine
         }
-        guard let length = try scanner.headLength(in: unread, limits: limits) else {
-            if let end = scanner.startLineEnd { _ = try HTTPRequestLine(unread.prefix(end)) }
+        let length: Int?
+        do throws(HTTPFault) {
+            length = try scanner.headLength(in: unread, limits: limits)
+        } catch {
+            // The request line comes first: the answer must not depend on how much of the rest came with it.
+            _ = try requestLine(scanner)
+            throw error
+        }
+        let line = try requestLine(scanner)
+        guard let length, let line else {
             state = .head(scanner)
             return nil
         }
         let head = try HTTPHead(unread.prefix(length), limits: limits)
-        let request = try HTTPRequest(head)
+        let request = try HTTPRequest(line, head.fields)
         let framing = try head.framing(limit: limits.body)
         guard framing != nil || !request.needsBody else { throw .lengthRequired }
         unread.removeFirst(length)
@@ -102,5 +110,11 @@ package struct HTTPRequestDecoder {
             isContinueExpected = unread.isEmpty
         }
         return .body(request, framing ?? .length(0))
+    }
+
+    /// `nil` until it has come whole.
+    private func requestLine(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> HTTPRequestLine? {
+        guard let end = scanner.startLineEnd else { return nil }
+        return try HTTPRequestLine(unread.prefix(end))
     }
 }

@@ -1,0 +1,20 @@
+// Any bytes where JSON is expected. Built with the sources of JSON by Deploy/fuzz.
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzJSON(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    if let value = try? JSON(input, maximumDepth: 8) { precondition(depth(of: value) <= 8) }
+    let text = String(decoding: input, as: UTF8.self)
+    var written: [UInt8] = []
+    written.append(jsonString: text)
+    precondition((try? JSON(written)) == .string(text), "a written string is read differently")
+    return 0
+}
+
+private func depth(of value: JSON) -> Int {
+    switch value {
+    case .array(let elements): 1 + (elements.map(depth).max() ?? 0)
+    case .object(let members): 1 + (members.values.map(depth).max() ?? 0)
+    case .null, .bool, .integer, .number, .string: 0
+    }
+}
