@@ -131,7 +131,7 @@ final class RelayNode {
         do {
             try await presence.start()
         } catch {
-            throw error.isConfiguration ? .configuration("\(error)") : .unavailable("\(error)")
+            throw .unavailable("\(error)")
         }
     }
 
