@@ -260,4 +260,28 @@ private func many(_ count: Int) -> [Notification] {
         #expect((2...4).contains(world.apple.figures.connections))
         world.end()
     }
+
+    @Test func allFaultsTogetherLoseNothingAndOnlyRepeatWhatWasUnclear() async throws {
+        var limits = ConnectionLife.Limits()
+        limits.request = .milliseconds(300)
+        let world = try World(
+            faults: [
+                FaultRule(.goaway(reason: "Shutdown", isGraceful: true), when: .every(100)),
+                FaultRule(.goaway(reason: nil, isGraceful: false), when: .every(250)),
+                FaultRule(.closeConnection(.beforeDelivery), when: .every(300)),
+                FaultRule(.closeConnection(.beforeAnswer), when: .every(350)),
+                FaultRule(.answer(status: 503, reason: "ServiceUnavailable"), when: .probability(0.05)),
+                FaultRule(.answer(status: 500, reason: "InternalServerError"), when: .probability(0.05)),
+                FaultRule(.resetStream(.refusedStream), when: .probability(0.02)),
+                FaultRule(.silence(isDelivered: false), when: .probability(0.01)),
+                FaultRule(.delay(.milliseconds(5))),
+            ], limits: limits)
+        let outcomes = await world.gateway.deliverAll(many(2000), window: 50)
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 2000)
+        #expect(world.accepted.count == 2000)
+        // Each broken connection leaves at most its 50 requests unclear.
+        #expect(world.apple.book.count <= 2000 + 50 * world.apple.figures.connections)
+        #expect(world.apple.book.allSatisfy { $0.headers["apns-collapse-id"] == $0.headers["apns-id"] })
+        world.end()
+    }
 }
