@@ -101,14 +101,19 @@ package struct HTTP2Headers: Sendable {
     }
 
     package func bytes(of name: StaticString) -> ArraySlice<UInt8>? {
-        for field in fields where field.nameLength == name.utf8CodeUnitCount {
-            let start = Int(field.start)
-            let end = start + Int(field.nameLength)
-            if name.withUTF8Buffer({ bytes[start..<end].elementsEqual($0) }) {
-                return bytes[end..<end + Int(field.valueLength)]
+        let range = bytes.withUnsafeBufferPointer { text in
+            name.withUTF8Buffer { name -> Range<Int>? in
+                for field in fields where field.nameLength == name.count {
+                    let start = Int(field.start)
+                    let end = start + name.count
+                    if UnsafeBufferPointer(rebasing: text[start..<end]).elementsEqual(name) {
+                        return end..<end + Int(field.valueLength)
+                    }
+                }
+                return nil
             }
         }
-        return nil
+        return range.map { bytes[$0] }
     }
 
     /// All fields in their order.

@@ -209,7 +209,7 @@ extension HTTP2Session {
     final func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         let isOver = withSlot(receiving) { slot in
             guard !slot.hasHeaders, !slot.isTooLarge else { return false }
-            if name.elementsEqual(":status".utf8) {
+            if name.count == 7, name.elementsEqual(":status".utf8) {
                 // Anew after an interim answer (1xx).
                 slot.status = value.reduce(0) { $0 * 10 + Int($1) - 0x30 }
                 slot.headers = HTTP2Headers()

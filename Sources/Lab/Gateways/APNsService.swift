@@ -2,41 +2,9 @@ import Crypto
 import HTTP2
 import Reactor
 
-/// What a simulated APNs knows and allows.
-package struct APNsRules: Sendable {
-    /// A provider's key as Apple knows it.
-    package struct ProviderKey: Sendable {
-        package let keyID: String
-        package let teamID: String
-        package let key: VerifyingKey
-
-        package init(keyID: String, teamID: String, key: VerifyingKey) {
-            self.keyID = keyID
-            self.teamID = teamID
-            self.key = key
-        }
-    }
-
-    package var keys: [ProviderKey]
-    /// The topics these keys may push to.
-    package var topics: Set<String>
-    /// Device tokens of this environment; `nil`: any.
-    package var deviceTokens: Set<String>?
-    /// Streams at once, after the first push under a provider token was accepted; 1 before.
-    package var streamLimit = 1000
-    /// A new provider token on a connection is refused for so long after the last one.
-    package var tokenUpdateInterval = Duration.seconds(20 * 60)
-
-    package init(keys: [ProviderKey], topics: Set<String>) {
-        self.keys = keys
-        self.topics = topics
-    }
-}
-
 /// Apple's push service as far as facts/apns.md tells: `POST /3/device/<token>` over HTTP/2.
 final class APNsService: SimulatedService {
     private let rules: APNsRules
-    private static let payloadLimit = 4096
     private static let tokenLifetime: Int64 = 3_600_000
     private static let clockTolerance: Int64 = 60_000
 
@@ -67,7 +35,9 @@ final class APNsService: SimulatedService {
                     streamLimit: isOver ? 1 : nil)
             }
         }
-        if let (status, reason) = fault(of: call.request, deviceToken, on: connection) {
+        if let (status, reason) = rules.fault(
+            of: call.request, to: deviceToken, certificateTopic: connection.certificateTopic)
+        {
             return refuse(status, reason, id)
         }
         var answer = GatewayAnswer(status: 200)
@@ -111,40 +81,6 @@ final class APNsService: SimulatedService {
         return rules.keys.first { $0.keyID == keyID }
     }
 
-    /// What is wrong with a request from a provider that may push.
-    private func fault(
-        of request: GatewayRequest, _ deviceToken: String, on connection: ConnectionFacts
-    ) -> (status: Int, reason: String)? {
-        let headers = request.headers
-        guard let topic = headers["apns-topic"] ?? connection.certificateTopic else {
-            return (400, "MissingTopic")
-        }
-        guard connection.certificateTopic.map({ $0 == topic }) ?? rules.topics.contains(topic) else {
-            return (400, "TopicDisallowed")
-        }
-        let digits = deviceToken.utf8
-        guard digits.count >= 64, digits.count <= 512, digits.count.isMultiple(of: 2),
-            digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            rules.deviceTokens?.contains(deviceToken.lowercased()) ?? true
-        else { return (400, "BadDeviceToken") }
-        guard !request.body.isEmpty else { return (400, "PayloadEmpty") }
-        guard request.body.count <= Self.payloadLimit else { return (413, "PayloadTooLarge") }
-        if let id = headers["apns-id"], !Self.isID(id) { return (400, "BadMessageId") }
-        if let expiration = headers["apns-expiration"], Int64(expiration).map({ $0 < 0 }) ?? true {
-            return (400, "BadExpirationDate")
-        }
-        if let collapseID = headers.bytes(of: "apns-collapse-id"), collapseID.count > 64 {
-            return (400, "BadCollapseId")
-        }
-        let type = headers["apns-push-type"] ?? "alert"
-        guard Self.pushTypes.contains(type) else { return (400, "InvalidPushType") }
-        let priority = headers["apns-priority"] ?? "10"
-        guard ["1", "5", "10"].contains(priority), type != "background" || priority != "10" else {
-            return (400, "BadPriority")
-        }
-        return nil
-    }
-
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
         retryAfter: String?
@@ -166,24 +102,6 @@ final class APNsService: SimulatedService {
         answer.headers.add("apns-id", id)
         answer.streamLimit = streamLimit
         return .answered(answer)
-    }
-
-    private static let pushTypes: Set<String> = [
-        "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location",
-        "mdm",
-        "pushtotalk", "voip", "widgets",
-    ]
-
-    /// 8-4-4-4-12 hex digits in lower case.
-    private static func isID(_ text: String) -> Bool {
-        let characters = Array(text.utf8)
-        return characters.count == 36
-            && characters.enumerated().allSatisfy { index, character in
-                [8, 13, 18, 23].contains(index)
-                    ? character == UInt8(ascii: "-")
-                    : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
-                        || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(character)
-            }
     }
 
     private static func newID() -> String {
