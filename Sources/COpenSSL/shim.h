@@ -46,6 +46,14 @@ static inline void onionbell_BIO_clear_retry(BIO *bio) { BIO_clear_retry_flags(b
 static inline long onionbell_BIO_get_mem_data(BIO *bio, const unsigned char **bytes) {
     return BIO_get_mem_data(bio, (char **)bytes);
 }
+/* A parameter keeps a pointer to its name, which from Swift would be a string that is gone by the time it is read. */
+static inline int onionbell_EVP_MAC_init_sha256(EVP_MAC_CTX *ctx, const unsigned char *key, size_t length) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA2-256", 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_init(ctx, key, length, parameters);
+}
 static inline EVP_PKEY *onionbell_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *onionbell_EVP_RSA_gen(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline int onionbell_sk_X509_num(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }

@@ -79,14 +79,7 @@ package final class KeyedDigest {
         guard let context = EVP_MAC_CTX_new(mac) else {
             preconditionFailure("OpenSSL's default provider has no HMAC: \(LibraryErrors.takeReason())")
         }
-        let code = "SHA2-256".withCString { name in
-            var parameters = [
-                OSSL_PARAM_construct_utf8_string(
-                    OSSL_MAC_PARAM_DIGEST, UnsafeMutablePointer(mutating: name), 0),
-                OSSL_PARAM_construct_end(),
-            ]
-            return EVP_MAC_init(context, bytes, key.count, &parameters)
-        }
+        let code = onionbell_EVP_MAC_init_sha256(context, bytes, key.count)
         precondition(code == 1, "HMAC key of \(key.count) bytes: \(LibraryErrors.takeReason())")
         return context
     }
