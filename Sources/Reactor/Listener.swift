@@ -60,6 +60,9 @@ package final class Listener {
         pause = Timer { [unowned self] in event?.add() }
     }
 
+    /// The event leaves the loop before the descriptor is closed, and on the loop: its number is at once another's.
+    isolated deinit { event = nil }
+
     /// Stops listening; accepted connections live on.
     package func close() {
         event?.remove()

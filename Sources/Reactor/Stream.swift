@@ -79,6 +79,12 @@ package final class Stream {
         readEvent.add()
     }
 
+    /// The events leave the loop before the descriptor is closed, and on the loop: its number is at once another's.
+    isolated deinit {
+        readEvent = nil
+        writeEvent = nil
+    }
+
     /// Two streams connected with each other, for tests and for parts that talk inside one process.
     package static func pair() throws(SystemError) -> (Stream, Stream) {
         var descriptors: [CInt] = [-1, -1]
