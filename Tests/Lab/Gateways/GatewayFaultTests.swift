@@ -116,7 +116,7 @@ import Testing
             FaultRule(.silence(isDelivered: true), times: 1),
         ])
         // The third is answered; then the client gives up on the others.
-        client.onAnswer = { client.close() }
+        client.onAnswer = { [unowned client] in client.close() }
         let outcomes = await client.sendAll(try heads(client, count: 3), payload)
         #expect(outcomes.map(\.request) == [2, 0, 1])
         #expect(outcomes[0].outcome == .answered(200, ""))
