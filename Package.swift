@@ -84,7 +84,7 @@ let package = Package(
             ]),
         tests("Tor", ["Tor", "Reactor", "Crypto", "Lab"]),
         tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors"]),
-        tests("Lab", ["Lab", "Wire", "Crypto", "Reactor", "Vectors"]),
+        tests("Lab", ["Lab", "Wire", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
         tests("EndToEnd", ["Onionbell", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
     ],
