@@ -29,6 +29,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // Only for the benchmark.
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         system("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev"),
@@ -62,6 +64,15 @@ let package = Package(
                 "CSupport", arguments, log, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: checked),
+
+        .executableTarget(
+            name: "onionbell-bench",
+            dependencies: [
+                "Lab", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways", "HTTP1", "CSupport",
+                arguments,
+                log, .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            path: "Tests/Benchmarks", swiftSettings: checked),
 
         .target(
             name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),

@@ -1,0 +1,168 @@
+import Foundation
+import Lab
+import Reactor
+
+/// What all rows need: the programs, a tor without network, a directory.
+@EventLoop
+final class Bench {
+    let node: String
+    let directory: LabDirectory
+    private let tools: String
+    private let tor: Child
+    private let peers: Endpoint
+    private let http: Endpoint
+
+    var peerEndpoint: String { "\(peers)" }
+    var httpEndpoint: String { "\(http)" }
+
+    /// - Parameter node: the `onionbell` that is measured.
+    init(node: String) async throws {
+        self.node = node
+        tools = CommandLine.arguments[0]
+        directory = try LabDirectory()
+        peers = try Self.freePort()
+        http = try Self.freePort()
+        let tor = try directory.make("tor")
+        let lines = [
+            "DisableNetwork 1", "SocksPort 0", "DataDirectory \(tor)", "ControlPort unix:\(tor)/control",
+            "CookieAuthentication 1", "CookieAuthFile \(tor)/cookie",
+        ]
+        try LabDirectory.write(Array(lines.joined(separator: "\n").utf8), to: "\(tor)/torrc")
+        self.tor = try Child(
+            ["tor", "-f", "\(tor)/torrc", "--defaults-torrc", "\(tor)/none", "--ignore-missing-torrc"],
+            core: .others)
+        for _ in 0..<500 where access("\(tor)/control", F_OK) != 0 || access("\(tor)/cookie", F_OK) != 0 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private static func freePort() throws -> Endpoint {
+        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        defer { listener.close() }
+        return listener.endpoint
+    }
+
+    func close() async {
+        await tor.end()
+        await directory.remove()
+    }
+
+    /// Runs one of this program's own commands.
+    func tool(_ arguments: [String], core: Core = .others) throws -> Child {
+        try Child([tools] + arguments, core: core)
+    }
+
+    /// Runs a load to its end.
+    func load(_ arguments: [String]) async throws -> LoadReport {
+        let lines = try await tool(arguments).finish()
+        guard let report = try? JSONDecoder().decode(LoadReport.self, from: Data((lines.last ?? "").utf8))
+        else { throw BenchError("\(arguments[0]) gave no report: \(lines.joined(separator: " / "))") }
+        return report
+    }
+
+    /// A gateway and, in front of it, a node that has nothing in its outbox. Both end with `body`.
+    func withNode<Result>(
+        delay: Int = 0, streams: Int = 1000, _ body: (NodeUnderTest) async throws -> Result
+    ) async throws -> Result {
+        try await withGateway(delay: delay, streams: streams) { gateway in
+            let child = try Child(
+                [node, "run", "--config", "\(gateway.directory)/onionbell.yaml"], core: .measured)
+            let node = NodeUnderTest(child, gateway, self)
+            do {
+                try await node.waitUntilReady(peers)
+                let result = try await body(node)
+                await child.end(by: SIGTERM)
+                return result
+            } catch {
+                await child.end()
+                throw error
+            }
+        }
+    }
+
+    struct Gateway {
+        let directory: String
+        let url: String
+    }
+
+    func withGateway<Result>(
+        delay: Int = 0, streams: Int = 1000, _ body: (Gateway) async throws -> Result
+    ) async throws -> Result {
+        let world = try LabDirectory()
+        let child = try tool([
+            "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
+            "--peers", "\(peers)", "--http", "\(http)", "--control", "unix:\(directory.path)/tor/control",
+            "--cookie", "\(directory.path)/tor/cookie",
+        ])
+        do {
+            let result = try await body(Gateway(directory: world.path, url: try await child.firstLine()))
+            await child.end()
+            await world.remove()
+            return result
+        } catch {
+            await child.end()
+            await world.remove()
+            throw error
+        }
+    }
+}
+
+/// The node that is measured, in a process of its own.
+@EventLoop
+final class NodeUnderTest {
+    let gateway: Bench.Gateway
+    private let child: Child
+    private let bench: Bench
+
+    init(_ child: Child, _ gateway: Bench.Gateway, _ bench: Bench) {
+        self.gateway = gateway
+        self.child = child
+        self.bench = bench
+    }
+
+    /// Its doors are open, and its connections to the gateway are made.
+    func waitUntilReady(_ peers: Endpoint) async throws {
+        for _ in 0..<500 {
+            guard child.exit == nil else {
+                throw BenchError("the node ended: \(child.lines.suffix(3).joined(separator: " / "))")
+            }
+            if let stream = try? await Reactor.Stream.connect(to: peers, deadline: .seconds(1)) {
+                stream.close()
+                return try await Task.sleep(for: .milliseconds(700))
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw BenchError("the node opened no door: \(child.lines.suffix(3).joined(separator: " / "))")
+    }
+
+    var figures: ProcessFigures {
+        get throws { try ProcessFigures(of: child.processID) }
+    }
+
+    /// Lets a load run; what the node used for it, until it was at rest again.
+    func under(_ arguments: [String]) async throws -> (report: LoadReport, used: Used) {
+        let before = try figures
+        let report = try await bench.load(arguments)
+        // The commit that takes the last ones out of the outbox.
+        try await Task.sleep(for: .milliseconds(200))
+        let after = try figures
+        return (
+            report,
+            Used(
+                cpu: after.cpu - before.cpu, system: after.system - before.system,
+                loop: (after.threads["loop"] ?? 0) - (before.threads["loop"] ?? 0),
+                store: (after.threads["store"] ?? 0) - (before.threads["store"] ?? 0),
+                longestResident: after.longestResident)
+        )
+    }
+
+    struct Used {
+        /// Seconds.
+        let cpu: Double
+        let system: Double
+        let loop: Double
+        let store: Double
+        /// KiB.
+        let longestResident: Double
+    }
+}

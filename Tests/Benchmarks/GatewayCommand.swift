@@ -1,0 +1,118 @@
+import ArgumentParser
+import Crypto
+import Foundation
+import Lab
+import Reactor
+
+/// `onionbell-bench gateway`: APNs as a stand-in, without a book, until it is killed.
+struct GatewayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gateway", abstract: "Play APNs on loopback.",
+        discussion: """
+            Writes to DIRECTORY: ca.pem, AuthKey.p8, onionbell.yaml for a node, and for h2load the files headers, \
+            paths and body. Prints its URL once all is there.
+            """)
+
+    @Option(help: "Where the files go; must exist.") var directory: String
+    @Option(help: "Milliseconds before each answer.") var delay = 0
+    @Option(help: "Streams at once on a connection.") var streams = 1000
+    @Option(help: "The node's peer_listen.") var peers = "127.0.0.1:29999"
+    @Option(help: "The node's http_listen.") var http = "127.0.0.1:29980"
+    @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
+    @Option(help: "tor's cookie file for the node.") var cookie = ""
+
+    static let topic = "bisqremote.joachimneumann.com"
+
+    func run() async throws {
+        let simulator = try await start()
+        tell(await simulator.url)
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    @EventLoop
+    private func start() throws -> GatewaySimulator {
+        let credentials = try LabCredentials()
+        var rules = credentials.apnsRules(topics: [GatewayCommand.topic])
+        rules.streamLimit = streams
+        let simulator = try GatewaySimulator(.apns(rules), try credentials.serverContext())
+        simulator.keepsBook = false
+        if delay > 0 { simulator.faults = FaultScript([FaultRule(.delay(.milliseconds(delay)))]) }
+        try write(try credentials.authorityPEM(), "ca.pem")
+        try write(try credentials.providerKeyPEM(), "AuthKey.p8")
+        try write(try credentials.serviceAccountFile(tokenURL: "https://127.0.0.1:9/token"), "account.json")
+        try write(configuration(simulator.url, credentials), "onionbell.yaml")
+        try write(try headers(credentials), "headers")
+        try write((0..<UInt64(10_000)).map { "/3/device/\(deviceToken($0))\n" }.joined(), "paths")
+        try write(
+            #"{"encrypted":"\#(RequestTemplate.message)","aps":{"alert":{"loc-key":"notification"},"#
+                + #""content-available":1,"mutable-content":1}}"#, "body")
+        return simulator
+    }
+
+    private func write(_ bytes: [UInt8], _ name: String) throws {
+        try LabDirectory.write(bytes, to: "\(directory)/\(name)")
+    }
+
+    private func write(_ text: String, _ name: String) throws { try write(Array(text.utf8), name) }
+
+    /// The node's limits are out of the way. Android's gateway is a closed port: what is sent there waits.
+    private func configuration(_ url: String, _ credentials: LabCredentials) -> String {
+        """
+        state_directory: \(directory)/state
+        tor:
+          mode: system
+          control: \(control)
+          cookie_file: \(cookie)
+        onion:
+          peer_listen: \(peers)
+          http_listen: \(http)
+        apps:
+          - name: ios
+            gateway: apns
+            topic: \(GatewayCommand.topic)
+            key_file: AuthKey.p8
+            key_id: \(credentials.keyID)
+            team_id: \(credentials.teamID)
+            production_url: \(url)
+            sandbox_url: \(url)
+            ca_file: ca.pem
+          - name: android
+            gateway: fcm
+            service_account_file: account.json
+            base_url: https://127.0.0.1:9
+            ca_file: ca.pem
+        defaults:
+          ios: ios
+          android: android
+        peers:
+          frames_per_second: 65535
+          frames_per_ten_seconds: 65535
+        limits:
+          token_rate: 1000000
+          waiting: 10000000
+          waiting_bytes: 10000000000
+        management:
+          listen: unix:\(directory)/management
+
+        """
+    }
+
+    /// What the node sends with each notification, one field a line.
+    private func headers(_ credentials: LabCredentials) throws -> String {
+        let now = Int(Date().timeIntervalSince1970)
+        let signed =
+            Base64.encodeForURL(Array(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8)) + "."
+            + Base64.encodeForURL(Array(#"{"iss":"\#(credentials.teamID)","iat":\#(now)}"#.utf8))
+        let signature = Base64.encodeForURL(try credentials.providerKey.sign(Array(signed.utf8)))
+        return """
+            :method: POST
+            authorization: bearer \(signed).\(signature)
+            apns-topic: \(GatewayCommand.topic)
+            apns-push-type: alert
+            apns-priority: 10
+            apns-expiration: \(now + 86400)
+            apns-id: 01234567-89ab-cdef-0123-456789abcdef
+            apns-collapse-id: 01234567-89ab-cdef-0123-456789abcdef
+            """
+    }
+}

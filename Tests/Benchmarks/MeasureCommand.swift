@@ -1,0 +1,60 @@
+import ArgumentParser
+import CSupport
+import Foundation
+import Reactor
+
+/// `onionbell-bench measure`: every row, several times in turn, and one table.
+struct MeasureCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "measure", abstract: "Measure all rows and print the table.",
+        discussion: "Start it on core 1; what is measured runs on core 0.")
+
+    @Option(help: "The onionbell that is measured.") var node: String
+    @Flag(help: "Fewer requests and rounds: minutes instead of half an hour.") var quick = false
+    @Option(help: "Earlier results to compare with.") var compare: String?
+    @Option(help: "Where the results go, in JSON.") var output: String
+    @Option(help: "Only these rows, by the beginning of their names.") var only: [String] = []
+
+    func run() async throws {
+        onionbell_raise_file_limit()
+        var earlier: Results?
+        if let compare {
+            earlier = try JSONDecoder().decode(
+                Results.self, from: try Data(contentsOf: URL(fileURLWithPath: compare)))
+        }
+        let results = try await measure()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try encoder.encode(results).write(to: URL(fileURLWithPath: output))
+        print(results.table(comparedWith: earlier))
+        print("\nWritten to \(output)")
+    }
+
+    @EventLoop
+    private func measure() async throws -> Results {
+        let bench = try await Bench(node: node)
+        var rows = Rows(bench, isQuick: quick)
+        let chosen = Rows.all.filter { row in
+            only.isEmpty || only.contains { row.name.hasPrefix($0) }
+        }
+        do {
+            for round in 1...(quick ? 3 : 5) {
+                for row in chosen where round <= row.rounds {
+                    say("round \(round): \(row.name)")
+                    try await row.measure(&rows)
+                }
+            }
+        } catch {
+            await bench.close()
+            throw error
+        }
+        await bench.close()
+        rows.addRatios()
+        return rows.results
+    }
+}
+
+/// Progress goes to standard error, so that the table stands alone.
+func say(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// One figure of the table, measured several times.
+struct Figure: Codable {
+    /// Stays the same from version to version: what `--compare` goes by.
+    let name: String
+    let unit: String
+    /// At most this.
+    let goal: Double?
+    var values: [Double]
+
+    var median: Double {
+        let sorted = values.sorted()
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+}
+
+/// A run of the benchmark: what is printed, and what is kept in a file.
+struct Results: Codable {
+    var date = ISO8601DateFormatter().string(from: Date())
+    var machine: String
+    var isQuick: Bool
+    private(set) var figures: [Figure] = []
+
+    init(isQuick: Bool) {
+        self.isQuick = isQuick
+        let cpu = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n")
+            .first { $0.hasPrefix("model name") }?.split(separator: ":").last
+        machine =
+            "\(ProcessInfo.processInfo.activeProcessorCount) x \(cpu?.trimmingCharacters(in: .whitespaces) ?? "?")"
+    }
+
+    mutating func add(_ name: String, _ unit: String, _ value: Double, goal: Double? = nil) {
+        if let index = figures.firstIndex(where: { $0.name == name }) {
+            figures[index].values.append(value)
+        } else {
+            figures.append(Figure(name: name, unit: unit, goal: goal, values: [value]))
+        }
+    }
+
+    /// Adds a ratio of medians.
+    mutating func addRatio(_ name: String, of above: String, to below: String, goal: Double? = nil) {
+        guard let above = figures.first(where: { $0.name == above }),
+            let below = figures.first(where: { $0.name == below }), below.median > 0
+        else { return }
+        figures.append(Figure(name: name, unit: "times", goal: goal, values: [above.median / below.median]))
+    }
+
+    /// The table; with earlier results, a column that says how many times theirs each median is.
+    func table(comparedWith earlier: Results?) -> String {
+        let width = figures.map(\.name.count).max() ?? 0
+        var lines = [
+            "\(machine), \(date)\(isQuick ? ", quick" : "")", "",
+            row("", "unit", "median", "least", "most", "goal", earlier == nil ? "" : "x earlier", width),
+        ]
+        for figure in figures {
+            let before = earlier?.figures.first { $0.name == figure.name }?.median
+            lines.append(
+                row(
+                    figure.name, figure.unit, text(figure.median), text(figure.values.min() ?? 0),
+                    text(figure.values.max() ?? 0),
+                    figure.goal.map { "\(text($0))\(figure.median <= $0 ? "" : " !")" } ?? "",
+                    before.map { $0 > 0 ? text(figure.median / $0) : "" } ?? "", width))
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private func row(
+        _ name: String, _ unit: String, _ median: String, _ least: String, _ most: String, _ goal: String,
+        _ ratio: String, _ width: Int
+    ) -> String {
+        let cells = [median, least, most, goal, ratio].map { $0.padded(to: 9, left: true) }
+        return name.padded(to: width) + "  " + unit.padded(to: 12) + cells.joined(separator: " ")
+    }
+
+    private func text(_ value: Double) -> String {
+        switch abs(value) {
+        case 0: "0"
+        case ..<0.1: String(format: "%.4f", value)
+        case ..<10: String(format: "%.3f", value)
+        case ..<1000: String(format: "%.1f", value)
+        default: String(format: "%.0f", value)
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int, left: Bool = false) -> String {
+        let blanks = String(repeating: " ", count: max(0, width - count))
+        return left ? blanks + self : self + blanks
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Reactor
+
+/// The rows of the table: what is done for each, and what of it is written down.
+@EventLoop
+struct Rows {
+    struct Row {
+        let name: String
+        /// How many times at most.
+        let rounds: Int
+        let measure: @EventLoop (inout Rows) async throws -> Void
+    }
+
+    var results: Results
+    private let bench: Bench
+    private let isQuick: Bool
+
+    init(_ bench: Bench, isQuick: Bool) {
+        self.bench = bench
+        self.isQuick = isQuick
+        results = Results(isQuick: isQuick)
+    }
+
+    static let all = [
+        Row(name: "gateway", rounds: 9) { try await $0.measureGatewayLeg() },
+        Row(name: "peers 10 x 64", rounds: 9) { try await $0.measurePeers(10, window: 64, goal: 0.06) },
+        Row(name: "http", rounds: 9) { try await $0.measureHTTP() },
+        Row(name: "rate", rounds: 3) { try await $0.measureRate() },
+        Row(name: "slow", rounds: 3) { try await $0.measureSlowGateway() },
+        Row(name: "idle", rounds: 1) { try await $0.measureIdle() },
+        Row(name: "peers 1 x 64", rounds: 3) { try await $0.measurePeers(1, window: 64) },
+        Row(name: "peers 100 x 8", rounds: 3) { try await $0.measurePeers(100, window: 8) },
+        Row(name: "peers 1000 x 1", rounds: 3) { try await $0.measurePeers(1000, window: 1) },
+        Row(name: "waiting", rounds: 1) { try await $0.measureWaiting() },
+        Row(name: "disk", rounds: 3) { try await $0.measureDisk() },
+    ]
+
+    private func perTenThousand(_ seconds: Double, _ count: Int) -> Double {
+        seconds * 10_000 / Double(count)
+    }
+
+    // MARK: Rows
+
+    mutating func measureGatewayLeg() async throws {
+        let count = isQuick ? 50_000 : 200_000
+        let (own, yardstick) = try await bench.withGateway { gateway in
+            let yardstick = try await Yardstick(gateway: gateway).seconds(count: count)
+            let lines = try await bench.tool(
+                ["send", "--directory", gateway.directory, "--url", gateway.url, "--count", "\(count)"],
+                core: .measured
+            ).finish()
+            return (Double(lines.last ?? "") ?? .nan, yardstick)
+        }
+        results.add("gateway leg, h2load", "CPU s/10k", perTenThousand(yardstick, count))
+        results.add("gateway leg, ours", "CPU s/10k", perTenThousand(own, count))
+        results.add("gateway leg, ours to h2load", "times", own / yardstick, goal: 1.3)
+    }
+
+    mutating func measurePeers(_ peers: Int, window: Int, goal: Double? = nil) async throws {
+        let count = isQuick ? 30_000 : 60_000
+        let name = "peers \(peers) x \(window)"
+        let (report, used, yardstick) = try await bench.withNode { node in
+            // The first ones meet an empty allocator and a cold cache.
+            _ = try await node.under(peerArguments(peers, window, count: 2_000))
+            let (report, used) = try await node.under(peerArguments(peers, window, count: count))
+            return (report, used, try await Yardstick(gateway: node.gateway).seconds(count: count))
+        }
+        results.add(name, "CPU s/10k", perTenThousand(used.cpu, count), goal: goal)
+        // The goal of 0.06 was set where h2load needed 0.029.
+        results.add("\(name) to h2load", "times", used.cpu / yardstick, goal: goal.map { $0 / 0.029 })
+        results.add("\(name), of it system", "CPU s/10k", perTenThousand(used.system, count))
+        results.add("\(name), of it store thread", "CPU s/10k", perTenThousand(used.store, count))
+        results.add("\(name), wall clock", "1/s", Double(count) / report.seconds)
+        guard peers == 10 else { return }
+        results.add("\(name), VmHWM", "MB", used.longestResident / 1000, goal: 24)
+    }
+
+    private func peerArguments(_ peers: Int, _ window: Int, count: Int, _ more: [String] = []) -> [String] {
+        ["peers", "--to", bench.peerEndpoint, "--peers", "\(peers)", "--window", "\(window)"]
+            + ["--count", "\(count)"] + more
+    }
+
+    mutating func measureHTTP() async throws {
+        let count = isQuick ? 10_000 : 30_000
+        let (post, get) = try await bench.withNode { node in
+            let arguments = ["http", "--to", bench.httpEndpoint, "--count"]
+            _ = try await node.under(arguments + ["1000"])
+            let post = try await node.under(arguments + ["\(count)", "--form", "post"]).used
+            return (post, try await node.under(arguments + ["\(count)", "--form", "get"]).used)
+        }
+        results.add("http POST /v1, 64 clients", "CPU s/10k", perTenThousand(post.cpu, count), goal: 0.15)
+        results.add("http GET /relay, 64 clients", "CPU s/10k", perTenThousand(get.cpu, count))
+    }
+
+    mutating func measureRate() async throws {
+        let count = isQuick ? 20_000 : 50_000
+        let (report, used) = try await bench.withNode { node in
+            _ = try await node.under(peerArguments(10, 64, count: 2_000))
+            return try await node.under(peerArguments(10, 64, count: count, ["--rate", "5000"]))
+        }
+        results.add("rate 5,000/s", "CPU s/10k", perTenThousand(used.cpu, count))
+        results.add("rate 5,000/s, receipt p50", "ms", report.receipt?.median ?? .nan)
+        results.add("rate 5,000/s, receipt p99", "ms", report.receipt?.p99 ?? .nan, goal: 5)
+        results.add("rate 5,000/s, accepted p50", "ms", report.outcome?.median ?? .nan)
+        results.add("rate 5,000/s, accepted p99", "ms", report.outcome?.p99 ?? .nan, goal: 10)
+    }
+
+    /// 200 in flight, each until the gateway has answered it.
+    mutating func measureSlowGateway() async throws {
+        let count = isQuick ? 20_000 : 40_000
+        for (name, delay) in [("slow: answers at once", 0), ("slow: answers after 20 ms", 20)] {
+            let used = try await bench.withNode(delay: delay, streams: 200) { node in
+                _ = try await node.under(peerArguments(10, 20, count: 2_000))
+                return try await node.under(peerArguments(10, 20, count: count, ["--awaiting", "1"])).used
+            }
+            results.add(name, "CPU s/10k", perTenThousand(used.cpu, count))
+        }
+    }
+
+    mutating func measureIdle() async throws {
+        let seconds = isQuick ? 10 : 30
+        try await bench.withNode { node in
+            try await Task.sleep(for: .seconds(2))
+            let before = try node.figures
+            results.add("idle, VmRSS", "MB", before.resident / 1000, goal: 12)
+            try await Task.sleep(for: .seconds(seconds))
+            let after = try node.figures
+            let used = after.threads.values.reduce(0, +) - before.threads.values.reduce(0, +)
+            results.add("idle, CPU", "% of a core", 100 * used / Double(seconds), goal: 0.1)
+            results.add("idle, wake-ups", "1/s", Double(after.sleeps - before.sleeps) / Double(seconds))
+            let peers = 10_000
+            let crowd = try bench.tool(["idle", "--to", bench.peerEndpoint, "--peers", "\(peers)"])
+            guard try await crowd.firstLine() == "\(peers)" else { throw BenchError("peers were refused") }
+            try await Task.sleep(for: .seconds(1))
+            let crowded = try node.figures
+            results.add(
+                "idle, per peer of 10,000", "KiB", (crowded.resident - after.resident) / Double(peers),
+                goal: 1)
+            try await Task.sleep(for: .seconds(seconds))
+            let later = try node.figures
+            let usedByPeers = later.threads.values.reduce(0, +) - crowded.threads.values.reduce(0, +)
+            results.add("idle, CPU with 10,000 peers", "% of a core", 100 * usedByPeers / Double(seconds))
+            await crowd.end()
+        }
+    }
+
+    /// What waits is for Android, whose gateway is away.
+    mutating func measureWaiting() async throws {
+        let count = isQuick ? 20_000 : 40_000
+        for waiting in isQuick ? [0, 1_000, 100_000] : [0, 1_000, 100_000, 1_000_000] {
+            let (used, resident) = try await bench.withNode { node in
+                if waiting > 0 {
+                    let arguments = peerArguments(10, 200, count: waiting, ["--android", "--awaiting", "0"])
+                    _ = try await node.under(arguments)
+                }
+                _ = try await node.under(peerArguments(10, 64, count: 2_000))
+                let used = try await node.under(peerArguments(10, 64, count: count)).used
+                return (used, try node.figures.resident)
+            }
+            let name = "waiting rows: \(waiting)"
+            results.add(name, "CPU s/10k", perTenThousand(used.cpu, count))
+            results.add("\(name), VmRSS", "MB", resident / 1000)
+        }
+    }
+
+    /// How long one commit takes this disk: 4 KiB written and brought to it.
+    mutating func measureDisk() async throws {
+        let descriptor = open("\(bench.directory.path)/disk", O_RDWR | O_CREAT, 0o600)
+        guard descriptor >= 0 else { throw BenchError("no file to write to") }
+        defer { close(descriptor) }
+        let page = [UInt8](repeating: 0x55, count: 4096)
+        var times = LatencyCounter()
+        for index in 0..<300 {
+            let start = EventLoop.monotonicNanoseconds
+            guard pwrite(descriptor, page, page.count, off_t(4096 * (index % 64))) == page.count,
+                fdatasync(descriptor) == 0
+            else { throw BenchError("the disk takes nothing") }
+            times.record(nanoseconds: EventLoop.monotonicNanoseconds - start)
+        }
+        results.add("disk, 4 KiB + fdatasync, p50", "ms", times.latency?.median ?? .nan)
+        results.add("disk, 4 KiB + fdatasync, p99", "ms", times.latency?.p99 ?? .nan)
+    }
+
+    mutating func addRatios() {
+        results.addRatio(
+            "slow to fast gateway", of: "slow: answers after 20 ms", to: "slow: answers at once", goal: 1.2)
+        results.addRatio("peers 100 x 8 to 1 x 64", of: "peers 100 x 8", to: "peers 1 x 64", goal: 2)
+        results.addRatio("peers 1000 x 1 to 1 x 64", of: "peers 1000 x 1", to: "peers 1 x 64", goal: 3)
+        results.addRatio(
+            "waiting rows: 100000 to 0", of: "waiting rows: 100000", to: "waiting rows: 0", goal: 2)
+        results.addRatio(
+            "waiting rows: 1000000 to 0", of: "waiting rows: 1000000", to: "waiting rows: 0", goal: 2)
+    }
+}
