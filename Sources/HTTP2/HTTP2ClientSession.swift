@@ -86,6 +86,12 @@ package final class HTTP2ClientSession: HTTP2Session {
         return taken
     }
 
+    /// An answer that came before all of the request was sent makes the rest needless (RFC 9113, 8.1).
+    override func streamCompleted(_ number: Int) {
+        let unsent = withSlot(number) { $0.outgoingOffset < $0.outgoing.count ? $0.streamID : 0 } ?? 0
+        if unsent != 0 { submitReset(unsent, code: .cancel) }
+    }
+
     override func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {
         if slot.isTooLarge {
             events.append(.failed(tag: slot.tag, .answerTooLarge))

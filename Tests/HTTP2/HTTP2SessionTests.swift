@@ -243,6 +243,25 @@ import Testing
         #expect(answer.status == 200)
     }
 
+    /// The window lets 65,535 bytes out; the answer comes before the rest.
+    @Test func anEarlyAnswerEndsTheRequest() {
+        let client = HTTP2ClientSession()
+        client.submit(pushHead(0), body: [UInt8](repeating: 1, count: 70_000), tag: 0)
+        client.receive([0, 0, 0, 4, 0, 0, 0, 0, 0])
+        var bytes: [UInt8] = []
+        while client.takeOutput(into: &bytes, upTo: 200_000) {}
+        #expect((65_535..<70_000).contains(bytes.count))
+        // :status 413, the end of the stream.
+        client.receive([0, 0, 5, 1, 5, 0, 0, 0, 1, 0x08, 3, 0x34, 0x31, 0x33])
+        while client.takeOutput(into: &bytes, upTo: 200_000) {}
+        guard case .answered(0, let answer) = client.takeEvents().last else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.status == 413)
+        #expect(client.openStreams == 0)
+    }
+
     /// What stays in the shared table is sent as one byte the second time; what must not be indexed stays whole.
     @Test func tokensAreNeverIndexed() {
         let client = HTTP2ClientSession()

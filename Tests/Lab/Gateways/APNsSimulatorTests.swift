@@ -9,12 +9,13 @@ import Testing
 
 @EventLoop
 @Suite struct APNsSimulatorTests {
-    let lab = LabCredentials.shared
+    let lab: LabCredentials
     let simulator: GatewaySimulator
     let path = "/3/device/\(LabCredentials.deviceToken)"
     let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
 
-    init() throws {
+    init() async throws {
+        lab = await LabCredentials.prepared()
         simulator = try GatewaySimulator(
             .apns(lab.apnsRules(topics: [LabCredentials.topic])), try lab.serverContext())
     }
@@ -150,7 +151,7 @@ import Testing
     }
 
     @Test func aCertificateOfAStrangerOpensNothing() async throws {
-        let stranger = try LabCredentials()
+        let stranger = try await LabCredentials.stranger()
         let identity = try stranger.authority.client(topic: LabCredentials.topic)
         let context = try TLSContext(
             trusting: .authorities(pem: try lab.authorityPEM()), protocols: ["h2"],

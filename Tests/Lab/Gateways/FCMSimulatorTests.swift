@@ -10,12 +10,13 @@ import Testing
 
 @EventLoop
 @Suite struct FCMSimulatorTests {
-    let lab = LabCredentials.shared
+    let lab: LabCredentials
     let simulator: GatewaySimulator
     let path: String
     let token = String(repeating: "a", count: 22) + ":APA91b" + String(repeating: "Z", count: 120)
 
-    init() throws {
+    init() async throws {
+        lab = await LabCredentials.prepared()
         simulator = try GatewaySimulator(.fcm(lab.fcmRules()), try lab.serverContext())
         path = "/v1/projects/\(lab.projectID)/messages:send"
     }

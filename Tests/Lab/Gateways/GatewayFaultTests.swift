@@ -8,11 +8,12 @@ import Testing
 
 @EventLoop
 @Suite struct GatewayFaultTests {
-    let lab = LabCredentials.shared
+    let lab: LabCredentials
     let simulator: GatewaySimulator
     let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
 
-    init() throws {
+    init() async throws {
+        lab = await LabCredentials.prepared()
         simulator = try GatewaySimulator(
             .apns(lab.apnsRules(topics: [LabCredentials.topic])), try lab.serverContext())
     }

@@ -168,8 +168,13 @@ func webToken(_ key: SigningKey, kid: String, claims: String) throws -> String {
 }
 
 extension LabCredentials {
-    /// Made once: an RSA key takes its time.
-    static let shared = try! LabCredentials()
+    /// Made once.
+    private static let shared = try! LabCredentials()
+
+    /// Made off the loop: an RSA key takes its time, and other tests their deadlines.
+    @concurrent static func prepared() async -> LabCredentials { shared }
+    @concurrent static func stranger() async throws -> LabCredentials { try LabCredentials() }
+
     static let topic = "org.example.app"
     static let deviceToken = String(repeating: "0a", count: 32)
     /// Used by all: no two signatures are the same, and a connection takes one token in 20 minutes.

@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test(arguments: [1...1, 1...100, 1...2000, 20_000...70_000])
-    func requestsArriveHoweverTheWireCuts(pieces: ClosedRange<Int>) throws {
-        let lab = LabCredentials.shared
+    func requestsArriveHoweverTheWireCuts(pieces: ClosedRange<Int>) async throws {
+        let lab = await LabCredentials.prepared()
         let client = End(try TLSSession(to: "localhost", lab.clientContext()), HTTP2ClientSession())
         let server = End(
             TLSSession(serving: try lab.serverContext()), HTTP2ServerSession(maxConcurrentStreams: 50))
