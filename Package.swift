@@ -94,7 +94,12 @@ let package = Package(
                 "Vectors",
             ]),
         tests("Tor", ["Tor", "Reactor", "Crypto", "Lab"]),
-        tests("Doors", ["Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors"]),
+        tests(
+            "Doors",
+            [
+                "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors", "HTTP1",
+                "HTTP2", "JSON", "TLS", "Gateways", "Lab",
+            ]),
         tests("Lab", ["Lab", "Wire", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
         tests("EndToEnd", ["Onionbell", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),

@@ -9,19 +9,11 @@ import Relay
 /// and reads the gateway's verdict (``RelayPostForm``). Each generation of phones has apps of its own.
 @EventLoop
 package final class BisqRelayDoor {
-    /// The configured apps of one generation of phones; empty: the default for the platform.
-    package struct Apps: Sendable {
-        package var ios = ""
-        package var android = ""
-
-        package init() {}
-    }
-
     package struct Settings: Sendable {
         /// Served by `GET /relay`.
-        package var bisq1 = Apps()
+        package var bisq1 = PhoneApps()
         /// Served by `POST /v1/...`.
-        package var bisq2 = Apps()
+        package var bisq2 = PhoneApps()
         /// How long a POST waits for the gateway's verdict.
         package var outcomeDeadline: Duration = .seconds(5)
 
@@ -76,8 +68,8 @@ package final class BisqRelayDoor {
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
-        if let type = request.fields["content-type"], !type.lowercased().hasPrefix("application/json") {
-            return respond(HTTPResponse(status: 415, text: "application/json, please"))
+        guard RelayPostForm.isJSON(request.fields["content-type"]) else {
+            return respond(HTTPResponse(status: 415, text: "application/json only"))
         }
         let app = gateway == .apns ? settings.bisq2.ios : settings.bisq2.android
         let submission: Submission
@@ -138,7 +130,8 @@ extension Busy {
 }
 
 extension String {
+    /// What comes after a prefix; `nil` where nothing does.
     fileprivate func dropping(prefix: String) -> Substring? {
-        hasPrefix(prefix) ? dropFirst(prefix.count) : nil
+        hasPrefix(prefix) && utf8.count > prefix.utf8.count ? dropFirst(prefix.count) : nil
     }
 }

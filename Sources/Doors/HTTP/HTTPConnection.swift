@@ -2,6 +2,9 @@ import HTTP1
 import Reactor
 
 /// One client's connection: reads a request, waits for its answer, then reads the next.
+///
+/// Requests that a client sends ahead wait: those of the last read in the decoder, the others in the client's own
+/// socket. A client that doesn't take its answers gets no further ones.
 @EventLoop
 final class HTTPConnection: StreamHandler {
     private let stream: Stream
@@ -10,29 +13,36 @@ final class HTTPConnection: StreamHandler {
     /// Runs while a request is incomplete.
     private var deadline: Timer?
     private var isAnswering = false
+    /// Whether requests are being taken from the decoder further down the stack.
+    private var isTaking = false
     private var isShuttingDown = false
     private var hasEnded = false
+
+    /// Bytes of answers that a client may leave unread before its next request is looked at.
+    private static let unsentLimit = 65_536
 
     init(_ stream: Stream, server: HTTPServer) {
         self.stream = stream
         self.server = server
         decoder = HTTPRequestDecoder(limits: server.settings.limits)
         stream.idleTimeout = server.settings.idleTimeout
+        stream.sendTimeout = server.settings.idleTimeout
         stream.handler = self
     }
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
         decoder.append(bytes)
-        readNext()
+        takeRequests()
     }
 
-    private func readNext() {
+    private func takeRequests() {
+        guard !isTaking else { return }
+        isTaking = true
+        defer { isTaking = false }
         while !isAnswering, !hasEnded {
+            guard stream.unsentBytes < HTTPConnection.unsentLimit else { return stream.pauseReading() }
             do throws(HTTPFault) {
-                guard let request = try decoder.next() else {
-                    waitForMore()
-                    return
-                }
+                guard let request = try decoder.next() else { return waitForMore() }
                 deadline?.stop()
                 answer(request)
             } catch {
@@ -40,6 +50,8 @@ final class HTTPConnection: StreamHandler {
             }
         }
     }
+
+    func streamFlushed(_ stream: Stream) { takeRequests() }
 
     private func waitForMore() {
         if decoder.isContinueExpected {
@@ -54,6 +66,7 @@ final class HTTPConnection: StreamHandler {
         stream.resumeReading()
         let timer = deadline ?? Timer { [unowned self] in timeOut() }
         deadline = timer
+        // The deadline is that of the request, not of its last part.
         if !timer.isRunning { timer.start(after: server.settings.requestDeadline) }
     }
 
@@ -66,7 +79,6 @@ final class HTTPConnection: StreamHandler {
     private func answer(_ request: HTTPRequest) {
         server.counters.requests += 1
         isAnswering = true
-        // Nothing is read meanwhile: a client that sends ahead waits in its own socket.
         stream.pauseReading()
         let isKeptAlive = request.isKeptAlive
         let withBody = request.method != "HEAD"
@@ -79,7 +91,7 @@ final class HTTPConnection: StreamHandler {
             var response = response
             response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
             send(response, withBody: withBody)
-            readNext()
+            takeRequests()
         }
     }
 

@@ -5,13 +5,14 @@ import Relay
 /// (bisq-network/bisq, `MobileNotificationService.java`; bisq-network/bisq-relay, `RelayController.java`).
 ///
 /// Parameters come in any order, unknown ones are ignored. It is always urgent. What today's relay ignores is
-/// honoured: `isProduction=false` on Apple's side means the sandbox host, `snd` a sound.
+/// honoured: `isProduction=false` on Apple's side means the sandbox host, `snd` a sound. A client that doesn't say
+/// whether content is available (Bisq 2 before April 2026) gets what that relay sends to all: it is.
 enum RelayGetForm {
     /// `nil` when a parameter that must be there is missing or can't be read.
-    static func submission(_ query: HTTPQuery, apps: BisqRelayDoor.Apps) -> Submission? {
+    static func submission(_ query: HTTPQuery, apps: PhoneApps) -> Submission? {
         guard let isAndroid = flag(query["isAndroid"], default: false),
             let isProduction = flag(query["isProduction"], default: true),
-            let isContentAvailable = flag(query["isContentAvailable"], default: false),
+            let isContentAvailable = flag(query["isContentAvailable"], default: true),
             let hasSound = flag(query["snd"], default: false),
             let isMutable = flag(query["mutableContent"], default: false),
             let token = query["token"], !token.isEmpty, let digits = query["msg"], !digits.isEmpty,

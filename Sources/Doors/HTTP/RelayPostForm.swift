@@ -39,6 +39,14 @@ enum RelayPostForm {
                 isUrgent: isUrgent, isMutableContent: isMutable, isContentAvailable: true))
     }
 
+    /// Whether a body is JSON by its type; a client that gives none is believed.
+    static func isJSON(_ contentType: String?) -> Bool {
+        guard let type = contentType?.split(separator: ";", omittingEmptySubsequences: false).first else {
+            return true
+        }
+        return type.lowercased().split(separator: " ") == ["application/json"]
+    }
+
     private static func flag(_ value: JSON?) -> Bool? {
         guard let value, value != .null else { return false }
         return value.bool

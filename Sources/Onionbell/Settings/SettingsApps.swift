@@ -26,8 +26,8 @@ extension Settings {
     }
 
     /// The apps that serve one generation of phones.
-    func apps(of section: SettingsReader.Section, _ names: [String]) -> BisqRelayDoor.Apps {
-        var apps = BisqRelayDoor.Apps()
+    func apps(of section: SettingsReader.Section, _ names: [String]) -> PhoneApps {
+        var apps = PhoneApps()
         apps.ios = app("ios", of: .apns, names, in: section)
         apps.android = app("android", of: .fcm, names, in: section)
         section.refuseUnknownKeys()

@@ -1,0 +1,7 @@
+/// The configured apps of one generation of phones, by name; empty: the default for the platform.
+package struct PhoneApps: Equatable, Sendable {
+    package var ios = ""
+    package var android = ""
+
+    package init() {}
+}

@@ -1,0 +1,144 @@
+import Crypto
+import Delivery
+import Doors
+import Foundation
+import Gateways
+import HTTP1
+import Lab
+import Logging
+import Reactor
+import Relay
+import Storage
+import TLS
+
+/// The HTTP door with everything behind it: outbox, dispatcher, and both gateways over TLS to simulators.
+@EventLoop
+final class RelayWorld {
+    static let bisq1Topic = "bisqremote.joachimneumann.com"
+    static let bisq2Topic = "bisq.mobile.client.BisqConnect"
+
+    struct Options {
+        var door = BisqRelayDoor.Settings()
+        var http = HTTPServer.Settings()
+        var limits = Admission.Limits()
+        var withNotification = false
+
+        /// Both generations have their own apps; a token may have as many notifications as a test likes.
+        init() {
+            door.bisq1.ios = "bisq1-ios"
+            door.bisq2.ios = "bisq2-ios"
+            limits.tokenBurst = 100_000
+            limits.waitingPerToken = 100_000
+        }
+    }
+
+    let apple: GatewaySimulator
+    let sandbox: GatewaySimulator
+    let google: GatewaySimulator
+    let dispatcher: Dispatcher
+    let server: HTTPServer
+    let endpoint: Endpoint
+    let outbox: FaultyOutbox
+    private var pushes: [AcceptedPush] = []
+    private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+
+    private static let lab = try! LabCredentials()
+
+    init(_ change: (inout Options) -> Void = { _ in }) async throws {
+        var options = Options()
+        change(&options)
+        let lab = RelayWorld.lab
+        let rules = lab.apnsRules(topics: [RelayWorld.bisq1Topic, RelayWorld.bisq2Topic])
+        apple = try GatewaySimulator(.apns(rules), try lab.serverContext())
+        sandbox = try GatewaySimulator(.apns(rules), try lab.serverContext())
+        google = try GatewaySimulator(.fcm(lab.fcmRules()), try lab.serverContext())
+
+        let withNotification = options.withNotification
+        let apps = [
+            App(
+                name: "bisq1-ios", gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize),
+            App(
+                name: "bisq2-ios", gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize),
+            App(
+                name: "android", gateway: .fcm, isEnabled: true,
+                payloadSize: { FCMMessage.payloadSize($0, withNotification: withNotification) }),
+        ]
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-http-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        outbox = FaultyOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(
+                validator: Validator(apps: apps, defaultIOS: "bisq1-ios", defaultAndroid: "android"),
+                limits: options.limits),
+            outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])), log: log)
+        let trust = TLSTrust.authorities(pem: try lab.authorityPEM())
+        let key = try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM())
+        for (name, topic) in [("bisq1-ios", RelayWorld.bisq1Topic), ("bisq2-ios", RelayWorld.bisq2Topic)] {
+            let both = try APNsGateway.both(
+                APNsSettings(
+                    topic: topic, credentials: .providerKey(key), productionURL: try GatewayURL(apple.url),
+                    sandboxURL: try GatewayURL(sandbox.url), trust: trust), log: log)
+            dispatcher.add(both.production, for: LaneID(app: name, isSandbox: false))
+            dispatcher.add(both.sandbox, for: LaneID(app: name, isSandbox: true))
+            both.production.start()
+            both.sandbox.start()
+        }
+        let fcm = try FCMGateway(
+            FCMSettings(
+                account: try ServiceAccount(
+                    file: try lab.serviceAccountFile(tokenURL: google.url + "/token")),
+                baseURL: try GatewayURL(google.url), trust: trust, withNotification: withNotification),
+            log: log)
+        dispatcher.add(fcm, for: LaneID(app: "android", isSandbox: false))
+        fcm.start()
+        try await dispatcher.start()
+
+        let door = BisqRelayDoor(settings: options.door, dispatcher: dispatcher)
+        server = HTTPServer(settings: options.http) { door.answer($0, respond: $1) }
+        endpoint = try server.open(on: .host("127.0.0.1", port: 0))
+        self.dispatcher = dispatcher
+        for simulator in [apple, sandbox, google] {
+            simulator.onAccepted = { [unowned self] in add($0) }
+        }
+    }
+
+    private func add(_ push: AcceptedPush) {
+        pushes.append(push)
+        guard let waiting, pushes.count >= waiting.count else { return }
+        self.waiting = nil
+        waiting.continuation.resume()
+    }
+
+    /// All pushes, once there are so many.
+    func pushes(_ count: Int) async -> [AcceptedPush] {
+        if pushes.count < count { await withCheckedContinuation { waiting = (count, $0) } }
+        return pushes
+    }
+
+    func client() async throws -> HTTPClient { try await HTTPClient(endpoint) }
+
+    func end() async {
+        await server.close()
+        await dispatcher.stop(deadline: .seconds(1))
+        for simulator in [apple, sandbox, google] { simulator.close() }
+    }
+}
+
+/// An outbox over a real one that fails on command.
+actor FaultyOutbox: Outbox {
+    private let real: SQLiteOutbox
+    private var fault: OutboxError?
+
+    init(_ real: SQLiteOutbox) { self.real = real }
+    func setFault(_ fault: OutboxError?) { self.fault = fault }
+    func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
+    func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
+        if let fault { throw fault }
+        return try await real.commit(changes)
+    }
+    func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Relay.Notification] {
+        try await real.notifications(sequences)
+    }
+    func close() async { await real.close() }
+}
