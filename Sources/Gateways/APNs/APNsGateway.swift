@@ -12,6 +12,7 @@ package final class APNsGateway: Gateway {
 
     private let topic: String
     private let authority: String
+    private let isSecure: Bool
     private let link: GatewayLink
     private let tokens: ProviderTokens?
     private let log: Logger
@@ -39,6 +40,7 @@ package final class APNsGateway: Gateway {
     ) {
         topic = settings.topic
         authority = url.authority
+        isSecure = url.isSecure
         self.tokens = tokens
         self.log = log
         link = GatewayLink(
@@ -63,7 +65,7 @@ package final class APNsGateway: Gateway {
         case (.certificate, nil): break
         case (.providerKey, nil), (.certificate, _?): throw .otherKind
         }
-        link.use(context)
+        link.use(isSecure ? context : nil)
         note(settings.credentials)
     }
 

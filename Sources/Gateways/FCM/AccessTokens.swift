@@ -18,7 +18,7 @@ final class AccessTokens {
     private var life = AccessTokenLife()
     private var account: ServiceAccount
     private let url: GatewayURL
-    private let context: TLSContext?
+    private var context: TLSContext
     private let log: Logger
     private var authorization = ""
     private var exchange: SingleExchange?
@@ -26,7 +26,7 @@ final class AccessTokens {
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
 
-    init(for account: ServiceAccount, from url: GatewayURL, _ context: TLSContext?, log: Logger) {
+    init(for account: ServiceAccount, from url: GatewayURL, _ context: TLSContext, log: Logger) {
         self.account = account
         self.url = url
         self.context = context
@@ -58,8 +58,9 @@ final class AccessTokens {
         return life.refused(generation: generation, at: EventLoop.monotonicNanoseconds)
     }
 
-    func use(_ account: ServiceAccount) {
+    func use(_ account: ServiceAccount, _ context: TLSContext) {
         self.account = account
+        self.context = context
         life.accountChanged(at: EventLoop.monotonicNanoseconds)
         fetchIfDue()
     }
@@ -80,7 +81,7 @@ final class AccessTokens {
         var head = HTTP2Headers(method: "POST", authority: url.authority, path: url.path)
         head.add("content-type", OAuthExchange.contentType)
         exchange = SingleExchange(
-            to: url, context, head: head, body: OAuthExchange.body(assertion: assertion)
+            to: url, url.isSecure ? context : nil, head: head, body: OAuthExchange.body(assertion: assertion)
         ) { [unowned self] result in
             exchange = nil
             switch result {

@@ -12,6 +12,7 @@ package final class FCMGateway: Gateway {
 
     private let authority: String
     private let path: String
+    private let isSecure: Bool
     private let withNotification: Bool
     private let link: GatewayLink
     private let tokens: AccessTokens
@@ -27,6 +28,7 @@ package final class FCMGateway: Gateway {
         let url = settings.baseURL
         let tokenURL = try settings.whereTokensAre()
         authority = url.authority
+        isSecure = url.isSecure
         let base = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
         path = "\(base)/v1/projects/\(settings.account.projectID)/messages:send"
         withNotification = settings.withNotification
@@ -35,7 +37,7 @@ package final class FCMGateway: Gateway {
             GatewayLink.Settings(url: url, version: .http1, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         tokens = AccessTokens(
-            for: settings.account, from: tokenURL, tokenURL.isSecure ? context : nil, log: log)
+            for: settings.account, from: tokenURL, context, log: log)
         link.onRoom = { [unowned self] in onCapacity?() }
         tokens.onChange = { [unowned self] in onCapacity?() }
     }
@@ -51,9 +53,13 @@ package final class FCMGateway: Gateway {
         link.stop()
     }
 
-    /// Takes over another key of the same project. What was got by the old one is used until the new one has brought a
-    /// token of its own.
-    package func use(_ account: ServiceAccount) { tokens.use(account) }
+    /// Takes over another key of the same project, and the CA file as it is now: present connections are drained and new
+    /// ones opened. The access token got by the old key serves until the new one has brought its own.
+    package func use(_ settings: FCMSettings) throws(GatewaySetupError) {
+        let context = try settings.context()
+        tokens.use(settings.account, context)
+        link.use(isSecure ? context : nil)
+    }
 
     package var figures: GatewayFigures {
         var figures = link.figures

@@ -58,7 +58,7 @@ private func many(_ count: Int) -> [Notification] {
     (0..<count).map { notification(id: NotificationID(high: 7, low: UInt64($0))) }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct APNsGatewayTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct APNsGatewayTests {
     @Test(arguments: [false, true])
     func aNotificationArrivesAsApplesRulesAsk(certificate: Bool) async throws {
         let world = try World(certificate: certificate)

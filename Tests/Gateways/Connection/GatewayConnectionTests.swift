@@ -74,7 +74,7 @@ private final class Owner: ConnectionOwner {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct GatewayConnectionTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct GatewayConnectionTests {
     private let lab: LabCredentials
     private let owner = Owner()
 
