@@ -100,7 +100,7 @@ let package = Package(
                 "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors", "HTTP1",
                 "HTTP2", "JSON", "TLS", "Gateways", "Lab",
             ]),
-        tests("Lab", ["Lab", "Wire", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
+        tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
         tests("EndToEnd", ["Onionbell", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
     ],

@@ -1,4 +1,5 @@
 import Crypto
+import HTTP1
 import Wire
 
 /// The part of Bisq 1 that turns a message for its user into a notification request, for one paired phone (Bisq 1,
@@ -20,6 +21,29 @@ package struct BisqSender: Sendable {
     func seal(_ message: MobileMessage, iv: [UInt8]) throws(CryptoError) -> MessageString {
         let cipherText = try AES256CBC.encrypt(message.blocks, key: Array(pairingToken.key.utf8), iv: iv)
         return MessageString(magic: pairingToken.platform.messageMagic, iv: iv, cipherText: cipherText)
+    }
+
+    /// The request that Bisq sends to its relay today: parameters and their order are Bisq's, token and message are hex
+    /// of their text (Bisq 1, `MobileNotificationService.java`).
+    package func httpRequest(for message: MobileMessage) throws(CryptoError) -> HTTPRequest {
+        let platform = pairingToken.platform
+        let parameters = [
+            "isAndroid=\(platform == .android)", "isProduction=\(platform == .ios)",
+            "isContentAvailable=\(pairingToken.isContentAvailable)", "snd=\(message.kind != .erase)",
+            "token=\(Hex.encode(Array(pairingToken.deviceToken.utf8)))",
+            "msg=\(Hex.encode(Array(try seal(message).text.utf8)))",
+        ]
+        var request = HTTPRequest(
+            method: "GET", path: "/relay", query: parameters.joined(separator: "&"), isKeptAlive: false)
+        request.fields.append("User-Agent", "bisq/1.10.4, uid:\(BisqSender.uid())")
+        return request
+    }
+
+    /// A random UUID as text.
+    private static func uid() -> String {
+        let digits = Array(Hex.encode(randomUUID()))
+        let ends = [8, 12, 16, 20, 32]
+        return zip([0] + ends, ends).map { String(digits[$0..<$1]) }.joined(separator: "-")
     }
 
     /// A request for the peer wire, with a uid of its own. What Bisq asks of the relay is asked here: the alert,

@@ -6,20 +6,49 @@ import Wire
 extension BisqNetwork: ExpressibleByArgument {}
 extension MobileMessage.Kind: ExpressibleByArgument {}
 
-/// `onionbell send`: a Bisq peer with one notification.
+/// How a notification is sent.
+enum SendForm: String, CaseIterable, ExpressibleByArgument {
+    /// A frame of the peer protocol.
+    case p2p
+    /// What Bisq 1 sends to its relay today: `GET /relay`.
+    case bisq1
+    /// What Bisq 2 sends to its relay today: `POST /v1/...`.
+    case bisq2
+
+    /// The onion service's port for it.
+    var port: UInt16 {
+        switch self {
+        case .p2p: 9999
+        case .bisq1: 80
+        case .bisq2: 8021
+        }
+    }
+}
+
+/// `onionbell send`: a Bisq peer or client with one notification.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send a notification as a Bisq peer does.",
+        abstract: "Send a notification as a Bisq peer or client does.",
         discussion: """
-            Encrypts for the paired phone and sends over Tor's SOCKS port. Prints the receipt, and with --wait the \
-            outcome as well. A node at an address that is no onion is dialled directly.
+            Encrypts for the paired phone and sends over Tor's SOCKS port: as a peer (p2p), or over HTTP as today's \
+            Bisq 1 and Bisq 2 do. Prints the answer, and with --wait the outcome as well. A node at an address that \
+            is no onion is dialled directly.
+
+            Form bisq2 takes platform and device token from the pairing token, and encrypts under --key, the key \
+            that Bisq Connect shares with its trusted node.
 
             Exit status: 0 stored (with --wait: delivered), 1 refused, 69 not reached, 75 try again later.
             """)
 
-    @Option(help: ArgumentHelp("The node's address; port 9999 if none is given.", valueName: "onion[:port]"))
+    @Option(
+        help: ArgumentHelp(
+            "The node's address; without a port the form's own: 9999, 80 or 8021.", valueName: "onion[:port]")
+    )
     var to: String
+
+    @Option(help: "How to send.")
+    var form = SendForm.p2p
 
     @OptionGroup var phone: PairingTokenOption
 
@@ -38,28 +67,52 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The id of the trade or offer it is about.")
     var trade = ""
 
-    @Option(help: "The Bisq network of the node.")
+    @Option(
+        help: ArgumentHelp(
+            "For form bisq2, 32 bytes in Base64; - reads it from standard input, after the pairing token.",
+            valueName: "base64"))
+    var key: String?
+
+    @Option(help: "The Bisq network of the node, for form p2p.")
     var network = BisqNetwork.mainnet
 
-    @Option(help: "The name of the app at the node; empty: the default of the phone's platform.")
+    @Option(
+        help: "The name of the app at the node, for form p2p; empty: the default of the phone's platform.")
     var app = ""
 
     @Option(help: "Seconds to wait for the node, and with --wait for the outcome.")
     var timeout = 120
 
-    @Flag(help: "Wait for the outcome: what Apple or Google said.")
+    @Flag(help: "Wait for the outcome, with form p2p: what Apple or Google said. A POST waits by itself.")
     var wait = false
 
     func validate() throws {
         guard (1...86400).contains(timeout) else { throw ValidationError("--timeout: 1 to 86400 seconds") }
+        guard form == .p2p || !wait && app.isEmpty else {
+            throw ValidationError("--wait and --app are for --form p2p")
+        }
+        guard (form == .bisq2) == (key != nil) else {
+            throw ValidationError("--key is for --form bisq2, which needs it")
+        }
     }
 
     func run() async throws {
-        let sender = BisqSender(to: try phone.token())
-        let text = MobileMessage(
+        let token = try phone.token()
+        switch form {
+        case .p2p: try await sendAsPeer(BisqSender(to: token))
+        case .bisq1: try await sendAsBisq1(BisqSender(to: token))
+        case .bisq2: try await sendAsBisq2(token)
+        }
+    }
+
+    /// What Bisq 1 and its peers send.
+    var text: MobileMessage {
+        MobileMessage(
             sentDate: EventLoop.unixMilliseconds, transactionID: trade, title: title, message: message,
-            kind: type,
-            actionRequired: "", version: 1)
+            kind: type, actionRequired: "", version: 1)
+    }
+
+    private func sendAsPeer(_ sender: BisqSender) async throws {
         var request: MobileNotificationRequest
         do {
             request = try sender.request(for: text)
@@ -68,7 +121,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         request.app = app
         request.awaitsOutcome = wait
-        let route = try route()
+        let route = try route().route
         let (last, problem) = await exchange(request, by: route)
         if let problem { throw fail(problem, status: 69) }
         switch last?.status {
@@ -79,12 +132,15 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func route() throws -> PeerRoute {
-        let address = to.contains(":") ? to : to + ":9999"
+    /// The way to the node, and its name as HTTP's Host field has it.
+    func route() throws -> (route: PeerRoute, host: String) {
+        let address = to.contains(":") ? to : "\(to):\(form.port)"
         guard let endpoint = Endpoint(address), let proxy = Endpoint(socks),
             case .host(let host, let port) = endpoint
         else { throw fail("--to and --socks take ADDRESS:PORT", status: 64) }
-        return host.hasSuffix(".onion") ? .tor(socks: proxy, onion: host, port: port) : .direct(endpoint)
+        let route: PeerRoute =
+            host.hasSuffix(".onion") ? .tor(socks: proxy, onion: host, port: port) : .direct(endpoint)
+        return (route, port == 80 ? host : address)
     }
 
     /// Sends and prints each response as it comes.
@@ -127,8 +183,12 @@ extension MobileNotificationResponse {
             case .busy: "busy, try again in \(retryAfterMilliseconds) ms"
             case nil: "status \(statusNumber)"
             }
-        // The reason is the node's; only plain text of it reaches the terminal.
-        let plain = reason.unicodeScalars.filter { (0x20...0x7e).contains($0.value) }
-        return plain.isEmpty ? word : "\(word): \(String(String.UnicodeScalarView(plain)))"
+        let reason = plainText(reason)
+        return reason.isEmpty ? word : "\(word): \(reason)"
     }
+}
+
+/// The node's words as they may reach the terminal.
+func plainText(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.filter { (0x20...0x7e).contains($0.value) }))
 }
