@@ -31,6 +31,9 @@ package final class Dispatcher {
 
     private var tickets: [Ticket] = []
     private var awaiting: [Int64: [Reply]] = [:]
+    /// Ends that are awaited, to be told after the next commit: an end that was told never changes, even if the process
+    /// is killed right after.
+    private var untold: [(sequence: Int64, ending: Ending)] = []
     private var runners: [LaneID: LaneRunner] = [:]
     private var isCommitting = false
     private var isStopping = false
@@ -127,14 +130,18 @@ package final class Dispatcher {
         while pipeline.hasChanges {
             let changes = pipeline.takeChanges()
             let tickets = tickets
+            let untold = untold
             self.tickets = []
+            self.untold = []
             do throws(OutboxError) {
                 let results = try await outbox.commit(changes)
                 counters.commits += 1
                 if outboxFault != nil { log.notice("outbox.recovered") }
                 outboxFault = nil
                 for (ticket, result) in zip(tickets, results) { settle(ticket, result) }
+                for (sequence, ending) in untold { tell(sequence, ending) }
             } catch {
+                self.untold = untold + self.untold
                 keepWhatMustNotBeLost(of: changes, tickets: tickets, after: error)
                 break
             }
@@ -158,10 +165,16 @@ package final class Dispatcher {
             }
             if let ending = pipeline.unsavedEnding(of: sequence) {
                 // It ended while this commit ran, so the outbox didn't know yet.
-                return ticket.reply(.ended(ending))
+                guard pipeline.holdsEnd(of: sequence) else { return ticket.reply(.ended(ending)) }
+                if awaiting[sequence] == nil { untold.append((sequence, ending)) }
+                awaiting[sequence, default: []].append(ticket.reply)
             }
         }
         ticket.reply(receipt)
+    }
+
+    private func tell(_ sequence: Int64, _ ending: Ending) {
+        for reply in awaiting.removeValue(forKey: sequence) ?? [] { reply(.ended(ending)) }
     }
 
     /// Nothing of the commit took effect. Senders are told to come again; what is known of deliveries is kept for the
@@ -240,8 +253,7 @@ package final class Dispatcher {
     private func end(_ sequence: Int64, _ ending: Ending) {
         counters.count(ending, at: EventLoop.monotonicNanoseconds)
         commitSoon.schedule()
-        guard let replies = awaiting.removeValue(forKey: sequence) else { return }
-        for reply in replies { reply(.ended(ending)) }
+        if awaiting[sequence] != nil { untold.append((sequence, ending)) }
     }
 
     private func load(_ sequences: [Int64], for runner: LaneRunner) {

@@ -16,6 +16,9 @@ struct PendingChanges: Sendable {
 
     func ending(of sequence: Int64) -> Ending? { endings[sequence] ?? earlierEndings[sequence] }
 
+    /// Whether that end is not in a commit yet.
+    func holdsEnd(of sequence: Int64) -> Bool { endings[sequence] != nil }
+
     mutating func take() -> [OutboxChange] {
         earlierEndings = endings
         endings = [:]

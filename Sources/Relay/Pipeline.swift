@@ -157,6 +157,9 @@ package struct Pipeline: Sendable {
     /// How it ended, when that was not yet in the outbox when the last commit began.
     package func unsavedEnding(of sequence: Int64) -> Ending? { changes.ending(of: sequence) }
 
+    /// Whether the next commit is the one that writes its end down.
+    package func holdsEnd(of sequence: Int64) -> Bool { changes.holdsEnd(of: sequence) }
+
     /// The changes that belong into the next commit, one commit after another: the results of one are told before the
     /// next is taken. One that fails is told by ``storeFailed(_:)`` for each of its submissions and ``putBack(_:)``.
     package mutating func takeChanges() -> [OutboxChange] { changes.take() }

@@ -189,9 +189,9 @@ final class Receipts {
             return
         }
         #expect(dispatcher.outboxFault == .full)
-        gateway.answer(0, .accepted)  // its end can't be written down yet
-        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
+        gateway.answer(0, .accepted)  // its end can't be written down yet, so nobody is told
         await outbox.setFault(nil)
+        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
         let again = Receipts()
         dispatcher.submit(submission(2), awaitsOutcome: true) { again.add($0) }
         #expect(await again.wait(for: 1) == [.stored])
@@ -222,6 +222,25 @@ final class Receipts {
         #expect(patient.all == [.stored])
         #expect(dispatcher.waiting == 3)
         #expect(dispatcher.counters.stored == 3)
+        await dispatcher.stop()
+    }
+
+    /// Who was told an end may rely on it, even if the process is killed right after.
+    @Test func anEndIsToldOnlyOnceItIsWrittenDown() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway, outbox: outbox)
+        let receipts = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
+        await gateway.wait(forSent: 1)
+        await outbox.setFault(.failed("broken"))
+        gateway.answer(0, .accepted)
+        while dispatcher.counters.failedCommits == 0 { await Task.yield() }
+        #expect(receipts.all == [.stored])
+        await outbox.setFault(nil)
+        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
+        #expect(try await outbox.content().waiting.isEmpty)
         await dispatcher.stop()
     }
 
