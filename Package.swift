@@ -24,7 +24,10 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 
 let package = Package(
     name: "onionbell",
-    products: [.executable(name: "onionbell", targets: ["Onionbell"])],
+    products: [
+        .executable(name: "onionbell", targets: ["Onionbell"]),
+        .executable(name: "onionbell-chaos", targets: ["Chaos"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -74,6 +77,10 @@ let package = Package(
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
 
+        // Breaks the built program on purpose, and keeps books of what becomes of it: see Deploy/chaos.
+        .executableTarget(
+            name: "Chaos", dependencies: ["Lab", "Wire", "Reactor", "Crypto", "TLS", "JSON", arguments],
+            path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
@@ -102,7 +109,7 @@ let package = Package(
             ]),
         tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell"]),
-        tests("EndToEnd", ["Onionbell", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
+        tests("EndToEnd", ["Onionbell", "Chaos", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -88,7 +88,7 @@ package struct FaultScript: Sendable {
 
     package init(_ rules: [FaultRule] = [], seed: UInt64 = 1) {
         self.rules = rules
-        random = SplitMix(state: seed)
+        random = SplitMix(seed: seed)
     }
 
     mutating func fault(for subject: FaultRule.Subject, deviceToken: String?) -> GatewayFault? {
@@ -100,10 +100,12 @@ package struct FaultScript: Sendable {
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine.
-struct SplitMix: RandomNumberGenerator, Sendable {
-    var state: UInt64
+package struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
 
-    mutating func next() -> UInt64 {
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
         value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -32,6 +32,8 @@ package final class GatewaySimulator {
     package var clockOffset = Duration.zero
     /// Sees each accepted push.
     package var onAccepted: (@EventLoop (AcceptedPush) -> Void)?
+    /// Hears the number of a connection that is ended by the simulator with answers or requests on their way.
+    package var onBreak: (@EventLoop (Int) -> Void)?
 
     let service: any SimulatedService
     private let context: TLSContext
@@ -113,15 +115,16 @@ package final class GatewaySimulator {
             answer.body = Array("<!DOCTYPE html><html><body><h1>\(status)</h1></body></html>".utf8)
             connection.answer(answer, on: stream)
         case .resetStream(let code): connection.reset(stream, code: code)
-        case .closeConnection(.beforeDelivery): connection.breakOff()
+        case .closeConnection(.beforeDelivery): breakOff(connection)
         case .closeConnection(.beforeAnswer):
-            _ = answer(call, of: connection)
-            connection.breakOff()
+            _ = answer(call, of: connection, isAnswered: false)
+            breakOff(connection)
         case .closeConnection(.afterAnswer):
             connection.answer(answer(call, of: connection), on: stream)
             connection.endWhenFlushed()
+            onBreak?(connection.facts.number)
         case .silence(let isDelivered):
-            if isDelivered { _ = answer(call, of: connection) }
+            if isDelivered { _ = answer(call, of: connection, isAnswered: false) }
         case .delay(let delay):
             connection.answer(answer(call, of: connection), on: stream, after: delay)
         case .goaway(let reason, isGraceful: true):
@@ -130,14 +133,22 @@ package final class GatewaySimulator {
         case .goaway(let reason, isGraceful: false):
             connection.goaway(after: max(0, stream - 2), reason: reason)
             connection.endWhenFlushed()
+            onBreak?(connection.facts.number)
         case .limitStreams(let limit):
             connection.answer(answer(call, of: connection), on: stream)
             connection.limitStreams(limit)
         }
     }
 
+    private func breakOff(_ connection: GatewayConnection) {
+        connection.breakOff()
+        onBreak?(connection.facts.number)
+    }
+
     /// Judges a request; a push that is accepted is delivered and written down.
-    private func answer(_ call: GatewayCall, of connection: GatewayConnection) -> GatewayAnswer {
+    private func answer(
+        _ call: GatewayCall, of connection: GatewayConnection, isAnswered: Bool = true
+    ) -> GatewayAnswer {
         let realNow = EventLoop.unixMilliseconds
         let offset = clockOffset.components.seconds * 1000
         switch service.judge(call, on: &connection.facts, now: realNow + offset) {
@@ -148,7 +159,7 @@ package final class GatewaySimulator {
             if keepsBook || phone != nil || onAccepted != nil {
                 let push = AcceptedPush(
                     deviceToken: deviceToken, headers: call.request.headers, body: call.request.body,
-                    acceptedAt: realNow, connection: connection.facts.number)
+                    acceptedAt: realNow, connection: connection.facts.number, isAnswered: isAnswered)
                 if keepsBook { book.append(push) }
                 phone?(push)
                 onAccepted?(push)

@@ -81,4 +81,7 @@ package struct AcceptedPush: Sendable {
     package let acceptedAt: Int64
     /// Counts the simulator's connections from 1.
     package let connection: Int
+    /// False for one that gets no answer, ever. One that gets its answer late, on a connection that then breaks, is not
+    /// told apart: ``GatewaySimulator/onBreak`` tells of those.
+    package let isAnswered: Bool
 }

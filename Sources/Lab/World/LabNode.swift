@@ -37,6 +37,9 @@ package final class LabNode {
         return published(self)
     }
 
+    /// `nil` when it is gone.
+    package var processID: Int32? { exit == nil ? child?.processID : nil }
+
     /// Resident memory in KiB; `nil` when the process is gone.
     package var residentMemory: Int? {
         guard let child, let status = try? LabDirectory.read("/proc/\(child.processID)/status") else {

@@ -1,0 +1,148 @@
+import Crypto
+import Lab
+import Reactor
+import Wire
+
+/// The books kept outside the node: what was sent, what got a receipt, what the gateways took, what senders were told.
+@EventLoop
+final class Books {
+    /// A push that a gateway took responsibility for.
+    struct Push {
+        let id: String
+        let connection: String
+        let isAnswered: Bool
+        /// Monotonic nanoseconds, as all times here.
+        let time: Int64
+    }
+
+    struct Entry {
+        let request: MobileNotificationRequest
+        let isDead: Bool
+        var storedAt: Int64?
+        var told: (status: MobileNotificationResponse.Status, at: Int64)?
+        var pushes: [Push] = []
+    }
+
+    private(set) var entries: [String: Entry] = [:]
+    /// In the order in which they were sent, by device token.
+    private(set) var order: [String: [String]] = [:]
+    private(set) var violations: [String] = []
+    private(set) var repeated = 0
+    private(set) var busy = 0
+    /// Of the last receipt and push.
+    private(set) var lastStored: Int64 = 0
+    private(set) var lastPush: Int64 = 0
+
+    private var nodeKills: [Int64] = []
+    private var gatewayKills: [Int64] = []
+    private var breaks: [String: Int64] = [:]
+
+    /// For so long after a push was accepted, the death of the node, the gateway or the connection can have kept the
+    /// answer from being read, or its end from being written down.
+    private static let unclearWithin: Int64 = 3_000_000_000
+    /// A gateway may read so much later what a node had sent before it was killed.
+    private static let readLate: Int64 = 1_000_000_000
+
+    // MARK: What happens
+
+    func sending(_ request: MobileNotificationRequest, isDead: Bool) {
+        entries[request.uid] = Entry(request: request, isDead: isDead)
+        order[request.deviceToken, default: []].append(request.uid)
+    }
+
+    func nodeKilled() { nodeKills.append(EventLoop.monotonicNanoseconds) }
+    func gatewayKilled() { gatewayKills.append(EventLoop.monotonicNanoseconds) }
+    func broke(_ connection: String, at time: Int64) { breaks[connection] = time }
+    func violate(_ sentence: String) { violations.append(sentence) }
+
+    /// A sender has heard a response.
+    func heard(_ response: MobileNotificationResponse) {
+        let now = EventLoop.monotonicNanoseconds
+        guard var entry = entries[response.requestUid], let status = response.status else {
+            return violate("a response to nothing that was sent, or of no status: \(response.statusNumber)")
+        }
+        switch status {
+        case .busy:
+            busy += 1
+            return
+        case .stored:
+            if entry.told != nil { violate("\(response.requestUid): stored after its end was told") }
+            entry.storedAt = entry.storedAt ?? now
+            lastStored = now
+        case .delivered, .refused, .tokenDead, .expired:
+            if let told = entry.told, told.status != status {
+                violate("\(response.requestUid): told \(told.status), then \(status)")
+            }
+            if entry.told == nil { entry.told = (status, now) }
+            let isRight = entry.isDead ? status == .tokenDead : status == .delivered
+            if !isRight { violate("\(response.requestUid): told \(status) \(response.reason)") }
+        }
+        entries[response.requestUid] = entry
+    }
+
+    /// A gateway has taken a push.
+    func accepted(_ push: Push, token: String, message: String) {
+        lastPush = max(lastPush, push.time)
+        let uid = Base64.decode(message).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        guard var entry = entries[uid.split(separator: " ").first.map(String.init) ?? ""],
+            entry.request.message == message, entry.request.deviceToken == token
+        else { return violate("a push that nobody sent") }
+        entry.pushes.append(push)
+        entries[entry.request.uid] = entry
+    }
+
+    // MARK: What must be true
+
+    /// Stored, and neither delivered nor known to be dead.
+    var open: [Entry] {
+        entries.values.filter { $0.storedAt != nil && $0.told == nil && $0.pushes.isEmpty && !$0.isDead }
+    }
+
+    /// At the end, when every sender was told how all ended.
+    func check() -> (lost: Int, twice: Int, outOfOrder: Int) {
+        var lost = 0
+        var twice = 0
+        repeated = 0
+        for entry in entries.values {
+            let uid = entry.request.uid
+            if entry.pushes.isEmpty, !entry.isDead {
+                lost += 1
+                violate("\(uid): \(entry.storedAt == nil ? "never stored" : "stored, and lost")")
+            }
+            if entry.isDead, !entry.pushes.isEmpty { violate("\(uid): accepted for a dead device") }
+            let pushes = entry.pushes.sorted { $0.time < $1.time }
+            repeated += max(0, pushes.count - 1)
+            for (first, second) in zip(pushes, pushes.dropFirst())
+            where first.id != second.id || !mayBeUnclear(first) {
+                twice += 1
+                violate(
+                    "\(uid): accepted twice, \((second.time - first.time).seconds) s apart: \(first), \(second)"
+                )
+            }
+            if let told = entry.told, let last = pushes.last, last.time > told.at {
+                twice += 1
+                violate("\(uid): accepted \((last.time - told.at).seconds) s after its end was told")
+            }
+        }
+        return (lost, twice, outOfOrder())
+    }
+
+    private func mayBeUnclear(_ push: Push) -> Bool {
+        let window = (push.time - Books.readLate)...(push.time + Books.unclearWithin)
+        return !push.isAnswered || breaks[push.connection].map(window.contains) == true
+            || (nodeKills + gatewayKills).contains(where: window.contains)
+    }
+
+    /// Notifications of one device that were first accepted before an earlier one.
+    private func outOfOrder() -> Int {
+        var count = 0
+        for uids in order.values {
+            let times = uids.compactMap { entries[$0]?.pushes.map(\.time).min() }
+            for (first, second) in zip(times, times.dropFirst()) where second < first {
+                count += 1
+                violate("a device got a notification \((first - second).seconds) s before an earlier one")
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,163 @@
+import Crypto
+import Glibc
+import Lab
+import Reactor
+import Tor
+
+/// A node, the gateways and their files; the node in its own process, with a tor of its own.
+@EventLoop
+final class ChaosWorld {
+    /// How peers reach the node.
+    enum Way {
+        /// Straight to where tor would hand the streams over; the node's tor runs without a network.
+        case loopback
+        /// Over the private Tor network.
+        case tor(PrivateTorNetwork, socks: Endpoint)
+    }
+
+    let books = Books()
+    let gateway: GatewayProcess
+    private(set) var node: LabNode?
+    /// What all runs of the node wrote.
+    private(set) var log: [String] = []
+
+    private let directory: LabDirectory
+    private let configuration: String
+    private let way: Way
+
+    private var state: String { directory.path + "/state" }
+    private var peerSocket: String { directory.path + "/peers" }
+
+    /// Starts the gateways, and writes the node's files.
+    ///
+    /// - Parameter certificate: Apple's credential is a .p12 instead of a .p8.
+    init(_ way: Way, torrc: String, certificate: Bool = false) async throws {
+        self.way = way
+        directory = try LabDirectory()
+        configuration = directory.path + "/onionbell.yaml"
+        let credentials = try LabCredentials()
+        let files = GatewayFiles(directory: directory.path)
+        try files.write(credentials)
+        gateway = GatewayProcess(files, books)
+        try await gateway.start()
+        try LabDirectory.write(
+            try credentials.serviceAccountFile(tokenURL: gateway.googleURL + "/token"),
+            to: directory.path + "/service-account.json")
+        let nodeTorrc = directory.path + "/torrc"
+        switch way {
+        case .loopback:
+            let lines = Array("\nDisableNetwork 1\n".utf8)
+            try LabDirectory.write(try LabDirectory.read(torrc) + lines, to: nodeTorrc)
+        case .tor(let network, _):
+            try network.writeTorrc(basedOn: torrc, to: nodeTorrc)
+            _ = try directory.make("state")
+            try network.seed(dataDirectory: try directory.make("state/tor"))
+        }
+        let credential =
+            certificate
+            ? ["certificate_file: push.p12"]
+            : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
+        try LabDirectory.write(Array(text(appleCredential: credential).utf8), to: configuration)
+    }
+
+    private func text(appleCredential: [String]) -> String {
+        """
+        state_directory: \(state)
+        tor: {mode: own, torrc: torrc}
+        onion: {peer_listen: "unix:\(peerSocket)", http_listen: "unix:\(directory.path)/http"}
+        apps:
+          - name: apple
+            gateway: apns
+            topic: \(GatewayFiles.topic)
+            \(appleCredential.joined(separator: "\n    "))
+            production_url: \(gateway.appleURL)
+            sandbox_url: \(gateway.appleURL)
+            ca_file: ca.pem
+          - name: google
+            gateway: fcm
+            service_account_file: service-account.json
+            base_url: \(gateway.googleURL)
+            ca_file: ca.pem
+        defaults: {ios: apple, android: google}
+        peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}
+        limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000}
+        management: {listen: "unix:\(directory.path)/management"}
+        log: {level: info}
+
+        """
+    }
+
+    // MARK: The node
+
+    func startNode() throws {
+        node = try LabNode(Chaos.program, configuration: configuration)
+    }
+
+    /// Ends it at once, and keeps its log.
+    func killNode() async {
+        books.nodeKilled()
+        await endNode(by: SIGKILL)
+    }
+
+    /// For the log.
+    func note(_ line: String) { log.append("\(EventLoop.monotonicNanoseconds) \(line)") }
+
+    /// Asks it to stop.
+    ///
+    /// - Returns: the time that took.
+    func stopNode() async -> Int64 {
+        let begun = EventLoop.monotonicNanoseconds
+        books.nodeKilled()
+        let exit = await endNode(by: SIGTERM)
+        let time = EventLoop.monotonicNanoseconds - begun
+        if exit != .exited(0) { books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")") }
+        if time > 10_000_000_000 { books.violate("stopping took \(time.seconds) s") }
+        return time
+    }
+
+    @discardableResult
+    private func endNode(by signal: Int32) async -> ChildExit? {
+        guard let node else { return nil }
+        if let exit = node.exit { books.violate("the node ended by itself: \(exit)") }
+        let exit = await node.end(by: signal)
+        log += node.lines
+        self.node = nil
+        return exit
+    }
+
+    /// Kills the tor that the node has started; does nothing while there is none.
+    func killTor() {
+        guard let parent = node?.processID, let entries = opendir("/proc") else { return }
+        defer { closedir(entries) }
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let process = pid_t(name), let stat = try? LabDirectory.read("/proc/\(name)/stat") else {
+                continue
+            }
+            // `pid (name) state parent ...`
+            let words = String(decoding: stat, as: UTF8.self).split(separator: " ")
+            if words.count > 3, words[1] == "(tor)", words[3] == "\(parent)" { kill(process, SIGKILL) }
+        }
+    }
+
+    var isOverTor: Bool { if case .tor = way { true } else { false } }
+
+    /// How a peer reaches the node; `nil` while its address is not known.
+    var route: PeerRoute? {
+        switch way {
+        case .loopback: return .direct(.unix(path: peerSocket))
+        case .tor(_, let socks):
+            guard let file = try? LabDirectory.read(state + "/onion-address") else { return nil }
+            let address = String(decoding: file, as: UTF8.self).split(separator: "\n").first.map(String.init)
+            return address.map { .tor(socks: socks, onion: $0, port: 9999) }
+        }
+    }
+
+    func close() async {
+        if node != nil { _ = await stopNode() }
+        await gateway.kill()
+        await directory.remove()
+    }
+}

@@ -1,0 +1,71 @@
+import Lab
+
+/// Faults of a simulated gateway in words, as they are handed from the driver to the gateway's process:
+/// `goaway/100` strikes every 100th request, `unavailable/5%` one in twenty by chance, `slow=5` (milliseconds) always.
+struct FaultWords: Equatable, Sendable {
+    /// Separated by commas; empty: no faults.
+    var text: String
+
+    static let none = FaultWords(text: "")
+
+    /// What rounds choose from, for each gateway by itself.
+    static let mixes: [FaultWords] = [
+        "", "slow=20", "goaway/7,slow=5", "abrupt/11,slow=3", "reset/13,slow=3", "cut/9,slow=3", "late/9",
+        "unavailable/5%", "refused/3", "internal/6", "shrink=1/5,slow=3", "page/9", "busy/8%",
+        "silent/40,swallow/60,slow=3",
+        "goaway/31,reset/37,cut/41,unavailable/3%,refused/23,shrink=2/29,late/43,swallow/97,silent/89,slow=5",
+    ].map(FaultWords.init(text:))
+
+    var isSilent: Bool { text.contains("silent") || text.contains("swallow") }
+
+    /// A device that both gateways call dead, whatever else they do.
+    static let deadAtApple = String(repeating: "dead", count: 16)
+    static let deadAtGoogle = "dead:" + String(repeating: "dead", count: 16)
+
+    /// - Throws: the first word that says nothing.
+    func script(seed: UInt64) throws(UnknownFault) -> FaultScript {
+        var rules = [
+            FaultRule(
+                .answer(status: 410, reason: "Unregistered"), when: .deviceToken(FaultWords.deadAtApple)),
+            FaultRule(
+                .answer(status: 404, reason: "UNREGISTERED"), when: .deviceToken(FaultWords.deadAtGoogle)),
+        ]
+        for word in text.split(separator: ",") { rules.append(try FaultWords.rule(word)) }
+        return FaultScript(rules, seed: seed)
+    }
+
+    struct UnknownFault: Error { let word: String }
+
+    private static func rule(_ word: Substring) throws(UnknownFault) -> FaultRule {
+        let parts = word.split(separator: "/", maxSplits: 1)
+        let name = parts[0].split(separator: "=", maxSplits: 1)
+        let value = name.count > 1 ? Int(name[1]) ?? 0 : 0
+        guard let fault = fault(String(name[0]), value) else { throw UnknownFault(word: String(word)) }
+        guard parts.count > 1 else { return FaultRule(fault) }
+        if parts[1].hasSuffix("%"), let share = Double(parts[1].dropLast()) {
+            return FaultRule(fault, when: .probability(share / 100))
+        }
+        guard let every = Int(parts[1]), every > 0 else { throw UnknownFault(word: String(word)) }
+        return FaultRule(fault, when: .every(every))
+    }
+
+    private static func fault(_ name: String, _ value: Int) -> GatewayFault? {
+        switch name {
+        case "goaway": .goaway(reason: nil, isGraceful: true)
+        case "abrupt": .goaway(reason: "Shutdown", isGraceful: false)
+        case "reset": .closeConnection(.beforeDelivery)
+        case "cut": .closeConnection(.beforeAnswer)
+        case "late": .closeConnection(.afterAnswer)
+        case "unavailable": .answer(status: 503, reason: "ServiceUnavailable")
+        case "busy": .answer(status: 429, reason: "TooManyRequests", retryAfter: "1")
+        case "page": .page(status: 502)
+        case "refused": .resetStream(.refusedStream)
+        case "internal": .resetStream(.internalError)
+        case "silent": .silence(isDelivered: false)
+        case "swallow": .silence(isDelivered: true)
+        case "shrink": .limitStreams(value)
+        case "slow": .delay(.milliseconds(value))
+        case _: nil
+        }
+    }
+}

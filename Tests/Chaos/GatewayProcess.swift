@@ -1,0 +1,90 @@
+import Crypto
+import Glibc
+import Lab
+import Reactor
+
+/// The gateways' process as the driver sees it: started, killed, started again at the same ports.
+@EventLoop
+final class GatewayProcess {
+    let files: GatewayFiles
+    private(set) var appleURL = ""
+    private(set) var googleURL = ""
+
+    private let books: Books
+    private var child: ChildProcess?
+    private var isServing = false
+    private var hasEnded = true
+    private var orders: Stream?
+    private var apple = FaultWords.none
+    private var google = FaultWords.none
+    private var seed: UInt64 = 1
+    /// Connections are counted anew by each process.
+    private var generation = 0
+
+    init(_ files: GatewayFiles, _ books: Books) {
+        self.files = files
+        self.books = books
+    }
+
+    /// Returns when both gateways listen.
+    func start() async throws {
+        generation += 1
+        isServing = false
+        hasEnded = false
+        var arguments = [
+            Chaos.itself, "gateway", files.directory, "--apple", apple.text, "--google", google.text,
+            "--seed", "\(seed)",
+        ]
+        for (option, url) in [("--apple-port", appleURL), ("--google-port", googleURL)] {
+            if let port = url.split(separator: ":").last { arguments += [option, String(port)] }
+        }
+        child = try ChildProcess(
+            arguments, onLine: { [unowned self] in read($0) },
+            onExit: { [unowned self] _ in hasEnded = true })
+        while !isServing {
+            guard !hasEnded else { throw ChaosError("the gateways' process ended by itself") }
+            await pause(.milliseconds(2))
+        }
+        orders = try await Stream.connect(to: .unix(path: files.control))
+    }
+
+    func kill() async {
+        books.gatewayKilled()
+        child?.signal(SIGKILL)
+        while !hasEnded { await pause(.milliseconds(1)) }
+        orders?.close()
+        orders = nil
+    }
+
+    /// Kept over restarts.
+    func setFaults(apple: FaultWords, google: FaultWords, seed: UInt64) {
+        self.apple = apple
+        self.google = google
+        self.seed = seed
+        orders?.write(Array("apple \(seed) \(apple.text)\ngoogle \(seed) \(google.text)\n".utf8))
+    }
+
+    private func read(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        switch words.first {
+        case "serving" where words.count == 3:
+            appleURL = "https://\(words[1])"
+            googleURL = "https://\(words[2])"
+            isServing = true
+        case "push" where words.count == 8:
+            books.accepted(
+                Books.Push(
+                    id: words[6], connection: "\(generation).\(words[1]).\(words[2])",
+                    isAnswered: words[3] == "true",
+                    time: Int64(words[4]) ?? 0), token: words[5], message: words[7])
+        case "broke" where words.count == 4:
+            books.broke("\(generation).\(words[1]).\(words[2])", at: Int64(words[3]) ?? 0)
+        case _: books.violate("the gateways said: \(line)")
+        }
+    }
+}
+
+struct ChaosError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import Lab
+import Reactor
+import Wire
+
+/// `onionbell-chaos load`: many notifications past a gateway with faults, each to be delivered once.
+struct LoadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Many notifications past a gateway that answers after 5 ms, with faults.")
+
+    @Option(help: "Notifications of each run.") var notifications = 5000
+    @Option(help: "How many wait for their outcome at a time.") var inFlight = 50
+    @Option(help: "For the faults that come by chance.") var seed: UInt64 = 1
+    @Option(help: "The project's torrc.") var torrc = "torrc"
+    @Flag(help: "Leave out gateways that don't answer: for a short run.") var quick = false
+
+    /// Name, faults, and whether Apple's credential is a certificate; with a key every connection begins with one
+    /// stream until a push was accepted.
+    private static let runs: [(String, String, Bool)] = [
+        ("no faults", "slow=5", true),
+        ("GOAWAY every 100", "goaway/100,slow=5", true),
+        ("reset every 500", "reset/500,slow=5", true),
+        ("5 % of 503", "unavailable/5%,slow=5", true),
+        ("one stream until authenticated", "slow=5", false),
+        ("silence on 1 %", "silent/100,slow=5", true),
+        ("all together", "goaway/100,reset/500,unavailable/5%,silent/100,slow=5", false),
+    ]
+
+    func run() async throws {
+        Chaos.prepare()
+        var rows = [
+            [
+                "run", "sent", "stored", "told delivered", "shown once", "accepted again", "lost",
+                "shown twice", "time",
+            ]
+        ]
+        var violations: [String] = []
+        for (name, faults, isCertificate) in LoadCommand.runs {
+            if quick, FaultWords(text: faults).isSilent { continue }
+            let run = try await LoadRun(
+                ChaosWorld(.loopback, torrc: torrc, certificate: isCertificate),
+                faults: FaultWords(text: faults), seed: seed, count: notifications, window: inFlight)
+            try await run.run()
+            rows.append([name] + (await run.cells))
+            violations += await run.world.books.violations.map { "\(name): \($0)" }
+            await run.world.close()
+        }
+        say("seed \(seed), \(inFlight) in flight")
+        for line in Table.lines(rows) { say(line) }
+        for violation in violations.prefix(40) { say("VIOLATION: \(violation)") }
+        guard violations.isEmpty else { throw ExitCode(1) }
+    }
+}
+
+/// One run: a peer that keeps a number of notifications on their way.
+@EventLoop
+final class LoadRun {
+    let world: ChaosWorld
+    private let faults: FaultWords
+    private let seed: UInt64
+    private let count: Int
+    private let window: Int
+    private var time: Int64 = 0
+
+    private static let devices = 1000
+    private static let longest: Duration = .seconds(300)
+
+    init(_ world: ChaosWorld, faults: FaultWords, seed: UInt64, count: Int, window: Int) {
+        self.world = world
+        self.faults = faults
+        self.seed = seed
+        self.count = count
+        self.window = window
+    }
+
+    func run() async throws {
+        try world.startNode()
+        world.gateway.setFaults(apple: faults, google: .none, seed: seed)
+        let peer = try await connect()
+        let books = world.books
+        let begun = EventLoop.monotonicNanoseconds
+        let end = ContinuousClock.now + LoadRun.longest
+        var told = 0
+        var sent = 0
+        peer.onResponse = { [unowned peer, self] response in
+            books.heard(response)
+            guard response.status != .stored else { return }
+            told += 1
+            if sent < count { post(&sent, by: peer) }
+        }
+        for _ in 0..<min(window, count) { post(&sent, by: peer) }
+        while told < count, ContinuousClock.now < end { await pause(.milliseconds(5)) }
+        time = EventLoop.monotonicNanoseconds - begun
+        if told < count { books.violate("\(count - told) were never told their end") }
+        peer.close()
+    }
+
+    private func post(_ sent: inout Int, by peer: BisqPeer) {
+        sent += 1
+        var request = MobileNotificationRequest()
+        request.uid = "load-\(sent)"
+        request.platform = .ios
+        let number = String(sent % LoadRun.devices)
+        request.deviceToken = String(repeating: "0", count: 64 - number.count) + number
+        request.message = Sender.message(saying: request.uid)
+        request.isUrgent = true
+        request.awaitsOutcome = true
+        world.books.sending(request, isDead: false)
+        do { try peer.post(request) } catch { world.books.violate("\(error)") }
+    }
+
+    private func connect() async throws -> BisqPeer {
+        let end = ContinuousClock.now + .seconds(20)
+        while true {
+            do {
+                guard let route = world.route else { throw ChaosError("no route to the node") }
+                return try await BisqPeer.dial(route, deadline: .seconds(2))
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+                await pause(.milliseconds(20))
+            }
+        }
+    }
+
+    var cells: [String] {
+        let books = world.books
+        let (lost, twice, outOfOrder) = books.check()
+        if outOfOrder > 0 { books.violate("\(outOfOrder) out of order") }
+        let entries = books.entries.values
+        return [
+            "\(entries.count)", "\(entries.count { $0.storedAt != nil })",
+            "\(entries.count { $0.told?.status == .delivered })",
+            "\(entries.count { Set($0.pushes.map(\.id)).count == 1 })",
+            "\(books.repeated)", "\(lost)", "\(twice)", "\(time.seconds) s",
+        ]
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+/// A short run of what `Deploy/chaos` does at length.
+@Suite struct ChaosTests {
+    private var chaos: String {
+        URL(filePath: program).deletingLastPathComponent().appending(path: "onionbell-chaos").path
+    }
+
+    @Test(arguments: [1, 2])
+    func nothingIsLostOrShownTwiceWhateverIsKilled(seed: Int) throws {
+        let log = FileManager.default.temporaryDirectory.path + "/onionbell-chaos-\(UUID().uuidString).log"
+        let result = try run([
+            chaos, "rounds", "--rounds", "8", "--over-tor", "0", "--seed", "\(seed)", "--quick", "--torrc",
+            projectTorrc, "--log", log,
+        ])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("nothing lost, nothing shown twice (seed \(seed))\n"))
+    }
+
+    @Test func eachNotificationIsDeliveredPastAGatewayWithFaults() throws {
+        let result = try run([chaos, "load", "--notifications", "300", "--quick", "--torrc", projectTorrc])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+}
