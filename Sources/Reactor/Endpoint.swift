@@ -34,11 +34,14 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Numeric addresses of this machine only.
+    /// An address of this machine that no other reaches: `127.x.y.z`, `::1`, `localhost`, or a Unix socket.
     package var isLoopback: Bool {
         switch self {
-        case .host(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
-        case .unix: true
+        case .host(let host, _):
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+            return host == "localhost" || host == "::1"
+                || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
+        case .unix: return true
         }
     }
 }
