@@ -191,7 +191,8 @@ final class Recorder: StreamHandler {
     }
 
     @Test(arguments: [
-        ("127.0.0.1:1", true), ("127.255.0.9:1", true), ("[::1]:1", true), ("localhost:1", true), ("unix:/x", true),
+        ("127.0.0.1:1", true), ("127.255.0.9:1", true), ("[::1]:1", true), ("localhost:1", true),
+        ("unix:/x", true),
         ("127.example.com:1", false), ("127.0.0.1.example.com:1", false), ("127.0.0.256:1", false),
         ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false),
     ])
