@@ -76,8 +76,9 @@ package final class Dispatcher {
     /// Gives a lane its gateway. Before ``start()``.
     package func add(_ gateway: any Gateway, for lane: LaneID) {
         let runner = LaneRunner(lane: lane, index: pipeline.lane(lane), gateway: gateway)
-        runner.timer = Timer { [unowned self] in pump(runner) }
-        gateway.onCapacity = { [unowned self] in pump(runner) }
+        // The runner holds both: without `unowned` neither would ever go.
+        runner.timer = Timer { [unowned self, unowned runner] in pump(runner) }
+        gateway.onCapacity = { [unowned self, unowned runner] in pump(runner) }
         runners[lane] = runner
     }
 
