@@ -108,8 +108,12 @@ let package = Package(
                 "HTTP2", "JSON", "TLS", "Gateways", "Lab",
             ]),
         tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
-        tests("Onionbell", ["Onionbell"]),
-        tests("EndToEnd", ["Onionbell", "Chaos", "Lab", "Wire", "Reactor", "Relay", "JSON", "Vectors"]),
+        tests("Onionbell", ["Onionbell", "Reactor", log]),
+        tests(
+            "EndToEnd",
+            [
+                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON", "Vectors",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

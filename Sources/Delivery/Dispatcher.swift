@@ -284,6 +284,14 @@ package final class Dispatcher {
         housekeeping.start(after: Dispatcher.housekeepingInterval)
     }
 
+    /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
+    package func resume(_ lanes: [LaneID]) {
+        for runner in lanes.compactMap({ runners[$0] }) {
+            pipeline.resume(lane: runner.index)
+            pump(runner)
+        }
+    }
+
     // MARK: Stopping
 
     /// Takes nothing more, lets requests on their way and the running commit end, and closes the outbox. What is not

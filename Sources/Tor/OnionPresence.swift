@@ -74,8 +74,8 @@ package final class OnionPresence {
 
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
     ///
-    /// - Throws: ``OnionPresenceError``: what has to be put right by a person before a start can succeed, or a system's
-    ///   tor that did not come up in ``Settings/startTime``.
+    /// - Throws: ``OnionPresenceError``: what has to be put right by a person before a start can succeed, or a tor that
+    ///   did not come up in ``Settings/startTime``.
     package func start() async throws(OnionPresenceError) {
         do { key = try settings.key.loadOrCreate() } catch { throw .key(error) }
         let end = ContinuousClock.now + settings.startTime
@@ -85,16 +85,25 @@ package final class OnionPresence {
                 try await establish()
                 break
             } catch {
-                guard case .running = settings.source, case .control(let failure) = error,
-                    failure.mayPassSoon, ContinuousClock.now < end
-                else { throw .tor(error) }
-                if !isToldToWait { log.notice("\(failure); waiting for it") }
+                guard mayPassSoon(error), ContinuousClock.now < end else { throw .tor(error) }
+                if !isToldToWait { log.notice("\(error); waiting for it") }
                 isToldToWait = true
             }
             await pause(.milliseconds(500))
         }
         guard !isStopping else { return }
         keeper = Task { [weak self] in await self?.keep() }
+    }
+
+    /// A system's tor may come up yet; a tor of our own that was killed is started again, but not one that gave up.
+    private func mayPassSoon(_ loss: OnionLoss) -> Bool {
+        switch (settings.source, loss) {
+        case (.running, .control(let failure)): failure.mayPassSoon
+        case (.own, .process(.ended(.signalled, _))): true
+        case (.running, .process), (.running, .notUploaded), (.own, .control), (.own, .process),
+            (.own, .notUploaded):
+            false
+        }
     }
 
     /// Whether clients can find the service before the time is over, and before ``stop()``.

@@ -51,7 +51,12 @@ struct RoundsCommand: AsyncParsableCommand {
     @EventLoop
     private func finish(_ run: RoundsRun, _ name: String) async throws -> Bool {
         say("\n\(name)")
-        try await run.run()
+        do {
+            try await run.run()
+        } catch {
+            run.world.books.violate("\(error)")
+            await run.world.killNode()
+        }
         for line in run.table { say(line) }
         let violations = run.world.books.violations
         for violation in violations.prefix(40) { say("VIOLATION: \(violation)") }

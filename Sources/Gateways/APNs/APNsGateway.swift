@@ -18,9 +18,6 @@ package final class APNsGateway: Gateway {
     private let log: Logger
     private let later = Later()
 
-    /// Days before a certificate's end from which it is warned of when it is taken over.
-    private static let certificateWarning = 30
-
     /// The app's gateways at both hosts; with a provider key they share its token.
     package static func both(
         _ settings: APNsSettings, log: Logger
@@ -73,11 +70,7 @@ package final class APNsGateway: Gateway {
 
     private func note(_ credentials: APNsCredentials) {
         guard case .certificate(let identity) = credentials else { return }
-        let end = identity.certificate.validUntil
-        link.note(certificateEnd: end)
-        let days = (end - EventLoop.unixMilliseconds / 1000) / 86_400
-        guard days < APNsGateway.certificateWarning else { return }
-        log.warning("gateway.certificate", metadata: ["topic": "\(topic)", "daysLeft": "\(days)"])
+        link.note(certificateEnd: identity.certificate.validUntil)
     }
 
     // MARK: Sending
@@ -130,6 +123,10 @@ package final class APNsGateway: Gateway {
         let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
         // Any judgement of the notification itself says that the credentials were taken.
         if answer.status != 403, answer.status < 500 { connection.proved() }
+        if case .blocked(let reason) = verdict.outcome, tokens?.isPresent(generation) == false {
+            // What Apple says of the key before says nothing of the present one.
+            return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+        }
         link.judge(verdict, suspicious: ["BadDeviceToken", "DeviceTokenNotForTopic"])
         switch verdict.consequence {
         case .none, .ownFault: break

@@ -2,10 +2,12 @@ import Crypto
 import JSON
 
 /// The key that signs APNs provider tokens: Apple's `.p8` file with the two identifiers that belong to it.
-package struct ProviderKey: Sendable {
+package struct ProviderKey: Sendable, Equatable {
     package let keyID: String
     package let teamID: String
     private let key: SigningKey
+    /// Of the file.
+    private let digest: [UInt8]
 
     /// - Parameters:
     ///   - keyID, teamID: ten letters and digits each, as Apple's developer pages show them.
@@ -14,6 +16,11 @@ package struct ProviderKey: Sendable {
         self.keyID = keyID
         self.teamID = teamID
         key = try SigningKey(pem: p8, algorithm: .es256)
+        digest = Digest.sha256(p8)
+    }
+
+    package static func == (left: ProviderKey, right: ProviderKey) -> Bool {
+        (left.keyID, left.teamID) == (right.keyID, right.teamID) && left.digest == right.digest
     }
 
     /// `{"alg":"ES256","kid":…}` . `{"iss":…,"iat":…}`, signed: about 20 us of work.

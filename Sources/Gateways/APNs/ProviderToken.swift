@@ -41,6 +41,9 @@ struct ProviderTokenLife: Equatable, Sendable {
         keptUntil = .min
     }
 
+    /// Whether that token is neither replaced nor of another key.
+    func isPresent(_ generation: Int) -> Bool { signedAt != nil && generation == self.generation }
+
     enum Expiry: Equatable {
         /// Another token has taken its place meanwhile.
         case replaced

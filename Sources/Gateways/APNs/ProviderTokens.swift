@@ -28,9 +28,14 @@ final class ProviderTokens {
         life.expired(generation: generation, at: .now)
     }
 
+    /// Whether requests are still sent under the token of that generation.
+    func isPresent(_ generation: Int) -> Bool { life.isPresent(generation) }
+
     func changedTooOften() { life.changedTooOften(at: .now) }
 
+    /// The same key goes on with its token: Apple minds a new one within 20 minutes.
     func use(_ key: ProviderKey) {
+        guard key != self.key else { return }
         self.key = key
         life.keyChanged()
     }

@@ -77,8 +77,10 @@ struct AccessTokenLife: Equatable, Sendable {
         if generation == self.generation { isProven = true }
     }
 
-    /// Another service account or key: what was got by the old one goes on until the new one has brought its own.
+    /// Another service account or key: what was got by the old one goes on until the new one has brought its own. A
+    /// fetch on its way is given up.
     mutating func accountChanged(at time: Int64) {
+        isFetching = false
         failures = 0
         nextFetch = min(nextFetch, time)
         isReplacement = false

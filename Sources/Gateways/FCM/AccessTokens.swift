@@ -61,6 +61,9 @@ final class AccessTokens {
     func use(_ account: ServiceAccount, _ context: TLSContext) {
         self.account = account
         self.context = context
+        exchange = nil
+        fault = nil
+        lastError = nil
         life.accountChanged(at: EventLoop.monotonicNanoseconds)
         fetchIfDue()
     }

@@ -12,7 +12,9 @@ struct RunCommand: AsyncParsableCommand {
             Prints the onion address once it can be reached, and writes it to onion-address in the state directory. \
             Every setting can be overridden from the environment: ONIONBELL_TOR_MODE=system.
 
-            SIGTERM and SIGINT stop it in order, within 10 seconds; what is not delivered by then is kept. \
+            SIGTERM and SIGINT stop it in order, within 10 seconds; what is not delivered by then is kept. SIGHUP \
+            reads changed credentials at once, and tries again what a gateway has blocked.
+
             Exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
             """)
 
@@ -70,7 +72,7 @@ private final class NodeLife {
         self.node = node
         self.log = log
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
-        signals.append(SignalSource(SIGHUP) { log.notice("signal.hangup_ignored") })
+        signals.append(SignalSource(SIGHUP) { node.resume() })
         patience = Timer {
             log.warning("node.stop_cut_short")
             exit(0)

@@ -28,6 +28,15 @@ enum GatewayAssembly {
         let figures: @EventLoop () -> GatewayFigures
     }
 
+    /// All gateways of one app, and how they get other credentials.
+    struct AppGateways {
+        let app: String
+        let lanes: [Lane]
+        /// As they were when they were read.
+        let files: CredentialFiles
+        let reload: @EventLoop () throws(SettingsFault) -> Void
+    }
+
     /// What validation needs to know of the apps.
     static func apps(of settings: Settings) -> [App] {
         settings.apps.map { app in
@@ -45,20 +54,20 @@ enum GatewayAssembly {
 
     /// The gateways of all apps with credentials.
     @EventLoop
-    static func lanes(for settings: Settings, log: Logger) throws(NodeError) -> [Lane] {
-        var lanes: [Lane] = []
+    static func gateways(for settings: Settings, log: Logger) throws(NodeError) -> [AppGateways] {
+        var gateways: [AppGateways] = []
         for (index, app) in settings.apps.enumerated() {
             guard app.hasCredentials else {
                 log.warning("gateway.off", metadata: ["app": "\(app.name)", "reason": "no credentials"])
                 continue
             }
             do throws(SettingsFault) {
-                lanes += try self.lanes(for: app, key: "apps[\(index)]", log: log)
+                gateways.append(try self.gateways(for: app, key: "apps[\(index)]", log: log))
             } catch {
                 throw .configuration("\(error)")
             }
         }
-        return lanes
+        return gateways
     }
 
     /// All that is wrong with the files that the settings name.
@@ -68,7 +77,7 @@ enum GatewayAssembly {
         var faults: [SettingsFault] = []
         for (index, app) in settings.apps.enumerated() where app.hasCredentials {
             do throws(SettingsFault) {
-                _ = try lanes(for: app, key: "apps[\(index)]", log: silent)
+                _ = try gateways(for: app, key: "apps[\(index)]", log: silent)
             } catch {
                 faults.append(error)
             }
@@ -83,38 +92,84 @@ enum GatewayAssembly {
     }
 
     @EventLoop
-    private static func lanes(
+    private static func gateways(
         for app: Settings.App, key: String, log: Logger
-    ) throws(SettingsFault) -> [Lane] {
+    ) throws(SettingsFault) -> AppGateways {
         var log = log
         log[metadataKey: "app"] = "\(app.name)"
-        switch app.credentials {
-        case .apns(let apns):
-            let settings = try APNsSettings(apns, key: key)
-            let both: (production: APNsGateway, sandbox: APNsGateway)
-            do throws(GatewaySetupError) {
-                both = try APNsGateway.both(settings, log: log)
-            } catch {
-                throw SettingsFault(key: key, problem: "\(error)")
-            }
-            return [(false, both.production), (true, both.sandbox)].map { isSandbox, gateway in
+        return switch app.credentials {
+        case .apns(let apns): try gateways(for: app.name, apns, key: key, log: log)
+        case .fcm(let fcm): try gateways(for: app.name, fcm, key: key, log: log)
+        }
+    }
+
+    @EventLoop
+    private static func gateways(
+        for app: String, _ apns: Settings.APNs, key: String, log: Logger
+    ) throws(SettingsFault) -> AppGateways {
+        let files = CredentialFiles([
+            apns.keyFile, apns.certificateFile, apns.certificatePasswordFile, apns.caFile,
+        ])
+        let settings = try APNsSettings(apns, key: key)
+        let (production, sandbox) = try setUp(key) { () throws(GatewaySetupError) in
+            try APNsGateway.both(settings, log: log)
+        }
+        return AppGateways(
+            app: app,
+            lanes: [(false, production), (true, sandbox)].map { isSandbox, gateway in
                 Lane(
-                    id: LaneID(app: app.name, isSandbox: isSandbox), gateway: gateway, start: gateway.start,
+                    id: LaneID(app: app, isSandbox: isSandbox), gateway: gateway, start: gateway.start,
                     figures: { gateway.figures })
-            }
-        case .fcm(let fcm):
-            let settings = try FCMSettings(fcm, key: key)
-            let gateway: FCMGateway
-            do throws(GatewaySetupError) {
-                gateway = try FCMGateway(settings, log: log)
-            } catch {
-                throw SettingsFault(key: key, problem: "\(error)")
-            }
-            return [
+            }, files: files,
+            reload: { () throws(SettingsFault) in
+                let settings = try APNsSettings(apns, key: key)
+                if case .certificate(let identity) = settings.credentials,
+                    identity.certificate.validUntil <= EventLoop.unixMilliseconds / 1000
+                {
+                    throw SettingsFault(
+                        key: "\(key).certificate_file", problem: "\(apns.certificateFile) has ended")
+                }
+                try setUp(key) { () throws(GatewaySetupError) in
+                    try production.use(settings)
+                    try sandbox.use(settings)
+                }
+            })
+    }
+
+    @EventLoop
+    private static func gateways(
+        for app: String, _ fcm: Settings.FCM, key: String, log: Logger
+    ) throws(SettingsFault) -> AppGateways {
+        let files = CredentialFiles([fcm.serviceAccountFile, fcm.caFile])
+        let settings = try FCMSettings(fcm, key: key)
+        let gateway = try setUp(key) { () throws(GatewaySetupError) in try FCMGateway(settings, log: log) }
+        let project = settings.account.projectID
+        return AppGateways(
+            app: app,
+            lanes: [
                 Lane(
-                    id: LaneID(app: app.name, isSandbox: false), gateway: gateway, start: gateway.start,
+                    id: LaneID(app: app, isSandbox: false), gateway: gateway, start: gateway.start,
                     figures: { gateway.figures })
-            ]
+            ], files: files,
+            reload: { () throws(SettingsFault) in
+                let settings = try FCMSettings(fcm, key: key)
+                guard settings.account.projectID == project else {
+                    throw SettingsFault(
+                        key: "\(key).service_account_file",
+                        problem: "\(fcm.serviceAccountFile) is of another project: that needs a restart")
+                }
+                try setUp(key) { () throws(GatewaySetupError) in try gateway.use(settings) }
+            })
+    }
+
+    @EventLoop
+    private static func setUp<Value>(
+        _ key: String, _ make: @EventLoop () throws(GatewaySetupError) -> Value
+    ) throws(SettingsFault) -> Value {
+        do throws(GatewaySetupError) {
+            return try make()
+        } catch {
+            throw SettingsFault(key: key, problem: "\(error)")
         }
     }
 }
@@ -178,10 +233,9 @@ private func gatewayURL(_ text: String, key: String) throws(SettingsFault) -> Ga
     }
 }
 
-/// Keys and certificates are small: 256 KiB at most.
 private func readCredential(_ path: String, key: String) throws(SettingsFault) -> [UInt8] {
     do throws(SystemError) {
-        return try PrivateFile.read(path, limit: 256 << 10)
+        return try PrivateFile.read(path, limit: CredentialFiles.limit)
     } catch {
         throw SettingsFault(key: key, problem: error.description)
     }

@@ -19,7 +19,11 @@ final class RelayNode {
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
 
     private var dispatcher: Dispatcher?
-    private var gateways: [GatewayAssembly.Lane] = []
+    private var gateways: [GatewayAssembly.AppGateways] = []
+    private var lanes: [GatewayAssembly.Lane] = []
+    private var credentials: CredentialWatch?
+    private var certificateAlarms: [String: CertificateAlarm] = [:]
+    private var certificateTimer: Timer?
     private var peerDoor: PeerDoor?
     private var httpServer: HTTPServer?
     private var managementServer: HTTPServer?
@@ -37,7 +41,8 @@ final class RelayNode {
     }
 
     func start() async throws(NodeError) {
-        gateways = try GatewayAssembly.lanes(for: settings, log: log)
+        gateways = try GatewayAssembly.gateways(for: settings, log: log)
+        lanes = gateways.flatMap(\.lanes)
         let dispatcher = try await openOutbox()
         try openManagement()
         let peers = try openPeerDoor(dispatcher)
@@ -63,16 +68,55 @@ final class RelayNode {
         let dispatcher = Dispatcher(
             pipeline: Pipeline(validator: validator, limits: settings.limits), outbox: outbox,
             digester: SubmissionDigester(key: try state.digestKey()), memory: memory, log: log)
-        for lane in gateways { dispatcher.add(lane.gateway, for: lane.id) }
+        for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
         do {
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
         } catch {
             throw .unavailable("the outbox can't be read: \(error)")
         }
-        for lane in gateways { lane.start() }
+        for lane in lanes { lane.start() }
         self.dispatcher = dispatcher
+        watchCredentials()
         return dispatcher
+    }
+
+    private func watchCredentials() {
+        let apps = gateways.map { CredentialWatch.App(name: $0.app, files: $0.files, reload: $0.reload) }
+        let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
+            dispatcher?.resume(lanes.map(\.id).filter { $0.app == app })
+            warnOfCertificates()
+        }
+        credentials.start()
+        self.credentials = credentials
+        certificateTimer = Timer { [unowned self] in warnOfCertificates() }
+        warnOfCertificates()
+    }
+
+    /// Once a day for each app whose certificate comes to its end.
+    private func warnOfCertificates() {
+        let now = EventLoop.unixMilliseconds / 1000
+        for (app, end) in certificateEnds
+        where certificateAlarms[app, default: .init()].isDue(end: end, now: now) {
+            log.warning(
+                "certificate.ending",
+                metadata: ["app": "\(app)", "state": "\(CertificateAlarm.state(end: end, now: now))"])
+        }
+        certificateTimer?.start(after: .seconds(3600))
+    }
+
+    /// Seconds since 1970, of the apps that have a certificate.
+    private var certificateEnds: [(app: String, end: Int64)] {
+        gateways.compactMap { gateways in
+            gateways.lanes.first?.figures().certificateEnd.map { (gateways.app, $0) }
+        }
+    }
+
+    /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
+    /// tried at once.
+    func resume() {
+        credentials?.lookNow()
+        dispatcher?.resume(lanes.map(\.id))
     }
 
     private func openManagement() throws(NodeError) {
@@ -172,14 +216,33 @@ final class RelayNode {
             ManagementDoor.Check(name: "onion", isWell: onion.isPublished, state: onion.description),
             ManagementDoor.Check(name: "outbox", isWell: fault == nil, state: fault?.description ?? "works"),
         ]
-        for lane in dispatcher?.lanes ?? [] {
-            let name = lane.id.app + (lane.id.isSandbox ? ".sandbox" : "")
-            let reason = lane.blockedReason
+        for lane in lanes { checks.append(check(lane)) }
+        let now = EventLoop.unixMilliseconds / 1000
+        for (app, end) in certificateEnds {
             checks.append(
                 ManagementDoor.Check(
-                    name: name, isWell: reason == nil, state: reason.map { "blocked: \($0)" } ?? "open"))
+                    name: app + ".certificate", isWell: CertificateAlarm.isWell(end: end, now: now),
+                    state: CertificateAlarm.state(end: end, now: now)))
         }
         return checks
+    }
+
+    private func check(_ lane: GatewayAssembly.Lane) -> ManagementDoor.Check {
+        let name = lane.id.app + (lane.id.isSandbox ? ".sandbox" : "")
+        if let reason = dispatcher?.lanes.first(where: { $0.id == lane.id })?.blockedReason {
+            return ManagementDoor.Check(name: name, isWell: false, state: "blocked: \(reason)")
+        }
+        let figures = lane.figures()
+        if figures.isSuspicious {
+            return ManagementDoor.Check(
+                name: name, isWell: false,
+                state:
+                    "\(figures.refusedTokensInARow) device tokens refused in a row: check host, topic and project"
+            )
+        }
+        // Those in use still work; they would not after a restart.
+        let refused = credentials?.fault(of: lane.id.app).map { "; new credentials refused: \($0)" }
+        return ManagementDoor.Check(name: name, isWell: true, state: "open" + (refused ?? ""))
     }
 
     // MARK: Stopping
@@ -187,6 +250,8 @@ final class RelayNode {
     /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
     /// stays in the outbox.
     func stop() async {
+        credentials?.stop()
+        certificateTimer?.stop()
         await peerDoor?.close()
         await httpServer?.close()
         await dispatcher?.stop(deadline: .seconds(5))

@@ -1,0 +1,33 @@
+/// When an operator is to hear that a push certificate comes to its end: Apple gives them for a year.
+///
+/// Times are seconds since 1970.
+struct CertificateAlarm: Equatable {
+    /// In the log once a day from here on.
+    static let warning: Int64 = 30 * day
+    /// The node's health fails from here on.
+    static let failing: Int64 = 7 * day
+    private static let day: Int64 = 86_400
+
+    private var warnedAt = Int64.min
+
+    /// Whether to write a warning now.
+    mutating func isDue(end: Int64, now: Int64) -> Bool {
+        guard end - now < CertificateAlarm.warning else {
+            warnedAt = .min
+            return false
+        }
+        // A clock that went back must not keep the warning away for long.
+        guard warnedAt == .min || abs(now - warnedAt) >= CertificateAlarm.day else { return false }
+        warnedAt = now
+        return true
+    }
+
+    static func isWell(end: Int64, now: Int64) -> Bool { end - now >= failing }
+
+    /// How long it lasts, in words.
+    static func state(end: Int64, now: Int64) -> String {
+        guard end > now else { return "the push certificate has ended" }
+        let days = (end - now) / day
+        return "the push certificate ends in \(days == 1 ? "one day" : "\(days) days")"
+    }
+}

@@ -1,0 +1,88 @@
+import Logging
+import Reactor
+
+/// Takes over credentials whose files have changed, without a restart.
+///
+/// A change is taken once the files have stayed the same for a second, so that none is read half written. What can't be
+/// used is told once, and the old credentials stay.
+@EventLoop
+final class CredentialWatch {
+    /// What is watched for one app.
+    struct App {
+        let name: String
+        /// As they were when they were read last.
+        var files: CredentialFiles
+        /// Reads them, and hands them to the app's gateways.
+        let reload: @EventLoop () throws(SettingsFault) -> Void
+        fileprivate var latest: [CredentialFiles.Stamp?]
+        fileprivate var fault: String?
+
+        init(
+            name: String, files: CredentialFiles,
+            reload: @escaping @EventLoop () throws(SettingsFault) -> Void
+        ) {
+            self.name = name
+            self.files = files
+            self.reload = reload
+            latest = files.stamps
+        }
+    }
+
+    private var apps: [App]
+    private let log: Logger
+    private let onChange: @EventLoop (_ app: String) -> Void
+    private var timer: Timer!
+
+    private static let interval: Duration = .seconds(10)
+    private static let settling: Duration = .seconds(1)
+
+    /// - Parameter onChange: Called when an app's gateways have other credentials.
+    init(_ apps: [App], log: Logger, onChange: @escaping @EventLoop (_ app: String) -> Void) {
+        self.apps = apps
+        self.log = log
+        self.onChange = onChange
+        timer = Timer { [unowned self] in look(isUrgent: false) }
+    }
+
+    func start() { timer.start(after: CredentialWatch.interval) }
+
+    func stop() { timer.stop() }
+
+    /// Looks at once, and waits for nothing to settle: whoever asks has finished writing.
+    func lookNow() { look(isUrgent: true) }
+
+    /// Why the files as they are now were not taken; `nil` if they were.
+    func fault(of app: String) -> String? { apps.first { $0.name == app }?.fault }
+
+    private func look(isUrgent: Bool) {
+        var isSettling = false
+        for index in apps.indices {
+            let stamps = apps[index].files.presentStamps
+            let isStill = stamps == apps[index].latest
+            apps[index].latest = stamps
+            guard stamps != apps[index].files.stamps else { continue }
+            guard isStill || isUrgent else {
+                isSettling = true
+                continue
+            }
+            if apps[index].files.look() { take(index) }
+        }
+        timer.start(after: isSettling ? CredentialWatch.settling : CredentialWatch.interval)
+    }
+
+    private func take(_ index: Int) {
+        do throws(SettingsFault) {
+            try apps[index].reload()
+            apps[index].fault = nil
+            log.notice("credentials.taken", metadata: ["app": "\(apps[index].name)"])
+            onChange(apps[index].name)
+        } catch {
+            apps[index].fault = error.description
+            log.error(
+                "credentials.refused",
+                metadata: [
+                    "app": "\(apps[index].name)", "reason": "\(error)", "advice": "the old ones stay in use",
+                ])
+        }
+    }
+}

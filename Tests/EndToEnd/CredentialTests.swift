@@ -1,0 +1,98 @@
+import Crypto
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+
+/// Credentials that change while the built program runs.
+@EventLoop
+@Suite struct CredentialTests {
+    private func write(_ bytes: [UInt8], as name: String, in stage: LoopbackStage) throws {
+        let path = stage.world.directory.path + "/" + name
+        try LabDirectory.write(bytes, to: path + ".new")
+        #expect(rename(path + ".new", path) == 0)
+    }
+
+    @Test func aNewKeyUnblocksWhatTheOldOneHadBlocked() async throws {
+        let stage = try LoopbackStage()
+        let stranger = try SigningKey.generate(.es256).privatePEM().bytes
+        try write(stranger, as: "AuthKey.p8", in: stage)
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1, awaitsOutcome: true)).status == .stored)
+        await stage.logged("gateway.blocked")
+        let check = try stage.health()["checks"]?["bisq-remote-ios"]
+        #expect(check?["state"]?.string == "blocked: InvalidProviderToken")
+        try write(try stage.world.credentials.providerKeyPEM(), as: "AuthKey.p8", in: stage)
+        try stage.signal(SIGHUP)
+        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        #expect(try stage.isWell("bisq-remote-ios"))
+        await stage.close()
+    }
+
+    @Test func aBadNewFileIsFoundByItselfToldOnceAndTheOldOneStays() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let key = try stage.world.credentials.providerKeyPEM()
+        try write(Array("no key".utf8), as: "AuthKey.p8", in: stage)
+        await stage.logged("credentials.refused")
+        for _ in 0..<2 { try stage.signal(SIGHUP) }
+        let peer = try await stage.dial()
+        _ = try await peer.send(request(1, awaitsOutcome: true))
+        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        let state = try stage.health()["checks"]?["bisq-remote-ios"]?["state"]?.string
+        #expect(state?.contains("AuthKey.p8") == true)
+        try write(key + Array("\n".utf8), as: "AuthKey.p8", in: stage)
+        await stage.logged("credentials.taken")
+        let lines = stage.node.lines
+        #expect(lines.count { $0.contains("credentials.refused") } == 1, "\(lines)")
+        await stage.close()
+    }
+
+    @Test func aNewServiceAccountAndCAFileAreTaken() async throws {
+        let stage = try LoopbackStage()
+        try write(try CertificateAuthority().rootPEM(), as: "ca.pem", in: stage)
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1, platform: .android, awaitsOutcome: true)).status == .stored)
+        await stage.logged("gateway.blocked")
+        try write(try stage.world.credentials.authorityPEM(), as: "ca.pem", in: stage)
+        try stage.signal(SIGHUP)
+        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        await stage.close()
+    }
+
+    @Test func aCertificateThatEndsSoonFailsHealthUntilItIsReplaced() async throws {
+        let stage = try LoopbackStage { text in
+            text.split(separator: "\n", omittingEmptySubsequences: false)
+                .filter { !$0.contains("key_id:") && !$0.contains("team_id:") }
+                .map { $0.contains("key_file:") ? "    certificate_file: push.p12" : String($0) }
+                .joined(separator: "\n")
+        }
+        let authority = stage.world.credentials.authority
+        func certificate(days: Int64) throws -> [UInt8] {
+            let now = Int64(time(nil))
+            let identity = try authority.client(
+                topic: LabWorld.topic, validity: now - 86_400...now + days * 86_400 + 3600)
+            return try PKCS12.write(identity, password: "", kind: .modern)
+        }
+        try write(try certificate(days: 3), as: "push.p12", in: stage)
+        try await stage.start()
+        await stage.logged("certificate.ending")
+        let check = try stage.health()["checks"]?["bisq-remote-ios.certificate"]
+        #expect(check?["ok"]?.bool == false)
+        #expect(check?["state"]?.string == "the push certificate ends in 3 days")
+        try write(try certificate(days: -1), as: "push.p12", in: stage)
+        try stage.signal(SIGHUP)
+        await stage.logged("credentials.refused")
+        try write(try certificate(days: 300), as: "push.p12", in: stage)
+        try stage.signal(SIGHUP)
+        await stage.logged("credentials.taken")
+        #expect(try stage.isWell("bisq-remote-ios.certificate"))
+        let peer = try await stage.dial()
+        _ = try await peer.send(request(1, awaitsOutcome: true))
+        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        await stage.close()
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// The built program with simulated gateways and a tor without a network: peers come straight to the door.
+@EventLoop
+final class LoopbackStage {
+    let world: LabWorld
+    let configuration: String
+    private(set) var node: LabNode!
+
+    private let door: String
+
+    /// - Parameters:
+    ///   - state: the state directory; `nil`: the world's.
+    ///   - change: makes the configuration's text another one.
+    init(state: String? = nil, change: (String) -> String = { $0 }) throws {
+        world = try LabWorld()
+        door = world.directory.path + "/peers"
+        let torrc = world.directory.path + "/torrc"
+        let lines = Array("\nDisableNetwork 1\n".utf8)
+        try LabDirectory.write(try LabDirectory.read(projectTorrc) + lines, to: torrc)
+        configuration = try world.configure(
+            tor: ["mode: own", "torrc: \(torrc)"],
+            more: [
+                "onion: {peer_listen: \"unix:\(door)\"}",
+                "peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}",
+                "limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000}",
+            ])
+        var text = change(try String(contentsOfFile: configuration, encoding: .utf8))
+        if let state { text = text.replacing(world.state, with: state) }
+        try text.write(toFile: configuration, atomically: true, encoding: .utf8)
+    }
+
+    /// Returns when the node has started.
+    func start() async throws {
+        node = try LabNode(program, configuration: configuration)
+        await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
+        let (exit, lines) = (node.exit, node.lines)
+        #expect(exit == nil, "\(lines)")
+    }
+
+    func dial() async throws -> BisqPeer {
+        try await BisqPeer.dial(.direct(.unix(path: door)), deadline: .seconds(10))
+    }
+
+    func signal(_ number: Int32) throws { kill(try #require(node.processID), number) }
+
+    /// Waits until the node has logged a line with these words.
+    func logged(_ words: String, count: Int = 1) async {
+        await node.wait { node in
+            node.exit != nil || node.lines.count { $0.contains(words) } >= count
+        }
+    }
+
+    /// What `/healthz` says.
+    func health() throws -> JSON {
+        let answer = try run([
+            "curl", "-s", "--unix-socket", world.directory.path + "/management", "http://localhost/healthz",
+        ])
+        return try JSON(Array(answer.output.utf8))
+    }
+
+    func isWell(_ check: String) throws -> Bool { try health()["checks"]?[check]?["ok"]?.bool ?? false }
+
+    func close() async {
+        if node?.exit == nil { await node?.stop() }
+        await world.close()
+    }
+}
+
+/// A request of its own uid, to a device of its own.
+func request(
+    _ number: Int, platform: MobilePlatform = .ios, awaitsOutcome: Bool = false
+) -> MobileNotificationRequest {
+    var request = MobileNotificationRequest()
+    request.uid = "request-\(number)"
+    request.platform = platform
+    let digits = String(number)
+    let token = String(repeating: "0", count: 64 - digits.count) + digits
+    request.deviceToken = platform == .android ? "lab:" + token : token
+    request.message = Data("\(request.uid) and as many bytes as it takes".utf8).base64EncodedString()
+    request.isUrgent = true
+    request.awaitsOutcome = awaitsOutcome
+    return request
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import Logging
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// A tor of our own that ends while the node starts.
+@EventLoop
+@Suite struct OnionPresenceStartTests {
+    private let directory = TemporaryDirectory()
+
+    /// - Parameter firstEnd: what the first start of tor does instead of running.
+    private func presence(firstEnd: String) throws -> OnionPresence {
+        let script = directory.path + "/tor"
+        let text = """
+            #!/bin/sh
+            if mkdir \(directory.path)/started; then \(firstEnd); fi
+            exec tor "$@"
+
+            """
+        try text.write(toFile: script, atomically: false, encoding: .utf8)
+        chmod(script, 0o700)
+        let torrc = directory.path + "/torrc"
+        try "DisableNetwork 1\n".write(toFile: torrc, atomically: false, encoding: .utf8)
+        let settings = OnionPresence.Settings(
+            source: .own(
+                TorProcess.Settings(
+                    binary: script, torrc: torrc, dataDirectory: directory.path + "/data", offersSocks: false)
+            ),
+            key: OnionKeyFile(path: directory.path + "/onion-key"),
+            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+        return OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test func oneThatIsKilledIsStartedAgain() async throws {
+        let presence = try presence(firstEnd: "kill -9 $$")
+        try await presence.start()
+        #expect(presence.address != nil)
+        await presence.stop()
+    }
+
+    @Test func oneThatGivesUpIsTold() async throws {
+        let presence = try presence(firstEnd: "exit 1")
+        await #expect(throws: OnionPresenceError.tor(.process(.ended(.exited(1), lastWords: "")))) {
+            try await presence.start()
+        }
+        await presence.stop()
+    }
+}
