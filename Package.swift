@@ -112,7 +112,8 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON", "Vectors",
+                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON",
+                "Vectors",
             ]),
     ],
     swiftLanguageModes: [.v6]
