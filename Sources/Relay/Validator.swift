@@ -64,7 +64,7 @@ package struct Validator: Sendable {
     }
 
     private func isUid(_ uid: String) -> Bool {
-        (1...64).contains(uid.utf8.count) && uid.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+        (1...64).contains(uid.utf8.count) && uid.utf8.span.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 

@@ -3,7 +3,8 @@ import CSQLite
 /// The tables of the outbox, and the promises asked of SQLite.
 ///
 /// `notification` holds what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over it).
-/// `identity` and `dead_token` hold keyed digests only, and how a notification ended.
+/// `identity` and `dead_token` hold keyed digests only, and how a notification ended: one that neither waits nor has an
+/// ending was delivered.
 enum Schema {
     static let version: Int64 = 1
 
@@ -23,7 +24,7 @@ enum Schema {
         ) STRICT;
         CREATE TABLE identity (
             sequence INTEGER PRIMARY KEY,
-            digest BLOB NOT NULL UNIQUE,
+            digest BLOB NOT NULL,
             content BLOB NOT NULL,
             accepted_at INTEGER NOT NULL,
             ending INTEGER,

@@ -4,68 +4,98 @@ import Relay
 /// The statements of the outbox over one connection. SQLite closes it when the last statement is finalized, so the
 /// order in which they are let go doesn't matter.
 final class Store {
+    private let begin: Statement
+    private let end: Statement
     private let insertIdentity: Statement
     private let findIdentity: Statement
+    private let endIdentity: Statement
+    private let oldestIdentities: Statement
+    private let deleteIdentities: Statement
     private let insertNotification: Statement
     private let deleteNotification: Statement
-    private let endIdentity: Statement
     private let postpone: Statement
-    private let bury: Statement
-    private let forgetIdentities: Statement
-    private let forgetTokens: Statement
     private let selectNotification: Statement
+    private let bury: Statement
+    private let forgetTokens: Statement
     private let connection: Connection
 
-    /// How many identities one commit forgets, so that no commit is held up for long.
+    private var known = KnownIdentities()
+    /// Of all identities up to here only those of waiting notifications are left.
+    private var forgottenUpTo: Int64 = 0
+    private var storedSinceForgetting = 0
+
+    /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
     private static let forgottenAtOnce = 5000
+    /// Beyond that many the oldest are forgotten before their time: 86 MB of memory at most.
+    private static let mostIdentities = 2_000_000
 
     init(path: String) throws(SQLiteError) {
         let connection = try Connection(path: path)
         try Schema.prepare(connection)
+        begin = try Statement("BEGIN IMMEDIATE", on: connection)
+        end = try Statement("COMMIT", on: connection)
         insertIdentity = try Statement(
-            """
-            INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)
-            ON CONFLICT (digest) DO NOTHING
-            """, on: connection)
+            "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
+            on: connection)
         findIdentity = try Statement(
-            "SELECT sequence, content, ending, reason, detail FROM identity WHERE digest = ?", on: connection)
+            """
+            SELECT digest, content, ending, reason, detail,
+                EXISTS (SELECT 1 FROM notification WHERE notification.sequence = identity.sequence)
+            FROM identity WHERE sequence = ?
+            """, on: connection)
+        endIdentity = try Statement(
+            "UPDATE identity SET ending = ?, reason = ?, detail = ? WHERE sequence = ?", on: connection)
+        oldestIdentities = try Statement(
+            """
+            SELECT sequence, digest, accepted_at,
+                EXISTS (SELECT 1 FROM notification WHERE notification.sequence = identity.sequence)
+            FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?
+            """, on: connection)
+        deleteIdentities = try Statement(
+            """
+            DELETE FROM identity WHERE sequence > ? AND sequence <= ?
+                AND NOT EXISTS (SELECT 1 FROM notification WHERE notification.sequence = identity.sequence)
+            """, on: connection)
         insertNotification = try Statement(
             """
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection)
         deleteNotification = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
-        endIdentity = try Statement(
-            "UPDATE identity SET ending = ?, reason = ?, detail = ? WHERE sequence = ?", on: connection)
         postpone = try Statement(
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
-        bury = try Statement(
-            "INSERT OR REPLACE INTO dead_token (digest, since) VALUES (?, ?)", on: connection)
-        forgetIdentities = try Statement(
-            """
-            DELETE FROM identity WHERE sequence IN (
-                SELECT sequence FROM (
-                    SELECT sequence, accepted_at FROM identity WHERE ending IS NOT NULL
-                    ORDER BY sequence LIMIT \(Store.forgottenAtOnce))
-                WHERE accepted_at < ?)
-            """, on: connection)
-        forgetTokens = try Statement("DELETE FROM dead_token WHERE since < ?", on: connection)
         selectNotification = try Statement(
             """
             SELECT id, app, flags, token, message, accepted_at, expires_at FROM notification WHERE sequence = ?
             """, on: connection)
+        bury = try Statement(
+            "INSERT OR REPLACE INTO dead_token (digest, since) VALUES (?, ?)", on: connection)
+        forgetTokens = try Statement("DELETE FROM dead_token WHERE since < ?", on: connection)
         self.connection = connection
+        try recall()
+    }
+
+    /// Reads the identities of the last process.
+    private func recall() throws(SQLiteError) {
+        known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
+        let identities = try Statement(
+            "SELECT sequence, digest FROM identity ORDER BY sequence", on: connection)
+        while try identities.step() {
+            known.enter(Digest(identities.pair(1)), at: identities.integer(0))
+        }
+        known.committed()
     }
 
     func commit(_ changes: [OutboxChange]) throws(SQLiteError) -> [StoreResult] {
         var results: [StoreResult] = []
         var hasForgotten = false
-        try connection.execute("BEGIN IMMEDIATE")
+        let forgottenBefore = forgottenUpTo
+        try begin.run()
         do throws(SQLiteError) {
             for change in changes {
                 switch change {
                 case .store(let request): results.append(try add(request))
-                case .finish(let sequence, let ending): try end(sequence, ending)
+                case .finish(let sequence, let ending): try finish(sequence, ending)
                 case .postpone(let sequence, let attempts, let notBefore):
                     try postpone.bind(1, Int64(attempts))
                     try postpone.bind(2, notBefore)
@@ -76,19 +106,21 @@ final class Store {
                     try bury.bind(2, since)
                     try bury.run()
                 case .forget(let acceptedBefore, let buriedBefore):
-                    try forgetIdentities.bind(1, acceptedBefore)
-                    try forgetIdentities.run()
+                    try forgetIdentities(acceptedBefore: acceptedBefore)
                     try forgetTokens.bind(1, buriedBefore)
                     try forgetTokens.run()
                     hasForgotten = true
                 }
             }
-            try connection.execute("COMMIT")
+            try end.run()
         } catch {
             // Some errors have rolled back by themselves; then there is nothing left to roll back.
             if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            known.rolledBack()
+            forgottenUpTo = forgottenBefore
             throw error
         }
+        known.committed()
         // Deleted rows live on in the write-ahead log until it is emptied: now and then it is. That it can't be just
         // now (a reader is there) does no harm.
         if hasForgotten {
@@ -100,12 +132,14 @@ final class Store {
     private func add(_ request: StoreRequest) throws(SQLiteError) -> StoreResult {
         let digests = request.digests
         let notification = request.notification
+        if let first = known[digests.identity], let result = try state(of: first, as: digests) {
+            return result
+        }
         try insertIdentity.bind(1, request.sequence)
         try insertIdentity.bind(2, high: digests.identity.high, low: digests.identity.low)
         try insertIdentity.bind(3, high: digests.content.high, low: digests.content.low)
         try insertIdentity.bind(4, notification.acceptedAt)
         try insertIdentity.run()
-        guard sqlite3_changes(connection.handle) == 1 else { return try known(digests) }
         try insertNotification.bind(1, request.sequence)
         try insertNotification.bind(2, high: notification.id.high, low: notification.id.low)
         try insertNotification.bind(3, notification.app)
@@ -116,18 +150,21 @@ final class Store {
         try insertNotification.bind(8, notification.acceptedAt)
         try insertNotification.bind(9, notification.expiresAt)
         try insertNotification.run()
+        known.enter(digests.identity, at: request.sequence)
+        storedSinceForgetting += 1
         return .stored
     }
 
-    private func known(_ digests: SubmissionDigests) throws(SQLiteError) -> StoreResult {
-        try findIdentity.bind(1, high: digests.identity.high, low: digests.identity.low)
+    /// What became of the one that was stored there; `nil` when that was another one.
+    private func state(of sequence: Int64, as digests: SubmissionDigests) throws(SQLiteError) -> StoreResult?
+    {
+        try findIdentity.bind(1, sequence)
         defer { findIdentity.reset() }
-        guard try findIdentity.step() else {
-            throw SQLiteError(
-                code: SQLITE_CORRUPT, operation: .step, message: "an identity is there and is not")
-        }
-        guard findIdentity.pair(1) == (digests.content.high, digests.content.low) else { return .conflict }
-        if findIdentity.isNull(2) { return .alreadyWaiting(sequence: findIdentity.integer(0)) }
+        guard try findIdentity.step(), Digest(findIdentity.pair(0)) == digests.identity else { return nil }
+        guard Digest(findIdentity.pair(1)) == digests.content else { return .conflict }
+        if findIdentity.integer(5) != 0 { return .alreadyWaiting(sequence: sequence) }
+        // Nothing is written down for the usual end.
+        guard !findIdentity.isNull(2) else { return .alreadyEnded(.delivered) }
         let detail = findIdentity.isNull(4) ? nil : findIdentity.text(4)
         guard
             let ending = Ending(code: findIdentity.integer(2), reason: findIdentity.text(3), detail: detail)
@@ -137,14 +174,57 @@ final class Store {
         return .alreadyEnded(ending)
     }
 
-    private func end(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+    private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
         try deleteNotification.bind(1, sequence)
         try deleteNotification.run()
-        try endIdentity.bind(1, ending.code)
-        try endIdentity.bind(2, ending.reason)
-        try endIdentity.bind(3, ending.detail)
-        try endIdentity.bind(4, sequence)
-        try endIdentity.run()
+        if ending != .delivered {
+            try endIdentity.bind(1, ending.code)
+            try endIdentity.bind(2, ending.reason)
+            try endIdentity.bind(3, ending.detail)
+            try endIdentity.bind(4, sequence)
+            try endIdentity.run()
+        }
+        // It waited for longer than identities are remembered.
+        if sequence <= forgottenUpTo {
+            try forgetIdentities(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
+        }
+    }
+
+    private func forgetIdentities(acceptedBefore: Int64) throws(SQLiteError) {
+        let limit = max(Store.forgottenAtOnce, 2 * storedSinceForgetting)
+        var excess = known.count - Store.mostIdentities
+        storedSinceForgetting = 0
+        forgottenUpTo = try forgetIdentities(after: forgottenUpTo, upTo: .max, limit: limit) {
+            acceptedAt, isWaiting in
+            excess -= isWaiting ? 0 : 1
+            return acceptedAt < acceptedBefore || excess >= 0
+        }
+    }
+
+    /// Forgets the identities from the oldest on as long as `isOver` says so, but for those that wait.
+    ///
+    /// - Returns: The sequence number up to which it came.
+    @discardableResult
+    private func forgetIdentities(
+        after first: Int64, upTo last: Int64, limit: Int,
+        while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
+    ) throws(SQLiteError) -> Int64 {
+        var reached = first
+        do {
+            try oldestIdentities.bind(1, first)
+            try oldestIdentities.bind(2, Int64(limit))
+            defer { oldestIdentities.reset() }
+            while try oldestIdentities.step(), oldestIdentities.integer(0) <= last {
+                let isWaiting = oldestIdentities.integer(3) != 0
+                guard isOver(oldestIdentities.integer(2), isWaiting) else { break }
+                reached = oldestIdentities.integer(0)
+                if !isWaiting { known.leave(Digest(oldestIdentities.pair(1)), at: reached) }
+            }
+        }
+        try deleteIdentities.bind(1, first)
+        try deleteIdentities.bind(2, reached)
+        try deleteIdentities.run()
+        return reached
     }
 
     func notifications(_ sequences: [Int64]) throws(SQLiteError) -> [Int64: Notification] {
@@ -176,20 +256,18 @@ final class Store {
             """, on: connection)
         while try waiting.step() {
             let flags = Flags(rawValue: waiting.integer(2))
-            let token = waiting.pair(3)
             content.waiting.append(
                 WaitingRow(
                     sequence: waiting.integer(0),
                     lane: LaneID(app: waiting.text(1), isSandbox: flags.contains(.sandbox)),
-                    token: Digest(high: token.high, low: token.low), isUrgent: flags.contains(.urgent),
+                    token: Digest(waiting.pair(3)), isUrgent: flags.contains(.urgent),
                     size: Int(waiting.integer(4)), attempts: Int(waiting.integer(5)),
                     notBefore: waiting.integer(6),
                     expiresAt: waiting.integer(7)))
         }
         let tokens = try Statement("SELECT digest, since FROM dead_token", on: connection)
         while try tokens.step() {
-            let digest = tokens.pair(0)
-            content.deadTokens[Digest(high: digest.high, low: digest.low)] = tokens.integer(1)
+            content.deadTokens[Digest(tokens.pair(0))] = tokens.integer(1)
         }
         let last = try connection.firstInteger(
             "SELECT max(coalesce((SELECT max(sequence) FROM notification), 0), coalesce((SELECT max(sequence) FROM identity), 0))"
@@ -197,4 +275,8 @@ final class Store {
         content.nextSequence = (last ?? 0) + 1
         return content
     }
+}
+
+extension Digest {
+    fileprivate init(_ pair: (high: UInt64, low: UInt64)) { self.init(high: pair.high, low: pair.low) }
 }

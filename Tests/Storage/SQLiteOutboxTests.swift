@@ -19,7 +19,8 @@ final class Directory {
 }
 
 func request(
-    _ sequence: Int64, identity: UInt64? = nil, content: UInt64 = 7, token: UInt64 = 1, app: String = "app",
+    _ sequence: Int64, identity: UInt64? = nil, identityLow: UInt64 = 1, content: UInt64 = 7,
+    token: UInt64 = 1, app: String = "app",
     message: String = "bWVzc2FnZQ==", acceptedAt: Int64 = 1000
 ) -> StoreRequest {
     StoreRequest(
@@ -32,7 +33,7 @@ func request(
             isContentAvailable: false, expiresAt: 9_000_000_000_000, acceptedAt: acceptedAt),
         digests: SubmissionDigests(
             token: Digest(high: token, low: token),
-            identity: Digest(high: identity ?? UInt64(sequence), low: 1),
+            identity: Digest(high: identity ?? UInt64(sequence), low: identityLow),
             content: Digest(high: content, low: 2)))
 }
 
@@ -101,6 +102,64 @@ func request(
                 .store(request(13, identity: 3)),
             ]) == [.stored, .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
         #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
+        await outbox.close()
+    }
+
+    @Test func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([
+            .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 300)),
+        ])
+        _ = try await outbox.commit([.forget(acceptedBefore: 200, buriedBefore: 0)])
+        _ = try await outbox.commit([.finish(sequence: 1, .delivered), .finish(sequence: 2, .delivered)])
+        #expect(
+            try await outbox.commit([.store(request(3, identity: 1)), .store(request(4, identity: 2))])
+                == [.stored, .alreadyEnded(.delivered)])
+        await outbox.close()
+    }
+
+    @Test func identitiesAreKnownAfterAStartAnew() async throws {
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await first.commit((1...4).map { .store(request($0)) })
+        _ = try await first.commit([
+            .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: "Word")),
+            .finish(sequence: 4, .delivered), .forget(acceptedBefore: 0, buriedBefore: 0),
+        ])
+        await first.close()
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        #expect(
+            try await second.commit([
+                .store(request(11, identity: 1)), .store(request(12, identity: 2)),
+                .store(request(13, identity: 3)), .store(request(14, identity: 4, content: 8)),
+                .store(request(15, identity: 5)),
+            ]) == [
+                .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: "Word")),
+                .alreadyWaiting(sequence: 3), .conflict, .stored,
+            ])
+        await second.close()
+    }
+
+    @Test func whatACommitForgotIsKnownAgainWhenItFails() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1)), .finish(sequence: 1, .delivered)])
+        await #expect(throws: OutboxError.self) {
+            try await outbox.commit([
+                .forget(acceptedBefore: .max, buriedBefore: 0), .store(request(2)), .store(request(2)),
+                .store(request(2, identity: 99)),
+            ])
+        }
+        #expect(try await outbox.commit([.store(request(3, identity: 1))]) == [.alreadyEnded(.delivered)])
+        _ = try await outbox.commit([.forget(acceptedBefore: .max, buriedBefore: 0)])
+        #expect(try await outbox.commit([.store(request(4, identity: 1))]) == [.stored])
+        await outbox.close()
+    }
+
+    @Test func identitiesThatShareHalfTheirBitsAreTwo() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        #expect(
+            try await outbox.commit([
+                .store(request(1, identity: 1)), .store(request(2, identity: 1, identityLow: 2)),
+            ]) == [.stored, .stored])
         await outbox.close()
     }
 
