@@ -39,6 +39,7 @@ final class RelayWorld {
     let server: HTTPServer
     let endpoint: Endpoint
     let outbox: FaultyOutbox
+    let outboxPath: String
     private var pushes: [AcceptedPush] = []
     private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
 
@@ -65,7 +66,8 @@ final class RelayWorld {
         ]
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        outbox = FaultyOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        outboxPath = path + "/outbox.sqlite"
+        outbox = FaultyOutbox(try await SQLiteOutbox(path: outboxPath))
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
