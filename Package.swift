@@ -113,7 +113,7 @@ let package = Package(
             "EndToEnd",
             [
                 "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON",
-                "Vectors",
+                "HTTP1", "Vectors",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -76,9 +76,11 @@ package final class Dispatcher {
     /// Gives a lane its gateway. Before ``start()``.
     package func add(_ gateway: any Gateway, for lane: LaneID) {
         let runner = LaneRunner(lane: lane, index: pipeline.lane(lane), gateway: gateway)
-        // The runner holds both: without `unowned` neither would ever go.
+        // The runner holds both: neither may hold the runner. A gateway with requests on their way can outlive us.
         runner.timer = Timer { [unowned self, unowned runner] in pump(runner) }
-        gateway.onCapacity = { [unowned self, unowned runner] in pump(runner) }
+        gateway.onCapacity = { [weak self, weak runner] in
+            if let self, let runner { pump(runner) }
+        }
         runners[lane] = runner
     }
 

@@ -7,7 +7,10 @@ import Wire
 /// configured with.
 @EventLoop
 package final class LabWorld {
+    /// Of Bisq Remote, the app of Bisq 1.
     package static let topic = "bisqremote.joachimneumann.com"
+    /// Of Bisq Connect, the app of Bisq 2.
+    package static let connectTopic = "bisq.mobile.client.BisqConnect"
 
     package let directory: LabDirectory
     package let apple: GatewaySimulator
@@ -18,7 +21,8 @@ package final class LabWorld {
         directory = try LabDirectory()
         credentials = try LabCredentials()
         let context = try credentials.serverContext()
-        apple = try GatewaySimulator(.apns(credentials.apnsRules(topics: [LabWorld.topic])), context)
+        apple = try GatewaySimulator(
+            .apns(credentials.apnsRules(topics: [LabWorld.topic, LabWorld.connectTopic])), context)
         google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
     }
 
@@ -42,15 +46,8 @@ package final class LabWorld {
             tor:
             \(tor.map { "  \($0)\n" }.joined())
             apps:
-              - name: bisq-remote-ios
-                gateway: apns
-                topic: \(LabWorld.topic)
-                key_file: AuthKey.p8
-                key_id: \(credentials.keyID)
-                team_id: \(credentials.teamID)
-                production_url: \(apple.url)
-                sandbox_url: \(apple.url)
-                ca_file: ca.pem
+            \(app("bisq-remote-ios", topic: LabWorld.topic))
+            \(app("bisq-connect-ios", topic: LabWorld.connectTopic))
               - name: bisq-remote-android
                 gateway: fcm
                 service_account_file: service-account.json
@@ -59,6 +56,9 @@ package final class LabWorld {
             defaults:
               ios: bisq-remote-ios
               android: bisq-remote-android
+            http:
+              bisq2:
+                ios: bisq-connect-ios
             management:
               listen: unix:\(path)/management
             log:
@@ -70,11 +70,29 @@ package final class LabWorld {
         return "\(path)/onionbell.yaml"
     }
 
+    private func app(_ name: String, topic: String) -> String {
+        """
+          - name: \(name)
+            gateway: apns
+            topic: \(topic)
+            key_file: AuthKey.p8
+            key_id: \(credentials.keyID)
+            team_id: \(credentials.teamID)
+            production_url: \(apple.url)
+            sandbox_url: \(apple.url)
+            ca_file: ca.pem
+        """
+    }
+
     /// What the push service brings to the phone, and when.
     package func nextPush(to phone: Phone) -> PushWaiter {
-        let token = phone.pairingToken.deviceToken
+        nextPush(to: phone.pairingToken.deviceToken, on: phone.pairingToken.platform)
+    }
+
+    /// The same for a device of any app.
+    package func nextPush(to deviceToken: String, on platform: MobilePlatform) -> PushWaiter {
         let waiter = PushWaiter()
-        (phone.pairingToken.platform == .android ? google : apple).onPush(to: token) { waiter.take($0) }
+        (platform == .android ? google : apple).onPush(to: deviceToken) { waiter.take($0) }
         return waiter
     }
 
