@@ -18,6 +18,22 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     /// No room on the disk, or the disk doesn't take what it is given.
     var isDiskFull: Bool { primaryCode == SQLITE_FULL || code == onionbellIOErrorWrite }
 
+    /// With what to do when the file is damaged.
+    package func explained(path: String) -> SQLiteError {
+        guard isCorrupt else { return self }
+        return SQLiteError(
+            code: code, operation: operation,
+            message: "\(path) is damaged (\(message)). \(SQLiteError.advice(path: path))")
+    }
+
+    /// What to do with a damaged file.
+    package static func advice(path: String) -> String {
+        """
+        Move it away together with its -wal file to start with an empty outbox, or save what is readable first: \
+        sqlite3 \(path) .recover
+        """
+    }
+
     var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 }
 

@@ -20,18 +20,9 @@ package actor SQLiteOutbox: Outbox {
             store = try Store(path: path)
         } catch {
             thread.end()
-            throw error.isCorrupt ? SQLiteOutbox.explained(error, path: path) : error
+            throw error.explained(path: path)
         }
         chmod(path, 0o600)
-    }
-
-    private static func explained(_ error: SQLiteError, path: String) -> SQLiteError {
-        SQLiteError(
-            code: error.code, operation: error.operation,
-            message: """
-                \(path) is damaged (\(error.message)). Move it away together with its -wal file to start with an \
-                empty outbox, or save what is readable first: sqlite3 \(path) .recover
-                """)
     }
 
     package func content() throws(OutboxError) -> OutboxContent {

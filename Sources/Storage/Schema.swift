@@ -39,6 +39,21 @@ enum Schema {
 
     /// Makes a new database ready or checks an old one.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
+        try promise(connection)
+        switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
+        case 0:
+            try connection.execute("BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(version); COMMIT")
+        case version:
+            guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else {
+                return
+            }
+            throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
+        case let other: throw otherVersion(other)
+        }
+    }
+
+    /// For whoever writes.
+    static func promise(_ connection: borrowing Connection) throws(SQLiteError) {
         try connection.execute("PRAGMA secure_delete = ON")
         guard try connection.firstText("PRAGMA journal_mode = WAL") == "wal" else {
             throw SQLiteError(
@@ -50,19 +65,14 @@ enum Schema {
             throw SQLiteError(code: SQLITE_ERROR, operation: .open, message: "synchronous=FULL was not taken")
         }
         try connection.execute("PRAGMA journal_size_limit = 16777216")
-        switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
-        case 0:
-            try connection.execute("BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(version); COMMIT")
-        case version:
-            guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else {
-                return
-            }
-            throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
-        case let other:
-            throw SQLiteError(
-                code: SQLITE_ERROR, operation: .open,
-                message:
-                    "written by another version of onionbell (format \(other), this one reads \(version))")
-        }
+    }
+
+    static func otherVersion(_ version: Int64) -> SQLiteError {
+        SQLiteError(
+            code: SQLITE_ERROR, operation: .open,
+            message: version == 0
+                ? "no outbox of onionbell"
+                : "written by another version of onionbell (format \(version), this one reads \(Schema.version))"
+        )
     }
 }

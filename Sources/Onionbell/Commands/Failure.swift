@@ -14,8 +14,11 @@ func printError(_ line: String) {
 }
 
 /// A line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
-func printLine(_ line: String) {
-    var text = line + "\n"
+func printLine(_ line: String) { printText(line + "\n") }
+
+/// Text to standard output, whole.
+func printText(_ text: String) {
+    var text = text
     text.withUTF8 { bytes in
         var written = 0
         while written < bytes.count {

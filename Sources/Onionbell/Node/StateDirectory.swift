@@ -12,8 +12,10 @@ struct StateDirectory: ~Copyable {
 
     var onionKey: String { path + "/onion-key" }
     var onionAddress: String { path + "/onion-address" }
-    var outbox: String { path + "/outbox.sqlite" }
+    var outbox: String { StateDirectory.outbox(in: path) }
     var torDirectory: String { path + "/tor" }
+
+    static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
 
     init(_ path: String) throws(NodeError) {
         do {
@@ -23,15 +25,36 @@ struct StateDirectory: ~Copyable {
                 "state_directory can't be used: \(error). Make it, or set state_directory to one that this user owns"
             )
         }
-        let number = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw .unavailable("\(SystemError("open \(path)/lock"))") }
-        let lock = Descriptor(owning: number)
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+        guard let lock = try StateDirectory.lock(path) else {
             throw .unavailable(
                 "another onionbell runs with \(path): stop it, or give this one its own state_directory")
         }
         self.path = path
         self.lock = lock
+    }
+
+    /// One that a node has made already, for a command in place of the node; `nil` while the node runs.
+    ///
+    /// - Throws: Also when it is another user's: files made here would keep that user's node out.
+    init?(ofStoppedNode path: String) throws(NodeError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .unavailable("\(SystemError("open \(path)"))") }
+        guard status.st_uid == geteuid() else {
+            throw .unavailable(
+                "\(path) belongs to another user: run this as that user, as in sudo -u onionbell onionbell ..."
+            )
+        }
+        guard let lock = try StateDirectory.lock(path) else { return nil }
+        self.path = path
+        self.lock = lock
+    }
+
+    private static func lock(_ path: String) throws(NodeError) -> Descriptor? {
+        let number = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .unavailable("\(SystemError("open \(path)/lock"))") }
+        let lock = Descriptor(owning: number)
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        return lock
     }
 
     /// The key under which digests are made: made once, 32 random bytes in hex.

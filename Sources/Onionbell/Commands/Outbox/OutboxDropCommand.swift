@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// `onionbell outbox drop`: gives notifications up.
+struct OutboxDropCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Give notifications up for ever. The node must be stopped.",
+        discussion: """
+            They are not delivered. A sender that sends one of them again is told that it was refused (Internal), \
+            for as long as repetitions are remembered.
+            """)
+
+    @OptionGroup var outbox: OutboxOption
+    @OptionGroup var which: OutboxSelection
+
+    @Flag(help: "Needed with --app and --all.")
+    var yes = false
+
+    func validate() throws {
+        guard yes || !which.sequences.isEmpty else {
+            throw ValidationError("this gives up notifications that were accepted: add --yes if you mean it")
+        }
+    }
+
+    func run() throws {
+        let count = try outbox.change { try $0.drop(which.selection) }
+        printLine("\(count) dropped")
+        // A number that doesn't wait was probably mistyped.
+        let missing = which.sequences.count - count
+        guard which.sequences.isEmpty || missing == 0 else {
+            throw fail("\(missing) of the numbers do not wait", status: 1)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import JSON
+import Reactor
+import Relay
+import Storage
+
+/// `onionbell outbox list`: each waiting notification, without token and message.
+struct OutboxListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List what waits, oldest first.",
+        discussion: """
+            With --json an array of objects: sequence, app, sandbox, urgent, age_ms, attempts, next_attempt_in_ms \
+            (0: due), expires_in_ms, bytes, device.
+            """)
+
+    @OptionGroup var outbox: OutboxOption
+
+    @Option(help: "Only what waits for this app.")
+    var app: String?
+
+    @Flag(help: "As JSON.")
+    var json = false
+
+    func run() throws {
+        try outbox.read { file, _, _ in
+            let now = EventLoop.unixMilliseconds
+            var output = ListOutput(isJSON: json)
+            try file.forEach(app: app) { output.add($0, now: now) }
+            output.finish()
+        }
+    }
+}
+
+/// Written in large pieces: the list can have a hundred thousand lines.
+private struct ListOutput {
+    private let isJSON: Bool
+    private var text: String
+    private var count = 0
+
+    private static let widths = [10, 24, 7, 8, 9, 9, 7, 6, 8]
+
+    init(isJSON: Bool) {
+        self.isJSON = isJSON
+        text = isJSON ? "[" : ""
+    }
+
+    mutating func add(_ row: OutboxFile.Row, now: Int64) {
+        count += 1
+        if isJSON { addObject(row, now) } else { addLine(row, now) }
+        if text.utf8.count > 60_000 { flush() }
+    }
+
+    mutating func finish() {
+        if isJSON {
+            text += count == 0 ? "]\n" : "\n]\n"
+        } else if count == 0 {
+            text = "nothing waits\n"
+        }
+        flush()
+    }
+
+    private mutating func addLine(_ row: OutboxFile.Row, _ now: Int64) {
+        if count == 1 {
+            text += line([
+                "sequence", "app", "age", "attempts", "next", "expires", "bytes", "urgent", "device",
+            ])
+        }
+        text += line([
+            "\(row.sequence)", SettingsFault.shown(row.lane.app) + (row.lane.isSandbox ? " (sandbox)" : ""),
+            Age.text(now - row.acceptedAt), "\(row.attempts)",
+            row.notBefore <= now ? "now" : "in \(Age.text(row.notBefore - now))",
+            row.expiresAt <= now ? "over" : "in \(Age.text(row.expiresAt - now))", "\(row.size)",
+            row.isUrgent ? "yes" : "no", row.device.shortHex,
+        ])
+    }
+
+    private func line(_ cells: [String]) -> String {
+        zip(cells, ListOutput.widths).enumerated().map { index, cell in
+            let blanks = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+            return index == 1 || index == 8 ? cell.0 + blanks : blanks + cell.0
+        }.joined(separator: "  ").trimmingTrailingBlanks + "\n"
+    }
+
+    private mutating func addObject(_ row: OutboxFile.Row, _ now: Int64) {
+        var app: [UInt8] = []
+        app.append(jsonString: row.lane.app)
+        text += count == 1 ? "\n" : ",\n"
+        text += """
+            {"sequence":\(row.sequence),"app":\(String(decoding: app, as: UTF8.self)),\
+            "sandbox":\(row.lane.isSandbox),"urgent":\(row.isUrgent),"age_ms":\(max(0, now - row.acceptedAt)),\
+            "attempts":\(row.attempts),"next_attempt_in_ms":\(max(0, row.notBefore - now)),\
+            "expires_in_ms":\(max(0, row.expiresAt - now)),"bytes":\(row.size),"device":"\(row.device.shortHex)"}
+            """
+    }
+
+    private mutating func flush() {
+        printText(text)
+        text = ""
+    }
+}
+
+extension String {
+    fileprivate var trimmingTrailingBlanks: String {
+        String(reversed().drop { $0 == " " }.reversed())
+    }
+}

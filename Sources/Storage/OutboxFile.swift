@@ -1,0 +1,204 @@
+import CSQLite
+import Relay
+
+/// The outbox as the operator's commands see it: beside the node that runs, reading only, or in place of one that is
+/// stopped. Tokens and messages are never read.
+package struct OutboxFile: ~Copyable {
+    /// A waiting notification without what identifies its phone.
+    package struct Row: Equatable, Sendable {
+        package let sequence: Int64
+        package let lane: LaneID
+        package let isUrgent: Bool
+        /// Keyed: says nothing without the node's key.
+        package let device: Digest
+        /// Bytes of message and token.
+        package let size: Int
+        package let attempts: Int
+        /// Milliseconds since 1970, as all times here; 0: at once.
+        package let notBefore: Int64
+        package let acceptedAt: Int64
+        package let expiresAt: Int64
+    }
+
+    /// Which of the waiting are meant.
+    package enum Selection: Equatable, Sendable {
+        case all
+        case app(String)
+        case sequences([Int64])
+    }
+
+    package struct Summary: Equatable, Sendable {
+        package var waiting = 0
+        package var bytes = 0
+        /// Milliseconds since 1970; `nil`: nothing waits.
+        package var oldest: Int64?
+        package var identities = 0
+        package var deadTokens = 0
+    }
+
+    private let connection: Connection
+
+    /// - Parameter isReadOnly: Beside a node that runs.
+    /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
+    package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
+        let connection = try Connection(path: path, isReadOnly: isReadOnly)
+        if !isReadOnly { try Schema.promise(connection) }
+        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
+        guard version == Schema.version else { throw Schema.otherVersion(version) }
+        self.connection = connection
+    }
+
+    /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
+    package func faults() throws(SQLiteError) -> [String] {
+        var faults: [String] = []
+        let check = try Statement("PRAGMA integrity_check(90)", on: connection)
+        while try check.step() {
+            if check.text(0) != "ok" { faults.append(check.text(0)) }
+        }
+        let strays: [(String, String)] = [
+            (
+                "waiting notifications that no repetition would be recognized for",
+                "SELECT count(*) FROM notification n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
+            ),
+            (
+                "remembered as waiting that don't wait",
+                """
+                SELECT count(*) FROM identity i LEFT JOIN notification n USING (sequence)
+                WHERE i.ending IS NULL AND n.sequence IS NULL
+                """
+            ),
+            (
+                "remembered as ended that wait",
+                "SELECT count(*) FROM identity JOIN notification USING (sequence) WHERE ending IS NOT NULL"
+            ),
+        ]
+        for (words, query) in strays {
+            if let count = try connection.firstInteger(query), count > 0 {
+                faults.append("\(count) \(words)")
+            }
+        }
+        return faults
+    }
+
+    package func summary() throws(SQLiteError) -> Summary {
+        var summary = Summary()
+        let waiting = try Statement(
+            """
+            SELECT count(*), coalesce(sum(length(token) + length(message)), 0), min(accepted_at)
+            FROM notification
+            """, on: connection)
+        if try waiting.step() {
+            summary.waiting = Int(waiting.integer(0))
+            summary.bytes = Int(waiting.integer(1))
+            summary.oldest = waiting.isNull(2) ? nil : waiting.integer(2)
+        }
+        summary.identities = Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0)
+        summary.deadTokens = Int(try connection.firstInteger("SELECT count(*) FROM dead_token") ?? 0)
+        return summary
+    }
+
+    /// How many wait for each app.
+    package func apps() throws(SQLiteError) -> [(name: String, waiting: Int)] {
+        var apps: [(name: String, waiting: Int)] = []
+        let statement = try Statement(
+            "SELECT app, count(*) FROM notification GROUP BY app ORDER BY app", on: connection)
+        while try statement.step() { apps.append((statement.text(0), Int(statement.integer(1)))) }
+        return apps
+    }
+
+    /// Calls `body` with each of the waiting, in the order of delivery of each device.
+    package func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
+        let statement = try Statement(
+            """
+            SELECT sequence, app, flags, token_digest, length(token) + length(message), attempts, not_before,
+                accepted_at, expires_at
+            FROM notification WHERE ?1 IS NULL OR app = ?1 ORDER BY sequence
+            """, on: connection)
+        try statement.bind(1, app)
+        while try statement.step() {
+            let flags = Flags(rawValue: statement.integer(2))
+            let device = statement.pair(3)
+            body(
+                Row(
+                    sequence: statement.integer(0),
+                    lane: LaneID(app: statement.text(1), isSandbox: flags.contains(.sandbox)),
+                    isUrgent: flags.contains(.urgent), device: Digest(high: device.high, low: device.low),
+                    size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
+                    notBefore: statement.integer(6), acceptedAt: statement.integer(7),
+                    expiresAt: statement.integer(8)))
+        }
+    }
+
+    // MARK: In place of the node
+
+    /// Makes them due at once.
+    ///
+    /// - Returns: how many had been put off.
+    package func makeDue(_ selection: Selection) throws(SQLiteError) -> Int {
+        try change(
+            selection, ["UPDATE notification SET not_before = 0 WHERE not_before > 0 AND"], counting: 0)
+    }
+
+    /// Takes them out; whoever sends one of them again is told that it was refused.
+    ///
+    /// - Returns: how many.
+    package func drop(_ selection: Selection) throws(SQLiteError) -> Int {
+        try change(
+            selection,
+            [
+                """
+                UPDATE identity SET ending = \(Ending.dropped.code), reason = '\(Ending.dropped.reason ?? "")',
+                    detail = '\(Ending.dropped.detail ?? "")'
+                WHERE sequence IN (SELECT sequence FROM notification) AND
+                """, "DELETE FROM notification WHERE",
+            ], counting: 1)
+    }
+
+    /// Runs the statements, each completed by the selection, in one transaction.
+    private func change(
+        _ selection: Selection, _ statements: [String], counting index: Int
+    ) throws(SQLiteError) -> Int {
+        var changed = 0
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            for (number, statement) in statements.enumerated() {
+                let count = try run(statement, selection)
+                if number == index { changed = count }
+            }
+            try connection.execute("COMMIT")
+        } catch {
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+        return changed
+    }
+
+    private func run(_ text: String, _ selection: Selection) throws(SQLiteError) -> Int {
+        switch selection {
+        case .all:
+            try Statement("\(text) TRUE", on: connection).run()
+            return Int(sqlite3_changes(connection.handle))
+        case .app(let app):
+            let statement = try Statement(
+                "\(text) sequence IN (SELECT sequence FROM notification WHERE app = ?)", on: connection)
+            try statement.bind(1, app)
+            try statement.run()
+            return Int(sqlite3_changes(connection.handle))
+        case .sequences(let sequences):
+            let statement = try Statement("\(text) sequence = ?", on: connection)
+            var count = 0
+            for sequence in sequences {
+                try statement.bind(1, sequence)
+                try statement.run()
+                count += Int(sqlite3_changes(connection.handle))
+            }
+            return count
+        }
+    }
+}
+
+extension Ending {
+    /// What the operator has taken out.
+    static let dropped = Ending.refused(
+        reason: Reason.internal.rawValue, detail: "Dropped by the operator of the relay")
+}

@@ -1,0 +1,144 @@
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// `onionbell outbox`, beside the built program and in its place.
+@EventLoop
+@Suite struct OutboxCommandTests {
+    /// A node whose notifications are all put off for an hour.
+    private func stage(_ count: Int) async throws -> LoopbackStage {
+        let stage = try LoopbackStage()
+        stage.world.apple.faults = FaultScript([
+            FaultRule(.answer(status: 429, reason: "TooManyRequests", retryAfter: "3600"))
+        ])
+        try await stage.start()
+        let peer = try await stage.dial()
+        for number in 1...count { #expect(try await peer.send(request(number)).status == .stored) }
+        while stage.world.apple.figures.requests < count { try await Task.sleep(for: .milliseconds(10)) }
+        peer.close()
+        return stage
+    }
+
+    private func outbox(_ arguments: [String], _ stage: LoopbackStage) throws -> CommandResult {
+        try run([program, "outbox"] + arguments + ["--config", stage.configuration])
+    }
+
+    private func list(_ stage: LoopbackStage) throws -> [JSON] {
+        let result = try outbox(["list", "--json"], stage)
+        #expect(result.status == 0, "\(result.errors)")
+        return try #require(try JSON(Array(result.output.utf8)).array)
+    }
+
+    @Test func checkAndListWorkBesideTheNodeAndShowNoTokenAndNoMessage() async throws {
+        let stage = try await stage(3)
+        let check = try outbox(["check"], stage)
+        #expect(check.status == 0)
+        #expect(check.output.hasPrefix("3 waiting, "))
+        #expect(check.output.contains("  bisq-remote-ios: 3\n"))
+        #expect(check.output.hasSuffix("sound (the node runs)\n"))
+        let table = try outbox(["list"], stage)
+        #expect(table.status == 0)
+        #expect(table.output.split(separator: "\n").count == 4)
+        let rows = try list(stage)
+        #expect(rows.map { $0["sequence"]?.integer } == [1, 2, 3])
+        #expect(rows.allSatisfy { $0["app"]?.string == "bisq-remote-ios" && $0["attempts"]?.integer == 1 })
+        #expect(rows.allSatisfy { (3_000_000...3_600_000).contains($0["next_attempt_in_ms"]?.integer ?? 0) })
+        #expect(Set(rows.map { $0["device"]?.string }).count == 3)
+        #expect(rows.allSatisfy { $0["device"]?.string?.count == 8 })
+        let json = try outbox(["list", "--json"], stage)
+        for number in 1...3 {
+            for secret in [request(number).deviceToken, request(number).message, request(number).uid] {
+                #expect(!(table.output + json.output + check.output).contains(secret))
+            }
+        }
+        #expect(try outbox(["list", "--app", "nobody"], stage).output == "nothing waits\n")
+        await stage.close()
+    }
+
+    @Test(arguments: [["retry", "--all"], ["drop", "1"], ["drop", "--all", "--yes"]])
+    func whatChangesTheOutboxIsRefusedWhileTheNodeRuns(arguments: [String]) async throws {
+        let stage = try await stage(1)
+        let result = try outbox(arguments, stage)
+        #expect(result.status == 69)
+        #expect(result.errors.contains("the node runs with"))
+        #expect(try list(stage).count == 1)
+        await stage.close()
+    }
+
+    @Test func retryMakesWhatWasPutOffDueAtTheNextStart() async throws {
+        let stage = try await stage(2)
+        await stage.node.stop()
+        #expect(try outbox(["retry", "--all"], stage).output.hasPrefix("2 made due"))
+        #expect(try list(stage).allSatisfy { $0["next_attempt_in_ms"]?.integer == 0 })
+        stage.world.apple.faults = FaultScript()
+        try await stage.start()
+        let peer = try await stage.dial()
+        for number in 1...2 {
+            var response = try await peer.send(request(number, awaitsOutcome: true))
+            if response.status == .stored { response = try await peer.nextResponse(to: response.requestUid) }
+            #expect(response.status == .delivered)
+        }
+        #expect(stage.world.apple.book.count == 2)
+        await stage.close()
+    }
+
+    @Test func whatIsDroppedIsNeverDeliveredAndItsSenderIsTold() async throws {
+        let stage = try await stage(3)
+        await stage.node.stop()
+        #expect(try outbox(["drop"], stage).status == 64)
+        #expect(try outbox(["drop", "--all"], stage).status == 64)
+        #expect(try outbox(["drop", "--app", "bisq-remote-ios"], stage).status == 64)
+        #expect(try outbox(["drop", "--all", "--yes", "2"], stage).status == 64)
+        #expect(try outbox(["drop", "2"], stage).output == "1 dropped\n")
+        #expect(try outbox(["drop", "2"], stage).status == 1)
+        #expect(try list(stage).map { $0["sequence"]?.integer } == [1, 3])
+        #expect(try outbox(["check"], stage).output.hasSuffix("sound\n"))
+        try await stage.start()
+        let peer = try await stage.dial()
+        let response = try await peer.send(request(2))
+        #expect(response.status == .refused)
+        #expect(response.reason == "Internal")
+        await stage.node.stop()
+        #expect(try outbox(["drop", "--app", "bisq-remote-ios", "--yes"], stage).output == "2 dropped\n")
+        #expect(try list(stage).isEmpty)
+        await stage.close()
+    }
+
+    @Test func aDamagedFileIsNamedWithWhatToDoAndTheNodeRefusesToStart() async throws {
+        let stage = try await stage(3)
+        await stage.node.stop()
+        let path = stage.world.state + "/outbox.sqlite"
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        // Into the pages of the tables, behind the first one.
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x5a, count: 12_288))
+        try file.close()
+        let check = try outbox(["check"], stage)
+        #expect(check.status == 1 || check.status == 69)
+        #expect((check.output + check.errors).contains("sqlite3 \(path) .recover"))
+        let start = try run([program, "run", "--config", stage.configuration])
+        #expect(start.status == 69)
+        #expect(start.errors.contains("is damaged"))
+        #expect(start.errors.contains("Move it away"))
+        await stage.close()
+    }
+
+    @Test func aFileThatIsNoOutboxIsRefusedToo() async throws {
+        let stage = try LoopbackStage()
+        _ = try stage.world.directory.make("state")
+        #expect(try outbox(["check"], stage).status == 69)
+        try LabDirectory.write(
+            Array(String(repeating: "no database ", count: 500).utf8),
+            to: stage.world.state + "/outbox.sqlite")
+        let check = try outbox(["check"], stage)
+        #expect(check.status == 69)
+        #expect(check.errors.contains("is damaged"))
+        let start = try run([program, "run", "--config", stage.configuration])
+        #expect(start.status == 69)
+        #expect(start.errors.contains("is damaged"))
+        await stage.close()
+    }
+}
