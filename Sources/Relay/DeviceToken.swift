@@ -11,7 +11,9 @@ package enum DeviceToken {
             else { return nil }
             return bytes.allSatisfy { !ASCII.isUpperCase($0) } ? token : token.lowercased()
         case .fcm:
-            guard (shortest...4096).contains(bytes.count), bytes.allSatisfy(isFCMCharacter) else { return nil }
+            guard (shortest...4096).contains(bytes.count), bytes.allSatisfy(isFCMCharacter) else {
+                return nil
+            }
             return token
         }
     }
