@@ -29,18 +29,10 @@ package final class BisqRelayDoor {
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        switch request.path {
-        case "/relay", "//relay": answerGet(request, respond)
-        case "/v1/apns": answerPost(request, .apns, token: nil, respond)
-        case "/v1/fcm": answerPost(request, .fcm, token: nil, respond)
-        case let path:
-            if let token = path.dropping(prefix: "/v1/apns/device/") {
-                answerPost(request, .apns, token: token, respond)
-            } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
-                answerPost(request, .fcm, token: token, respond)
-            } else {
-                respond(HTTPResponse(status: 404, text: "no such door"))
-            }
+        switch RelayRoute(path: request.path) {
+        case .get: answerGet(request, respond)
+        case .post(let gateway, let token): answerPost(request, gateway, token: token, respond)
+        case nil: respond(HTTPResponse(status: 404, text: "no such door"))
         }
     }
 
@@ -104,34 +96,5 @@ package final class BisqRelayDoor {
             respond?(RelayPostForm.response(to: receipt))
             respond = nil
         }
-    }
-}
-
-extension HTTPResponse {
-    static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
-        var response = HTTPResponse(status: 405, text: "only \(allowed) here")
-        response.fields.append("allow", allowed)
-        return response
-    }
-
-    /// Whole seconds, at least one (RFC 9110, section 10.2.3).
-    mutating func addRetryAfter(_ busy: Busy) {
-        fields.append("retry-after", String(max(1, (busy.retryAfter.milliseconds + 999) / 1000)))
-    }
-}
-
-extension Busy {
-    var status: Int {
-        switch self {
-        case .device: 429
-        case .node: 503
-        }
-    }
-}
-
-extension String {
-    /// What comes after a prefix; `nil` where nothing does.
-    fileprivate func dropping(prefix: String) -> Substring? {
-        hasPrefix(prefix) && utf8.count > prefix.utf8.count ? dropFirst(prefix.count) : nil
     }
 }

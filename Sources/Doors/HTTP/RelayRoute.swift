@@ -1,0 +1,34 @@
+import Relay
+
+/// Where a path leads, as Bisq's relay has it.
+enum RelayRoute: Equatable {
+    /// `/relay`: Bisq 1.
+    case get
+    /// `/v1/{apns|fcm}[/device/{token}]`: Bisq 2. The token is as sent, percent-encoded; `nil`: it is in the body.
+    case post(GatewayKind, token: Substring?)
+
+    /// `nil` for every other path.
+    init?(path: String) {
+        switch path {
+        // One client of Bisq 1's network writes two slashes.
+        case "/relay", "//relay": self = .get
+        case "/v1/apns": self = .post(.apns, token: nil)
+        case "/v1/fcm": self = .post(.fcm, token: nil)
+        case _:
+            if let token = path.dropping(prefix: "/v1/apns/device/") {
+                self = .post(.apns, token: token)
+            } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
+                self = .post(.fcm, token: token)
+            } else {
+                return nil
+            }
+        }
+    }
+}
+
+extension String {
+    /// What comes after a prefix; `nil` where nothing does.
+    fileprivate func dropping(prefix: String) -> Substring? {
+        hasPrefix(prefix) && utf8.count > prefix.utf8.count ? dropFirst(prefix.count) : nil
+    }
+}
