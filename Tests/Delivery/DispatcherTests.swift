@@ -62,7 +62,9 @@ final class Receipts {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
     static let lane = LaneID(app: "android", isSandbox: false)
 
-    private func dispatcher(_ gateway: HandGateway?, outbox: (any Outbox)? = nil) async throws -> Dispatcher {
+    private func dispatcher(
+        _ gateway: HandGateway?, outbox: (any Outbox)? = nil, policy: RetryPolicy = RetryPolicy()
+    ) async throws -> Dispatcher {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
         let validator = Validator(apps: [app], defaultIOS: "", defaultAndroid: "android")
@@ -73,7 +75,8 @@ final class Receipts {
             store = try await SQLiteOutbox(path: path + "/outbox.sqlite")
         }
         let dispatcher = Dispatcher(
-            pipeline: Pipeline(validator: validator, limits: Admission.Limits()), outbox: store,
+            pipeline: Pipeline(validator: validator, limits: Admission.Limits(), policy: policy),
+            outbox: store,
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         if let gateway { dispatcher.add(gateway, for: Self.lane) }
@@ -264,5 +267,47 @@ final class Receipts {
         }
         #expect(gateway.sent.count == 1)
         await dispatcher.stop()
+    }
+
+    /// What one start of the node has left to the next, as a wall clock that was wrong then tells it.
+    private func leave(notBefore: Int64, expiresAt: Int64) async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        let digest = Digest(high: 1, low: 2)
+        let notification = Notification(
+            id: NotificationID(high: 3, low: 4), app: "android", isSandbox: false,
+            deviceToken: String(repeating: "t", count: 40), message: "QUJD", isUrgent: true, hasSound: false,
+            isMutableContent: false, isContentAvailable: false, expiresAt: expiresAt, acceptedAt: notBefore)
+        let digests = SubmissionDigests(token: digest, identity: digest, content: digest)
+        _ = try await outbox.commit([
+            .store(StoreRequest(sequence: 1, notification: notification, digests: digests)),
+            .postpone(sequence: 1, attempts: 3, notBefore: notBefore),
+        ])
+        await outbox.close()
+    }
+
+    @Test func aClockThatWasTenYearsAheadAtTheLastStartHoldsNothingUp() async throws {
+        let then = EventLoop.unixMilliseconds + 10 * 365 * 86_400_000
+        try await leave(notBefore: then, expiresAt: then + 86_400_000)
+        let gateway = HandGateway(capacity: 1)
+        var policy = RetryPolicy()
+        policy.longest = .milliseconds(50)
+        let dispatcher = try await dispatcher(gateway, policy: policy)
+        await gateway.wait(forSent: 1)
+        gateway.answer(0, .accepted)
+        await dispatcher.stop()
+    }
+
+    @Test func whatExpiredWhileTheNodeWasAwayIsEndedAsExpired() async throws {
+        let then = EventLoop.unixMilliseconds - 86_400_000
+        try await leave(notBefore: 0, expiresAt: then)
+        let gateway = HandGateway(capacity: 1)
+        let dispatcher = try await dispatcher(gateway)
+        await dispatcher.stop()
+        #expect(gateway.sent.isEmpty)
+        #expect(dispatcher.counters.expired == 1)
+        let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
+        #expect(try await outbox.content().waiting.isEmpty)
+        await outbox.close()
     }
 }

@@ -51,6 +51,17 @@ package final class LabNode {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 
+    /// Of all its threads since its start, without its children; `nil` when the process is gone.
+    package var processorTime: Duration? {
+        guard let processID, let stat = try? LabDirectory.read("/proc/\(processID)/stat") else { return nil }
+        // Behind the name in parentheses: user and system time are the 12th and 13th, in ticks.
+        let words = String(decoding: stat, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
+        guard let words, words.count > 12, let user = Int(words[11]), let system = Int(words[12]) else {
+            return nil
+        }
+        return .seconds(user + system) / sysconf(CInt(_SC_CLK_TCK))
+    }
+
     /// Sends SIGTERM, and waits for the end.
     @discardableResult
     package func stop() async -> ChildExit? { await end(by: SIGTERM) }
