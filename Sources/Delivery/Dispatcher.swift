@@ -36,6 +36,8 @@ package final class Dispatcher {
     private var untold: [(sequence: Int64, ending: Ending)] = []
     private var runners: [LaneID: LaneRunner] = [:]
     private var isCommitting = false
+    /// The outbox takes nothing more: what ends now is delivered again under the same ids.
+    private var isClosed = false
     private var isStopping = false
     private var inFlight = 0
 
@@ -48,6 +50,7 @@ package final class Dispatcher {
     private let memory: Memory
     private static let retryWhenOutboxFails: Duration = .seconds(5)
     private static let retryCommit: Duration = .seconds(1)
+    private static let mostListeners = 8
     private static let housekeepingInterval: Duration = .seconds(15)
 
     package struct Memory: Sendable {
@@ -124,13 +127,13 @@ package final class Dispatcher {
     // MARK: The outbox
 
     private func startCommitting() {
-        guard !isCommitting, pipeline.hasChanges else { return }
+        guard !isClosed, !isCommitting, pipeline.hasChanges else { return }
         isCommitting = true
         Task { await commitWhileThereAreChanges() }
     }
 
     private func commitWhileThereAreChanges() async {
-        while pipeline.hasChanges {
+        while !isClosed, pipeline.hasChanges {
             let changes = pipeline.takeChanges()
             let tickets = tickets
             let untold = untold
@@ -161,7 +164,7 @@ package final class Dispatcher {
             let sequence =
                 if case .alreadyWaiting(let first) = result { first } else { ticket.handle.sequence }
             if pipeline.isWaiting(sequence) {
-                awaiting[sequence, default: []].append(ticket.reply)
+                listen(for: sequence, ticket.reply)
                 ticket.reply(.stored)
                 if let reason = pipeline.blockedReason(of: sequence) { ticket.reply(.held(reason: reason)) }
                 return
@@ -170,10 +173,18 @@ package final class Dispatcher {
                 // It ended while this commit ran, so the outbox didn't know yet.
                 guard pipeline.holdsEnd(of: sequence) else { return ticket.reply(.ended(ending)) }
                 if awaiting[sequence] == nil { untold.append((sequence, ending)) }
-                awaiting[sequence, default: []].append(ticket.reply)
+                listen(for: sequence, ticket.reply)
             }
         }
         ticket.reply(receipt)
+    }
+
+    /// Repetitions of a notification listen for the same end; the newest are those whose senders still do.
+    private func listen(for sequence: Int64, _ reply: @escaping Reply) {
+        var replies = awaiting[sequence] ?? []
+        if replies.count == Dispatcher.mostListeners { replies.removeFirst() }
+        replies.append(reply)
+        awaiting[sequence] = replies
     }
 
     private func tell(_ sequence: Int64, _ ending: Ending) {
@@ -225,7 +236,11 @@ package final class Dispatcher {
         runner.gateway.send(notification) { [self] outcome in
             inFlight -= 1
             count(outcome, of: runner)
+            let blocked = pipeline.blockedReason(lane: runner.index)
             let endings = pipeline.attemptEnded(handle, outcome, at: .now, using: &random)
+            if blocked != nil, pipeline.blockedReason(lane: runner.index) == nil {
+                log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
+            }
             for (sequence, ending) in endings { end(sequence, ending) }
             commitSoon.schedule()
             pumpSoon.schedule()
@@ -233,17 +248,14 @@ package final class Dispatcher {
     }
 
     private func count(_ outcome: Outcome, of runner: LaneRunner) {
-        let blocked = pipeline.blockedReason(lane: runner.index)
         switch outcome {
         case .deferred(let deferral): counters.deferred[deferral.reason, default: 0] += 1
         case .blocked(let reason):
             counters.deferred[reason, default: 0] += 1
-            guard blocked != reason else { return }
+            guard pipeline.blockedReason(lane: runner.index) != reason else { return }
             log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
             tellHeld(reason, in: runner)
-        case .accepted, .refused, .tokenDead:
-            guard blocked != nil else { return }
-            log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
+        case .accepted, .refused, .tokenDead: break
         }
     }
 
@@ -307,6 +319,7 @@ package final class Dispatcher {
             startCommitting()
             try? await Task.sleep(for: .milliseconds(10))
         }
+        isClosed = true
         await outbox.close()
     }
 

@@ -35,6 +35,8 @@ enum HTTPBodyDecoder {
 struct HTTPChunkDecoder {
     /// Bound of a size line and of all trailers together, in bytes.
     static let maximumFraming = 4096
+    /// Bytes of all size lines so far. Bounded as a whole: one-byte chunks with long extensions are work for nothing.
+    private var sizeLineBytes = 0
 
     let limit: Int
     private var state = State.sizeLine([])
@@ -66,7 +68,10 @@ struct HTTPChunkDecoder {
                 unread.removeFirst()
                 state = first ? .dataEnd(first: false) : .sizeLine([])
             case .sizeLine(var line):
+                state = .sizeLine([])  // so that the line grows in place
                 unread.removeFirst()
+                sizeLineBytes += 1
+                guard sizeLineBytes <= 8 * limit + HTTPChunkDecoder.maximumFraming else { throw .badChunk }
                 line.append(byte)
                 guard try isWhole(line) else {
                     state = .sizeLine(line)
@@ -76,6 +81,7 @@ struct HTTPChunkDecoder {
                 guard size <= limit - body.count else { throw .bodyTooLarge(limit: limit) }
                 state = size == 0 ? .trailers(line: [], total: 0) : .data(left: size)
             case .trailers(var line, let total):
+                state = .trailers(line: [], total: total)
                 unread.removeFirst()
                 guard total < HTTPChunkDecoder.maximumFraming else { throw .badChunk }
                 line.append(byte)

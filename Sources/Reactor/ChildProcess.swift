@@ -58,11 +58,20 @@ package final class ChildProcess {
             if ends[0] >= 0 { Glibc.close(ends[0]) }
             throw SystemError(operation, code: code)
         }
+        let watch = onionbell_pidfd_open(processID)
+        guard watch >= 0 else {
+            // Unwatched, its end would never be seen.
+            let code = errno
+            kill(processID, SIGKILL)
+            waitpid(processID, nil, 0)
+            if ends[0] >= 0 { Glibc.close(ends[0]) }
+            throw SystemError(operation, code: code)
+        }
         self.processID = processID
         lines = onLine.map { LineReader(Descriptor(owning: ends[0]), onLine: $0) }
-        watch = Descriptor(owning: onionbell_pidfd_open(processID))
+        self.watch = Descriptor(owning: watch)
         self.onExit = onExit
-        exitEvent = LoopEvent(descriptor: watch.number, events: EV_READ) { [unowned self] _ in reap() }
+        exitEvent = LoopEvent(descriptor: self.watch.number, events: EV_READ) { [unowned self] _ in reap() }
         exitEvent.add()
     }
 

@@ -200,6 +200,8 @@ package final class Stream {
     }
 
     private func waitUntilWritable() {
+        // Its owner has let go of it and counts it no more: it may not live on by taking a byte now and then.
+        if closesWhenFlushed, EventLoop.monotonicNanoseconds > lingerEnd { return close() }
         if writeEvent == nil {
             writeEvent = LoopEvent(descriptor: descriptor.number, events: EV_WRITE) { [unowned self] what in
                 if Int32(what) & EV_WRITE != 0 { flush() } else { end(.peerReadsNothing) }
@@ -216,6 +218,7 @@ package final class Stream {
         pauseReading()
         handler = nil
         closesWhenFlushed = true
+        lingerEnd = EventLoop.monotonicNanoseconds + Stream.longestFarewell
         Stream.lingering[ObjectIdentifier(self)] = self
         flushAtEndOfTurn()
     }
@@ -249,6 +252,8 @@ package final class Stream {
     }
 
     private var lingerEnd: Int64 = 0
+    /// For all last words together, in nanoseconds.
+    private static let longestFarewell: Int64 = 30_000_000_000
 
     /// Streams whose owners have let go of them and that still have something to send.
     private static var lingering: [ObjectIdentifier: Stream] = [:]

@@ -72,7 +72,7 @@ package struct OutboxContent: Equatable, Sendable {
     /// In the order of their sequence numbers.
     package var waiting: [WaitingRow]
     package var deadTokens: [Digest: Int64]
-    /// Higher than every sequence number used so far.
+    /// Higher than that of every row and identity still there.
     package var nextSequence: Int64
 
     package init(waiting: [WaitingRow] = [], deadTokens: [Digest: Int64] = [:], nextSequence: Int64 = 1) {

@@ -101,10 +101,10 @@ final class HTTPConnection: StreamHandler {
         if !response.isKeptAlive { end() }
     }
 
-    /// Lets the request in progress be answered.
+    /// Lets the request in progress be answered. One that is incomplete was never taken: nothing is promised.
     func shutDown() {
         isShuttingDown = true
-        if !isAnswering, !decoder.isWithinRequest { end() }
+        if !isAnswering { end() }
     }
 
     func stream(_ stream: Stream, ended end: StreamEnd) { self.end() }

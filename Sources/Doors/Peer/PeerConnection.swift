@@ -43,6 +43,8 @@ final class PeerConnection: StreamHandler {
         door.counters.requests += 1
         unanswered += 1
         var isAnswered = false
+        // Kept until the end of the notification: the uid, not the request with its message and token.
+        let uid = request.uid
         // A door that has gone on without this connection answers nobody.
         door.dispatcher.submit(Submission(request), awaitsOutcome: request.awaitsOutcome) {
             [weak self] receipt in
@@ -51,7 +53,7 @@ final class PeerConnection: StreamHandler {
                 isAnswered = true
                 unanswered -= 1
             }
-            if let response = MobileNotificationResponse(receipt, to: request.uid) { answer(response) }
+            if let response = MobileNotificationResponse(receipt, to: uid) { answer(response) }
         }
     }
 

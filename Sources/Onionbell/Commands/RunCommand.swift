@@ -20,14 +20,27 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigOption
 
+    /// For gateways, outbox, tor, lookups, listeners.
+    private static let filesBesidesConnections = 512
+
     func run() async throws {
-        let settings = try config.settings()
+        var settings = try config.settings()
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         onionbell_disable_core_dumps()
-        onionbell_raise_file_limit()
+        let room = max(0, onionbell_raise_file_limit() - RunCommand.filesBesidesConnections)
         let format = settings.log.format
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: settings.log.level, format: format)
+        }
+        if settings.peers.connections + settings.http.connections > room {
+            settings.peers.connections = max(16, room * 4 / 5)
+            settings.http.connections = max(16, room / 5)
+            log.warning(
+                "limits.open_files",
+                metadata: [
+                    "peers.connections": "\(settings.peers.connections)",
+                    "http.connections": "\(settings.http.connections)",
+                ])
         }
         do {
             try await runNode(settings, log)

@@ -4,17 +4,21 @@ enum NodeError: Error, CustomStringConvertible {
     case configuration(String)
     /// Something outside of the configuration is missing or taken, perhaps only now.
     case unavailable(String)
+    /// Asked to stop before it had started.
+    case stopped
 
     var exitStatus: Int32 {
         switch self {
         case .configuration: 78
         case .unavailable: 69
+        case .stopped: 0
         }
     }
 
     var description: String {
         switch self {
         case .configuration(let sentence), .unavailable(let sentence): sentence
+        case .stopped: "stopped before it had started"
         }
     }
 }

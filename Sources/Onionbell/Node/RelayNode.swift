@@ -29,6 +29,8 @@ final class RelayNode {
     private var managementServer: HTTPServer?
     private var presence: OnionPresence?
     private var hasBeenPublished = false
+    /// Set once, whoever asks and however often.
+    private var stopping: Task<Void, Never>?
 
     init(
         settings: Settings, log: Logger,
@@ -59,6 +61,10 @@ final class RelayNode {
         } catch {
             throw .unavailable("\(error)")
         }
+        guard stopping == nil else {
+            await outbox.close()
+            throw .stopped
+        }
         let validator = Validator(
             apps: GatewayAssembly.apps(of: settings), defaultIOS: settings.defaultIOS,
             defaultAndroid: settings.defaultAndroid, defaultLifetime: settings.lifetime)
@@ -69,14 +75,15 @@ final class RelayNode {
             pipeline: Pipeline(validator: validator, limits: settings.limits), outbox: outbox,
             digester: SubmissionDigester(key: try state.digestKey()), memory: memory, log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
+        self.dispatcher = dispatcher
         do {
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
         } catch {
             throw .unavailable("the outbox can't be read: \(error)")
         }
+        guard stopping == nil else { throw .stopped }
         for lane in lanes { lane.start() }
-        self.dispatcher = dispatcher
         watchCredentials()
         return dispatcher
     }
@@ -250,11 +257,18 @@ final class RelayNode {
     /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
     /// stays in the outbox.
     func stop() async {
+        let task = stopping ?? Task { await takeDown() }
+        stopping = task
+        await task.value
+    }
+
+    private func takeDown() async {
         credentials?.stop()
         certificateTimer?.stop()
-        await peerDoor?.close()
-        await httpServer?.close()
-        await dispatcher?.stop(deadline: .seconds(5))
+        async let peers: Void? = peerDoor?.close()
+        async let requests: Void? = httpServer?.close()
+        _ = await (peers, requests)
+        await dispatcher?.stop(deadline: .seconds(3))
         await presence?.stop()
         await managementServer?.close()
     }

@@ -5,7 +5,7 @@ import Reactor
 package enum PrivateFile {
     /// Makes the directory, mode 0700, if it is not there; its parent must be.
     ///
-    /// - Throws: `EACCES` also for a directory that others may enter: tor refuses such a one.
+    /// One that is there is made private: whoever could enter it before can't any more.
     package static func makeDirectory(_ path: String) throws(SystemError) {
         guard mkdir(path, 0o700) != 0 else { return }
         guard errno == EEXIST else { throw SystemError("make directory \(path)") }
