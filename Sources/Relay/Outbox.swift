@@ -20,8 +20,10 @@ package enum OutboxChange: Equatable, Sendable {
     case finish(sequence: Int64, Ending)
     /// Remembers how often a notification was tried and when its next attempt is due (ms since 1970).
     case postpone(sequence: Int64, attempts: Int, notBefore: Int64)
-    /// Remembers a dead token. `since`: as the gateway says, ms since 1970.
-    case buryToken(Digest, since: Int64)
+    /// Remembers a dead token.
+    case buryToken(Digest, DeadToken)
+    /// Forgets a dead token: its gateway has taken a notification for it.
+    case reviveToken(Digest)
     /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`
     /// (ms since 1970).
     case forget(acceptedBefore: Int64, buriedBefore: Int64)
@@ -71,11 +73,13 @@ package struct WaitingRow: Equatable, Sendable {
 package struct OutboxContent: Equatable, Sendable {
     /// In the order of their sequence numbers.
     package var waiting: [WaitingRow]
-    package var deadTokens: [Digest: Int64]
+    package var deadTokens: [Digest: DeadToken]
     /// Higher than that of every row and identity still there.
     package var nextSequence: Int64
 
-    package init(waiting: [WaitingRow] = [], deadTokens: [Digest: Int64] = [:], nextSequence: Int64 = 1) {
+    package init(
+        waiting: [WaitingRow] = [], deadTokens: [Digest: DeadToken] = [:], nextSequence: Int64 = 1
+    ) {
         self.waiting = waiting
         self.deadTokens = deadTokens
         self.nextSequence = nextSequence

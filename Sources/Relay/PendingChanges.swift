@@ -34,7 +34,7 @@ struct PendingChanges: Sendable {
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .buryToken: return true
+            case .store, .buryToken, .reviveToken: return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):
                 overtaken.insert(sequence)

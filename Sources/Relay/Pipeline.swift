@@ -29,7 +29,7 @@ package struct Pipeline: Sendable {
     private let policy: RetryPolicy
     private var admission: Admission
     private var delivery = Delivery()
-    private var deadTokens: [Digest: Int64] = [:]
+    private var deadTokens = DeadTokens()
     private var changes = PendingChanges()
     private var nextSequence: Int64 = 1
     /// Bytes of messages and tokens in memory.
@@ -39,8 +39,6 @@ package struct Pipeline: Sendable {
     private static let bodiesPerLoad = 64
     /// A gateway that gives a notification back unhandled so often in a row is not believed any more.
     private static let longestRunOfReturns = 8
-    /// Dead tokens in the table. Whoever makes tokens up can fill it; those beyond are asked of the gateway again.
-    private static let mostDeadTokens = 1 << 18
 
     /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored and not
     ///   about to be sent are on disk only until their turn comes.
@@ -57,7 +55,7 @@ package struct Pipeline: Sendable {
     /// Takes over what waited when the last process ended, however it ended: what was in flight is waiting again.
     package mutating func restore(_ content: OutboxContent, at now: Instant) {
         nextSequence = content.nextSequence
-        deadTokens = content.deadTokens
+        deadTokens.restore(content.deadTokens, at: now)
         for row in content.waiting {
             admission.restore(token: row.token, size: row.size)
             let slot = delivery.insert(
@@ -83,7 +81,7 @@ package struct Pipeline: Sendable {
         do throws(Reason) {
             let recipient = try validator.recipient(of: submission)
             digests = makeDigests(recipient)
-            if let since = deadTokens[digests.token] {
+            if let since = deadTokens.since(digests.token, at: now) {
                 return .answered(.ended(.unregistered(since: since)))
             }
             notification = try validator.notification(
@@ -117,7 +115,7 @@ package struct Pipeline: Sendable {
         case .stored:
             admission.settle(size: delivery.entries[slot].size)
             // The gateway may have said so while it was being stored.
-            if let since = deadTokens[delivery.entries[slot].token] {
+            if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
                 return .ended(finish(slot, .unregistered(since: since)).ending)
             }
             spareBody(of: slot)
@@ -253,6 +251,8 @@ package struct Pipeline: Sendable {
         switch outcome {
         case .accepted:
             delivery.withLane(lane) { $0.answered() }
+            let token = delivery.entries[slot].token
+            if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
             return [finish(slot, .delivered)]
         case .refused(let reason, let detail):
             delivery.withLane(lane) { $0.answered() }
@@ -262,7 +262,7 @@ package struct Pipeline: Sendable {
             // A clock of theirs that is ahead must not keep it dead for longer.
             return bury(
                 slot, .tokenDead(reason: reason, detail: detail),
-                since: min(since ?? .max, now.unixMilliseconds))
+                since: min(since ?? .max, now.unixMilliseconds), at: now)
         case .blocked(let reason):
             delivery.withLane(lane) { [policy] in
                 $0.block(reason: reason, at: time, policy: policy, using: &random)
@@ -304,13 +304,12 @@ package struct Pipeline: Sendable {
         changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
     }
 
-    private mutating func bury(_ slot: Int, _ ending: Ending, since: Int64) -> [(
-        sequence: Int64, ending: Ending
-    )] {
+    private mutating func bury(
+        _ slot: Int, _ ending: Ending, since: Int64, at now: Instant
+    ) -> [(sequence: Int64, ending: Ending)] {
         let token = delivery.entries[slot].token
-        if deadTokens.count < Pipeline.mostDeadTokens {
-            deadTokens[token] = since
-            changes.append(.buryToken(token, since: since))
+        if let told = deadTokens.bury(token, since: since, at: now) {
+            changes.append(.buryToken(token, told))
         }
         let behind = delivery.waiting(of: token)
         // From the back, so that none of them becomes ready in between.
@@ -331,7 +330,7 @@ package struct Pipeline: Sendable {
 
     /// Lets identities and dead tokens go when their time is over.
     package mutating func forget(acceptedBefore: Int64, buriedBefore: Int64) {
-        deadTokens = deadTokens.filter { $0.value >= buriedBefore }
+        deadTokens.forget(buriedBefore: buriedBefore)
         changes.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))
     }
 

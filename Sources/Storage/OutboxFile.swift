@@ -61,13 +61,6 @@ package struct OutboxFile: ~Copyable {
                 "SELECT count(*) FROM notification n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
             ),
             (
-                "remembered as waiting that don't wait",
-                """
-                SELECT count(*) FROM identity i LEFT JOIN notification n USING (sequence)
-                WHERE i.ending IS NULL AND n.sequence IS NULL
-                """
-            ),
-            (
                 "remembered as ended that wait",
                 "SELECT count(*) FROM identity JOIN notification USING (sequence) WHERE ending IS NOT NULL"
             ),

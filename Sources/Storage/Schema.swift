@@ -33,7 +33,8 @@ enum Schema {
         ) STRICT;
         CREATE TABLE dead_token (
             digest BLOB PRIMARY KEY,
-            since INTEGER NOT NULL
+            since INTEGER NOT NULL,
+            buried_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 

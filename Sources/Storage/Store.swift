@@ -16,6 +16,7 @@ final class Store {
     private let postpone: Statement
     private let selectNotification: Statement
     private let bury: Statement
+    private let revive: Statement
     private let forgetTokens: Statement
     private let connection: Connection
 
@@ -69,8 +70,9 @@ final class Store {
             SELECT id, app, flags, token, message, accepted_at, expires_at FROM notification WHERE sequence = ?
             """, on: connection)
         bury = try Statement(
-            "INSERT OR REPLACE INTO dead_token (digest, since) VALUES (?, ?)", on: connection)
-        forgetTokens = try Statement("DELETE FROM dead_token WHERE since < ?", on: connection)
+            "INSERT OR REPLACE INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?)", on: connection)
+        revive = try Statement("DELETE FROM dead_token WHERE digest = ?", on: connection)
+        forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
         self.connection = connection
         try recall()
     }
@@ -101,10 +103,14 @@ final class Store {
                     try postpone.bind(2, notBefore)
                     try postpone.bind(3, sequence)
                     try postpone.run()
-                case .buryToken(let token, let since):
+                case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
-                    try bury.bind(2, since)
+                    try bury.bind(2, told.since)
+                    try bury.bind(3, told.buriedAt)
                     try bury.run()
+                case .reviveToken(let token):
+                    try revive.bind(1, high: token.high, low: token.low)
+                    try revive.run()
                 case .forget(let acceptedBefore, let buriedBefore):
                     try forgetIdentities(acceptedBefore: acceptedBefore)
                     try forgetTokens.bind(1, buriedBefore)
@@ -265,9 +271,10 @@ final class Store {
                     notBefore: waiting.integer(6),
                     expiresAt: waiting.integer(7)))
         }
-        let tokens = try Statement("SELECT digest, since FROM dead_token", on: connection)
+        let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
         while try tokens.step() {
-            content.deadTokens[Digest(tokens.pair(0))] = tokens.integer(1)
+            content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
+                since: tokens.integer(1), buriedAt: tokens.integer(2))
         }
         let last = try connection.firstInteger(
             "SELECT max(coalesce((SELECT max(sequence) FROM notification), 0), coalesce((SELECT max(sequence) FROM identity), 0))"

@@ -12,7 +12,8 @@ import Testing
                 isMutableContent: false, isContentAvailable: false, expiresAt: 1, acceptedAt: 0),
             digests: SubmissionDigests(
                 token: Sample.digest("t"), identity: Sample.digest("i"), content: Sample.digest("c"))))
-    private static let bury = OutboxChange.buryToken(Sample.digest("t"), since: 5)
+    private static let bury = OutboxChange.buryToken(
+        Sample.digest("t"), DeadToken(since: 5, buriedAt: 6))
 
     private func postpone(_ sequence: Int64, _ attempts: Int) -> OutboxChange {
         .postpone(sequence: sequence, attempts: attempts, notBefore: 0)

@@ -32,7 +32,8 @@ import Testing
         #expect(ended == [1: ending, 2: ending, 3: ending])
         let token = Sample.digest("android", "false", Sample.androidToken)
         let changes = node.take()
-        #expect(changes.first == .buryToken(token, since: since))
+        #expect(
+            changes.first == .buryToken(token, DeadToken(since: since, buriedAt: node.now.unixMilliseconds)))
         #expect(changes.count == 4)
         #expect(node.sendAll() == [4])
         #expect(node.pipeline.waiting == 1)

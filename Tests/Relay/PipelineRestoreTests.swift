@@ -13,7 +13,7 @@ import Testing
             attempts: attempts, notBefore: notBefore, expiresAt: Sample.start.unixMilliseconds + lifetime)
     }
 
-    private func node(_ rows: [WaitingRow], dead: [Digest: Int64] = [:], next: Int64 = 100) -> Node {
+    private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:], next: Int64 = 100) -> Node {
         let node = Node()
         node.pipeline.restore(
             OutboxContent(waiting: rows, deadTokens: dead, nextSequence: next), at: node.now)
@@ -120,7 +120,7 @@ import Testing
 
     @Test func deadTokensStayDead() {
         let token = Sample.digest("android", "false", Sample.androidToken)
-        let node = node([], dead: [token: 5])
+        let node = node([], dead: [token: DeadToken(since: 5, buriedAt: Sample.start.unixMilliseconds)])
         let dead = Ending.tokenDead(
             reason: "Unregistered", detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")
         #expect(node.submit(Sample.android()) == .answered(.ended(dead)))

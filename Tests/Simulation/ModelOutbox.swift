@@ -19,7 +19,7 @@ struct ModelOutbox {
 
     private(set) var rows: [Int64: Row] = [:]
     private(set) var identities: [Digest: Identity] = [:]
-    private(set) var deadTokens: [Digest: Int64] = [:]
+    private(set) var deadTokens: [Digest: DeadToken] = [:]
     private var identityOf: [Int64: Digest] = [:]
     private var nextSequence: Int64 = 1
     /// How each notification ended, for ever: the simulation's own books, which nothing is forgotten from.
@@ -41,14 +41,16 @@ struct ModelOutbox {
                 }
                 rows[sequence]?.attempts = attempts
                 rows[sequence]?.notBefore = notBefore
-            case .buryToken(let token, let since): deadTokens[token] = since
+            case .buryToken(let token, let told): deadTokens[token] = told
+            case .reviveToken(let token):
+                if deadTokens.removeValue(forKey: token) == nil { violation("one is revived that was not dead") }
             case .forget(let acceptedBefore, let buriedBefore):
                 for (digest, identity) in identities
                 where identity.ending != nil && identity.acceptedAt < acceptedBefore {
                     identities[digest] = nil
                     identityOf[identity.sequence] = nil
                 }
-                deadTokens = deadTokens.filter { $0.value >= buriedBefore }
+                deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
             }
         }
         return results

@@ -48,7 +48,7 @@ func request(
         #expect(try await first.commit(requests.map { .store($0) }) == Array(repeating: .stored, count: 5))
         _ = try await first.commit([
             .finish(sequence: 2, .delivered), .postpone(sequence: 4, attempts: 3, notBefore: 77),
-            .buryToken(Digest(high: 8, low: 9), since: 5),
+            .buryToken(Digest(high: 8, low: 9), DeadToken(since: 5, buriedAt: 6)),
         ])
         await first.close()
 
@@ -61,7 +61,7 @@ func request(
         #expect(content.waiting[2].notBefore == 77)
         #expect(content.waiting[0].token == Digest(high: 1, low: 1))
         #expect(content.waiting[0].size == "token-1".count + "bWVzc2FnZQ==".count)
-        #expect(content.deadTokens == [Digest(high: 8, low: 9): 5])
+        #expect(content.deadTokens == [Digest(high: 8, low: 9): DeadToken(since: 5, buriedAt: 6)])
         #expect(content.nextSequence == 6)
         let found = try await second.notifications([5, 2, 1, 99])
         #expect(found == [1: requests[0].notification, 5: requests[4].notification])
@@ -93,7 +93,10 @@ func request(
             .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 100)),
             .store(request(3, acceptedAt: 200)), .finish(sequence: 1, .delivered),
             .finish(sequence: 3, .delivered),
-            .buryToken(Digest(high: 1, low: 1), since: 49), .buryToken(Digest(high: 2, low: 2), since: 50),
+            .buryToken(Digest(high: 1, low: 1), DeadToken(since: 90, buriedAt: 49)),
+            .buryToken(Digest(high: 2, low: 2), DeadToken(since: 3, buriedAt: 50)),
+            .buryToken(Digest(high: 3, low: 3), DeadToken(since: 3, buriedAt: 60)),
+            .reviveToken(Digest(high: 3, low: 3)),
         ])
         _ = try await outbox.commit([.forget(acceptedBefore: 200, buriedBefore: 50)])
         #expect(

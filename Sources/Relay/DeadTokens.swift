@@ -1,0 +1,70 @@
+/// What a gateway has said of a dead device token. Times are milliseconds since 1970.
+package struct DeadToken: Equatable, Sendable {
+    /// Since when it is dead, as the gateway says.
+    package let since: Int64
+    /// When the node was told; told again, it counts anew.
+    package let buriedAt: Int64
+
+    package init(since: Int64, buriedAt: Int64) {
+        self.since = since
+        self.buriedAt = buriedAt
+    }
+}
+
+/// The device tokens that their gateways called dead, as keyed digests: what is sent to them is refused at once.
+///
+/// An app that was installed again may have registered the same token again, and is alive then (Apple, "Handling
+/// notification responses from APNs"). No sender's protocol tells when a token was registered, so one notification is let
+/// through every few hours: if the gateway takes it, the token lives again.
+struct DeadTokens: Sendable {
+    private struct Grave: Sendable {
+        var told: DeadToken
+        /// Monotonic nanoseconds from which on one notification is let through.
+        var nextTry: Int64
+    }
+
+    static let retryAfter: Duration = .seconds(6 * 3600)
+    /// Whoever makes tokens up can fill the table; those beyond are asked of the gateway again.
+    static let most = 1 << 18
+
+    private var graves: [Digest: Grave] = [:]
+
+    mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
+        graves = tokens.mapValues { told in
+            let nextTry = now.deadline(
+                told.buriedAt + DeadTokens.retryAfter.milliseconds, within: DeadTokens.retryAfter)
+            return Grave(told: told, nextTry: nextTry)
+        }
+    }
+
+    /// Since when the token is dead; `nil` for one that isn't, and for one that is to be tried again.
+    func since(_ token: Digest, at now: Instant) -> Int64? {
+        guard let grave = graves[token], now.monotonicNanoseconds < grave.nextTry else { return nil }
+        return grave.told.since
+    }
+
+    /// The same for a notification that is stored by now: of those that came together one goes through.
+    mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> Int64? {
+        if let since = since(token, at: now) { return since }
+        graves[token]?.nextTry = now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds
+        return nil
+    }
+
+    /// - Returns: What to write down; `nil` when there is no room.
+    mutating func bury(_ token: Digest, since: Int64, at now: Instant) -> DeadToken? {
+        guard graves[token] != nil || graves.count < DeadTokens.most else { return nil }
+        let told = DeadToken(since: since, buriedAt: now.unixMilliseconds)
+        graves[token] = Grave(
+            told: told, nextTry: now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds)
+        return told
+    }
+
+    /// The gateway has taken a notification for it.
+    ///
+    /// - Returns: Whether it was called dead.
+    mutating func revive(_ token: Digest) -> Bool { graves.removeValue(forKey: token) != nil }
+
+    mutating func forget(buriedBefore: Int64) {
+        graves = graves.filter { $0.value.told.buriedAt >= buriedBefore }
+    }
+}
