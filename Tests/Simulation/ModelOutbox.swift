@@ -43,7 +43,8 @@ struct ModelOutbox {
                 rows[sequence]?.notBefore = notBefore
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
-                if deadTokens.removeValue(forKey: token) == nil { violation("one is revived that was not dead") }
+                let told = deadTokens.removeValue(forKey: token)
+                if told == nil { violation("one is revived that was not dead") }
             case .forget(let acceptedBefore, let buriedBefore):
                 for (digest, identity) in identities
                 where identity.ending != nil && identity.acceptedAt < acceptedBefore {
