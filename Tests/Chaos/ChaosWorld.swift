@@ -125,6 +125,10 @@ final class ChaosWorld {
         return exit
     }
 
+    func signalNode(_ number: Int32) {
+        if let process = node?.processID { kill(process, number) }
+    }
+
     /// Kills the tor that the node has started; does nothing while there is none.
     func killTor() {
         guard let parent = node?.processID, let entries = opendir("/proc") else { return }

@@ -57,6 +57,7 @@ struct FaultWords: Equatable, Sendable {
         case "cut": .closeConnection(.beforeAnswer)
         case "late": .closeConnection(.afterAnswer)
         case "unavailable": .answer(status: 503, reason: "ServiceUnavailable")
+        case "forbidden": .answer(status: 403, reason: "InvalidProviderToken")
         case "busy": .answer(status: 429, reason: "TooManyRequests", retryAfter: "1")
         case "page": .page(status: 502)
         case "refused": .resetStream(.refusedStream)
