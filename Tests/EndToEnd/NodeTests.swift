@@ -17,7 +17,10 @@ import Wire
         var node: LabNode
         var address = ""
 
-        init(more: [String] = []) async throws {
+        /// - Parameter prepare: what lies in the state directory before the first start.
+        init(
+            more: [String] = [], prepare: @EventLoop (LabWorld) throws -> Void = { _ in }
+        ) async throws {
             let network = try await SharedTorNetwork.network()
             socks = try #require(try await SharedTorNetwork.client().socks)
             world = try LabWorld()
@@ -25,6 +28,7 @@ import Wire
             try network.seed(dataDirectory: try world.directory.make("state/tor"))
             let torrc = world.directory.path + "/torrc"
             try network.writeTorrc(basedOn: projectTorrc, to: torrc)
+            try prepare(world)
             configuration = try world.configure(tor: ["mode: own", "torrc: \(torrc)"], more: more)
             node = try LabNode(program, configuration: configuration)
             try await published()

@@ -1,0 +1,52 @@
+import Foundation
+import Lab
+import Reactor
+import Testing
+
+/// An operator of another relay takes the address along.
+@EventLoop
+@Suite(.serialized) struct TakeOverTests {
+    /// The command of the article, made to work in `directory`.
+    private func documentedCommand(in directory: String) throws -> String {
+        let article = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Sources/Onionbell/Onionbell.docc/TakingOver.md"), encoding: .utf8)
+        let blocks = article.components(separatedBy: "```\n")
+        let block = try #require(blocks.first { $0.contains("hs_ed25519_secret_key |") })
+        return block.replacing("cd /var/lib/onionbell", with: "cd '\(directory)'")
+    }
+
+    /// A tor that makes an onion service's key, and is not needed any more.
+    private func makeService(in directory: String) async throws {
+        var exit: ChildExit?
+        let tor = try ChildProcess(
+            [
+                "tor", "-f", "/dev/null", "--ignore-missing-torrc", "--DataDirectory", directory + "/data",
+                "--DisableNetwork", "1", "--SocksPort", "0", "--HiddenServiceDir", directory + "/service",
+                "--HiddenServicePort", "80 127.0.0.1:8080",
+            ], onExit: { exit = $0 })
+        while exit == nil, !FileManager.default.fileExists(atPath: directory + "/service/hostname") {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        tor.signal(SIGKILL)
+        while exit == nil { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    @Test func theAddressOfATorsOwnServiceIsTheNodes() async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/onionbell-keys-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try await makeService(in: directory)
+        let address = try String(contentsOfFile: directory + "/service/hostname", encoding: .utf8)
+        let command = try documentedCommand(in: directory + "/service")
+        let made = try await Task.detached { try run(["bash", "-c", command]) }.value
+        #expect(made.status == 0, "\(made.errors)")
+        let stage = try await NodeTests.Stage { world in
+            try FileManager.default.copyItem(
+                atPath: directory + "/service/onion-key", toPath: world.state + "/onion-key")
+        }
+        #expect(stage.address + "\n" == address)
+        #expect(try await stage.dial().ping() > .zero)
+        await stage.close()
+    }
+}
