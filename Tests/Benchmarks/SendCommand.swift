@@ -50,7 +50,6 @@ private final class SendRun {
     private var sent = 0
     private var ended = 0
     private let tokens = (0..<UInt64(10_000)).map { deviceToken($0) }
-    private var random = SystemRandomNumberGenerator()
     private var whenDone: CheckedContinuation<Void, Never>?
 
     init(_ gateway: APNsGateway, count: Int, window: Int) {
@@ -70,7 +69,8 @@ private final class SendRun {
         while sent < count, sent - ended < window, gateway.capacity > 0 {
             let now = EventLoop.unixMilliseconds
             let notification = Relay.Notification(
-                id: NotificationID(high: random.next(), low: random.next()), app: "ios", isSandbox: false,
+                id: NotificationID(high: 0x0123_4567_89ab_cdef, low: UInt64(sent)), app: "ios",
+                isSandbox: false,
                 deviceToken: tokens[sent % tokens.count], message: RequestTemplate.message, isUrgent: true,
                 hasSound: false, isMutableContent: true, isContentAvailable: true,
                 expiresAt: now + 86_400_000,
