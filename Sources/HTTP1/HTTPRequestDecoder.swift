@@ -32,8 +32,7 @@ package struct HTTPRequestDecoder {
 
     package mutating func append(_ bytes: RawSpan) {
         guard fault == nil else { return }
-        let bytes = Span<UInt8>(_bytes: bytes)
-        for index in bytes.indices { unread.append(bytes[index]) }
+        unread.append(bytes)
     }
 
     /// The next whole request, or `nil` until ``append(_:)`` has brought the rest.

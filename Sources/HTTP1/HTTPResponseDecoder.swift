@@ -18,8 +18,7 @@ package struct HTTPResponseDecoder {
     }
 
     package mutating func append(_ bytes: RawSpan) {
-        let bytes = Span<UInt8>(_bytes: bytes)
-        for index in bytes.indices { unread.append(bytes[index]) }
+        unread.append(bytes)
     }
 
     /// The next whole answer, or `nil` until ``append(_:)`` has brought the rest.

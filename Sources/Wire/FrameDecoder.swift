@@ -96,7 +96,9 @@ package struct FrameDecoder {
             // Doubling keeps the cost linear; the announced length is a stranger's word and reserves nothing.
             body.reserveCapacity(min(length, max(body.count + count, 2 * body.count)))
         }
-        for index in position..<position + count { body.append(bytes[index]) }
+        body.append(addingCapacity: count) { output in
+            for index in position..<position + count { output.append(bytes[index]) }
+        }
         position += count
         guard body.count == length else {
             state = .body(body, length: length)
