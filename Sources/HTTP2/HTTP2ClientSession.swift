@@ -34,10 +34,14 @@ package enum HTTP2ClientEvent: Sendable {
 /// anything else.
 package final class HTTP2ClientSession: HTTP2Session {
     private var events: [HTTP2ClientEvent] = []
+    private let kept: [[UInt8]]?
 
-    /// - Parameter presumedStreams: how many requests may be sent before the server's first SETTINGS say how many:
-    ///   1 where the server opens up only after a good request.
-    package init(presumedStreams: Int = 100) {
+    /// - Parameters:
+    ///   - presumedStreams: how many requests may be sent before the server's first SETTINGS say how many: 1 where the
+    ///     server opens up only after a good request.
+    ///   - kept: the header fields of answers that are handed on; `nil`: all.
+    package init(presumedStreams: Int = 100, keeping kept: [String]? = nil) {
+        self.kept = kept?.map { Array($0.utf8) }
         super.init(
             isServer: false, presumedStreams: UInt32(clamping: presumedStreams),
             settings: [
@@ -105,6 +109,12 @@ package final class HTTP2ClientSession: HTTP2Session {
         } else {
             events.append(.failed(tag: slot.tag, hasEnded ? .connectionLost : .reset(code)))
         }
+    }
+
+    override func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let kept else { return true }
+        for field in kept where field.count == name.count && field.elementsEqual(name) { return true }
+        return false
     }
 
     override func note(_ event: HTTP2ConnectionEvent) { events.append(.connection(event)) }

@@ -55,8 +55,9 @@ package struct HTTP2Headers: Sendable {
         _ name: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
         let start = bytes.count
+        var value = value
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: value.utf8)
+        value.withUTF8 { bytes.append(contentsOf: $0) }
         close(start, name.utf8CodeUnitCount, indexing)
     }
 

@@ -12,6 +12,8 @@ package class HTTP2Session {
         var streamID: Int32 = 0
         var status = 0
         var headers = HTTP2Headers()
+        /// As HTTP/2 counts all header fields that came, kept or not.
+        var listSize = 0
         var body: [UInt8] = []
         var outgoing: [UInt8] = []
         var outgoingOffset = 0
@@ -75,6 +77,9 @@ package class HTTP2Session {
     deinit { nghttp2_session_del(handle) }
 
     // MARK: What the role adds
+
+    /// Whether a header field that came is of use to anyone.
+    func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool { true }
 
     /// Called once when nothing more can come, or by ``connectionLost()``: no slot survives it.
     func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {}
@@ -213,13 +218,15 @@ extension HTTP2Session {
                 // Anew after an interim answer (1xx).
                 slot.status = value.reduce(0) { $0 * 10 + Int($1) - 0x30 }
                 slot.headers = HTTP2Headers()
+                slot.listSize = 0
                 return false
             }
-            guard slot.headers.listSize + name.count + value.count + 32 <= Self.incomingLimit else {
+            slot.listSize += name.count + value.count + 32
+            guard slot.listSize <= Self.incomingLimit else {
                 slot.isTooLarge = true
                 return true
             }
-            slot.headers.add(name, value)
+            if keeps(name) { slot.headers.add(name, value) }
             return false
         }
         if isOver == true { refuse(receiving) }

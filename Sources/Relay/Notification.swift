@@ -16,16 +16,19 @@ package struct NotificationID: Hashable, Sendable {
 
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
     package var uuid: String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
             let byte = (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)) & 0xff
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(digit(UInt8(byte >> 4)))
+            text.append(digit(UInt8(byte & 15)))
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    private func digit(_ value: UInt8) -> UInt8 {
+        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }
 

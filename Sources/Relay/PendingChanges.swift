@@ -20,10 +20,13 @@ struct PendingChanges: Sendable {
     func holdsEnd(of sequence: Int64) -> Bool { endings[sequence] != nil }
 
     mutating func take() -> [OutboxChange] {
-        earlierEndings = endings
-        endings = [:]
-        defer { changes = [] }
-        return changes
+        swap(&earlierEndings, &endings)
+        // As much room as the last time, unless that was much: batches are alike.
+        endings.removeAll(keepingCapacity: endings.capacity <= 4096)
+        let taken = changes
+        changes = []
+        changes.reserveCapacity(min(taken.count, 1024))
+        return taken
     }
 
     /// The commit of these failed: all but the submissions go into the next one, before what has come since. What a

@@ -4,7 +4,7 @@ import Relay
 /// A notification as APNs takes it: `POST /3/device/<token>` (Apple, "Sending notification requests to APNs").
 package enum APNsRequest {
     package static func path(_ notification: Notification) -> String {
-        "/3/device/\(notification.deviceToken)"
+        "/3/device/" + notification.deviceToken
     }
 
     /// The body, byte for byte as bisq-relay 2.0.0 writes it:

@@ -42,7 +42,7 @@ final class HTTP2Wire: Wire {
 
     init() {
         // Nothing is sent before the gateway's SETTINGS have come.
-        session = HTTP2ClientSession(presumedStreams: 1)
+        session = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
     }
 
     var freeStreams: Int { session.freeStreams }
