@@ -52,6 +52,23 @@ import Testing
         await world.end()
     }
 
+    /// Few of them are told the end; to the others it is stored, and nobody waits for ever.
+    @Test func everyOneOfManyEqualPostsIsAnswered() async throws {
+        let world = try await RelayWorld { $0.door.outcomeDeadline = .seconds(1) }
+        world.apple.faults = FaultScript([FaultRule(.delay(.milliseconds(500)), times: 1)])
+        var clients: [HTTPClient] = []
+        for _ in 0..<30 {
+            let client = try await world.client()
+            clients.append(client)
+            let body = json()
+            client.send(
+                "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        for client in clients { #expect(await client.wait(for: 1).map(\.text) == [Self.accepted]) }
+        #expect(world.apple.book.count == 1)
+        await world.end()
+    }
+
     @Test func bothGenerationsOfPhonesAreServedAtOnceByTheirOwnApps() async throws {
         let world = try await RelayWorld()
         let client = try await world.client()
