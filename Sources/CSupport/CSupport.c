@@ -36,6 +36,8 @@ static void become(char *const arguments[], char *const environment[], int outpu
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) goto failed;
     if (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) goto failed;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) goto failed;
+    /* Ours are all close-on-exec; a library's might not be. A kernel before 5.11 can't, and that is no fault. */
+    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     if (getppid() != parent) _exit(127); /* the parent ended before the death signal was set */
     if (environment) execvpe(arguments[0], arguments, environment);
     else execvp(arguments[0], arguments);

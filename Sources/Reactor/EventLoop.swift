@@ -22,6 +22,16 @@ package actor EventLoop {
     /// Milliseconds since 1970, UTC.
     package nonisolated static var unixMilliseconds: Int64 { nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
 
+    /// Nanoseconds for which the machine has been suspended since its start.
+    package nonisolated static var sleptNanoseconds: Int64 {
+        nanoseconds(of: CLOCK_BOOTTIME) - monotonicNanoseconds
+    }
+
+    /// Milliseconds of the wall clock less those of a clock that nobody sets: changes when the wall clock is set.
+    package nonisolated static var wallClockOffset: Int64 {
+        (nanoseconds(of: CLOCK_REALTIME) - nanoseconds(of: CLOCK_BOOTTIME)) / 1_000_000
+    }
+
     private static func nanoseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

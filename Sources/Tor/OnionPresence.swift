@@ -7,29 +7,6 @@ import Reactor
 /// it is published again under the same key, without an end to the attempts.
 @EventLoop
 package final class OnionPresence {
-    package struct Settings: Sendable {
-        package enum Source: Sendable {
-            /// A child process, from the project's `torrc`.
-            case own(TorProcess.Settings)
-            /// One that runs already.
-            case running(control: Endpoint, ControlCredentials)
-        }
-
-        package var source: Source
-        package var key: OnionKeyFile
-        package var ports: [VirtualPort]
-        /// How long ``OnionPresence/start()`` waits for a system's tor that is not there yet.
-        package var startTime = Duration.seconds(30)
-        /// How long tor, once in the network, may take to upload a descriptor before the service is given to it anew.
-        package var uploadTime = Duration.seconds(180)
-
-        package init(source: Source, key: OnionKeyFile, ports: [VirtualPort]) {
-            self.source = source
-            self.key = key
-            self.ports = ports
-        }
-    }
-
     package private(set) var state = OnionState.connecting
     /// Called with every new value of ``state``.
     package var onChange: (@EventLoop (OnionState) -> Void)?
@@ -39,6 +16,15 @@ package final class OnionPresence {
     package var publication: Publication? { service?.publication }
     /// Where tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?
+    /// Of tor and the service, for whoever shows it.
+    package var figures: TorFigures {
+        var figures = counted
+        figures.isConnected = link != nil
+        figures.introductionPoints = circuits.introductionPoints
+        figures.clientCircuits = circuits.clients
+        figures.circuits = circuits.circuits
+        return figures
+    }
 
     private let settings: Settings
     private let log: Logger
@@ -50,26 +36,35 @@ package final class OnionPresence {
     private var backoff = Backoff(first: .milliseconds(200), longest: .seconds(30))
     private var random = SystemRandomNumberGenerator()
 
-    private var uploadDeadline: Timer!
-    private var uploadTime: Duration
+    private var progressDeadline: Timer!
+    private var heartbeat: Timer!
+    private var mending: Mending
+    /// See ``Settings/sleptNanoseconds``; at the last heartbeat.
+    private var slept: Int64
+    private var counted = TorFigures()
+    private var circuits = CircuitBook()
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
     private var stateWaiters: [StateWaiter] = []
 
     /// What ends the watch over a published service.
     private enum Loss {
         case connection(ControlError)
-        case upload
+        /// Tor answers, but something is amiss, and this is to be done about it.
+        case amiss(OnionLoss, Mending.Step)
     }
 
     /// A link that lasted so long gets the shortest wait after it.
     private static let steadyTime = Duration.seconds(60)
-    private static let longestUploadTime = Duration.seconds(900)
+    /// Tor's circuits outlive a shorter sleep of the machine.
+    private static let shortestSuspension = Duration.seconds(10)
 
     package init(_ settings: Settings, log: Logger) {
         self.settings = settings
         self.log = log
-        uploadTime = settings.uploadTime
-        uploadDeadline = Timer { [unowned self] in lose(.upload) }
+        mending = Mending(ownsTor: settings.source.isOwn, firstPause: settings.mendingPause)
+        slept = settings.sleptNanoseconds()
+        progressDeadline = Timer { [unowned self] in noProgress() }
+        heartbeat = Timer { [unowned self] in Task { await beat() } }
     }
 
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
@@ -92,6 +87,7 @@ package final class OnionPresence {
             await pause(.milliseconds(500))
         }
         guard !isStopping else { return }
+        heartbeat.start(after: settings.heartbeat)
         keeper = Task { [weak self] in await self?.keep() }
     }
 
@@ -100,8 +96,8 @@ package final class OnionPresence {
         switch (settings.source, loss) {
         case (.running, .control(let failure)): failure.mayPassSoon
         case (.own, .process(.ended(.signalled, _))): true
-        case (.running, .process), (.running, .notUploaded), (.own, .control), (.own, .process),
-            (.own, .notUploaded):
+        case (.running, .process), (.own, .control), (.own, .process), (_, .notUploaded),
+            (_, .notInNetwork), (_, .suspended):
             false
         }
     }
@@ -117,7 +113,8 @@ package final class OnionPresence {
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
-        uploadDeadline.stop()
+        progressDeadline.stop()
+        heartbeat.stop()
         keeper?.cancel()
         if link != nil { try? await service?.withdraw() }
         if let link { _ = await link.close(because: .closed) }
@@ -138,6 +135,7 @@ package final class OnionPresence {
             link = try await .own(settings) { [log] line in
                 log.log(level: line.level, "\(line.words)", source: "tor")
             }
+            counted.torStarts += 1
         }
         guard !isStopping else { throw await link.close(because: .closed) }
         self.link = link
@@ -154,6 +152,8 @@ package final class OnionPresence {
         guard let key else { preconditionFailure("published before start") }
         let service = try await OnionService.publish(key: key, ports: settings.ports, on: link.connection)
         self.service = service
+        counted.publications += 1
+        counted.bootstrap = service.publication.bootstrap
         address = service.address
         if key.address == nil { remember(service.address) }
         service.onChange = { [weak self] state in self?.enter(state) }
@@ -175,7 +175,8 @@ package final class OnionPresence {
         self.link = nil
         service = nil
         socks = nil
-        uploadDeadline.stop()
+        circuits = CircuitBook()
+        progressDeadline.stop()
         return await link.close(because: error)
     }
 
@@ -187,8 +188,15 @@ package final class OnionPresence {
             let loss = await nextLoss()
             guard !isStopping, let link else { return }
             switch loss {
-            case .upload:
+            case .amiss(let loss, .publishAgain):
+                enter(.lost(loss))
                 await publishAgain(on: link)
+            case .amiss(let loss, .restartTor):
+                enter(.lost(loss))
+                log.notice("tor is started anew")
+                _ = await drop(link, because: .closed)
+                await establishAgain()
+                begun = .now
             case .connection(let error):
                 if ContinuousClock.now - begun > Self.steadyTime { backoff.reset() }
                 enter(.lost(await drop(link, because: error)))
@@ -199,10 +207,13 @@ package final class OnionPresence {
     }
 
     private func publishAgain(on link: TorLink) async {
-        enter(.lost(.notUploaded(after: uploadTime)))
-        uploadTime = min(uploadTime * 2, Self.longestUploadTime)
+        log.notice("the onion service is given to tor anew")
         do {
-            try await service?.withdraw()
+            do throws(ControlError) {
+                try await service?.withdraw()
+            } catch .refused {
+                // Tor has lost it already.
+            }
             try await publish(on: link)
         } catch {
             // With its end the connection takes the service along, and everything begins anew.
@@ -234,6 +245,50 @@ package final class OnionPresence {
         lossWaiter = nil
     }
 
+    // MARK: Watching
+
+    /// Something is amiss: does what is due, unless what was done last needs more time.
+    private func mend(_ loss: OnionLoss) {
+        guard lossWaiter != nil, let step = mending.next(at: EventLoop.monotonicNanoseconds) else { return }
+        lose(.amiss(loss, step))
+    }
+
+    private func noProgress() {
+        progressDeadline.start(after: settings.uploadTime)
+        switch state {
+        case .publishing:
+            mend(.notUploaded(after: settings.uploadTime))
+        case .bootstrapping(let progress, _):
+            // The system's tor is left to find its way.
+            if settings.source.isOwn { mend(.notInNetwork(progress: progress, after: settings.uploadTime)) }
+        case .connecting, .published, .lost, .stopped:
+            break
+        }
+    }
+
+    /// Looks whether tor still answers, and whether the machine has slept.
+    private func beat() async {
+        lookForSuspension()
+        do {
+            let pulse = try await link?.connection.ask(
+                TorPulse.question, within: settings.heartbeatDeadline, TorPulse.init)
+            if let pulse { counted.take(pulse) }
+        } catch {
+            // An end of the connection tells itself; what tor refuses or says in another form is an answer.
+            log.debug("\(error)")
+        }
+        if !isStopping { heartbeat.start(after: settings.heartbeat) }
+    }
+
+    private func lookForSuspension() {
+        let before = slept
+        slept = settings.sleptNanoseconds()
+        let time = Duration.nanoseconds(slept - before)
+        guard time >= Self.shortestSuspension else { return }
+        counted.suspensions += 1
+        lose(.amiss(.suspended(for: time), .publishAgain))
+    }
+
     private func pause(_ time: Duration) async {
         try? await Task.sleep(for: time)  // ends early when cancelled by stop()
     }
@@ -245,14 +300,17 @@ package final class OnionPresence {
         let before = self.state
         self.state = state
         switch state {
-        case .publishing:
-            if !uploadDeadline.isRunning { uploadDeadline.start(after: uploadTime) }
+        case .publishing, .bootstrapping:
+            progressDeadline.start(after: settings.uploadTime)
         case .published:
-            uploadDeadline.stop()
-            uploadTime = settings.uploadTime
+            progressDeadline.stop()
+            mending.succeeded()
             endWaiting(true)
-        case .connecting, .bootstrapping, .lost:
-            uploadDeadline.stop()
+        case .connecting:
+            progressDeadline.stop()
+        case .lost(let loss):
+            progressDeadline.stop()
+            if before.word != state.word { counted.losses[loss.word, default: 0] += 1 }
         case .stopped:
             endWaiting(false)
         }
@@ -270,7 +328,12 @@ package final class OnionPresence {
     }
 
     private func tell(_ event: ControlEvent) {
+        let now = EventLoop.unixMilliseconds
+        let serviceID = address?.serviceID
+        counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         switch event {
+        case .circuit(let circuit):
+            if circuits.take(circuit, of: serviceID) { counted.lastClient = now }
         case .clockSkew(let seconds):
             log.warning(
                 "tor finds this machine's clock \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind")")

@@ -83,6 +83,11 @@ struct TorLink {
     func close(because error: ControlError) async -> OnionLoss {
         connection.close()
         guard let process else { return .control(error) }
+        if case .timedOut = error {
+            // One that hangs takes no signal but this.
+            await process.stop(patience: .zero)
+            return .control(error)
+        }
         await process.stop()
         // A tor that ends by itself when its connection does is not what went wrong.
         if case .ended(.exited(0), _)? = process.failure { return .control(error) }

@@ -35,6 +35,13 @@ import Testing
         let order = watch.states.map(\.word).reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
         #expect(order.first == "bootstrapping" || order.first == "publishing")
         #expect(order.last == "published")
+        let figures = presence.figures
+        #expect(figures.isConnected && figures.torStarts == 1 && figures.publications == 1)
+        #expect(figures.bootstrap?.progress == 100)
+        #expect(figures.uploads > 0 && figures.uploads <= figures.uploadsBegun && figures.lastUpload != nil)
+        #expect(figures.introductionPoints >= 3)
+        #expect(figures.clientCircuits > 0 && figures.lastClient != nil)
+        #expect(figures.circuits >= figures.introductionPoints + figures.clientCircuits)
 
         clock.restart()
         watch.restart()
@@ -47,6 +54,8 @@ import Testing
         #expect(await presence.waitUntilPublished(within: .seconds(60)))
         clock.lap("published again")
         #expect(presence.address == address)
+        #expect(presence.figures.torStarts == 2)
+        #expect(presence.figures.losses == ["process": 1])
         #expect(try await Dialler.greeting(of: address, port: 9999) == "first")
         clock.lap("dialled")
 

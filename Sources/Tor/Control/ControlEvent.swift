@@ -7,6 +7,7 @@ package enum ControlEvent: Equatable, Sendable {
     /// Seconds by which our clock is ahead of what tor compares it with (negative: behind).
     case clockSkew(seconds: Int)
     case descriptor(DescriptorEvent)
+    case circuit(CircuitEvent)
     /// A line of tor's log: its severity (`WARN`, `ERR`, …) and words, which may hold addresses.
     case log(severity: String, words: String)
     /// Asked for by SETEVENTS and of no use here. Its name.
@@ -14,7 +15,7 @@ package enum ControlEvent: Equatable, Sendable {
 
     /// The events that this type can tell apart.
     package static let useful = [
-        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "NETWORK_LIVENESS", "WARN", "ERR",
+        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "CIRC", "CIRC_MINOR", "NETWORK_LIVENESS", "WARN", "ERR",
     ]
 
     /// - Throws: ``ControlSyntaxError`` for an event of a known kind in an unknown form.
@@ -26,6 +27,8 @@ package enum ControlEvent: Equatable, Sendable {
             self = try Self.status(ControlWords(text), kind: name)
         case "HS_DESC":
             self = .descriptor(try DescriptorEvent(ControlWords(text)))
+        case "CIRC", "CIRC_MINOR":
+            self = CircuitEvent(text[...]).map { .circuit($0) } ?? .unused(name)
         case "NETWORK_LIVENESS":
             self = .networkLiveness(isUp: text.hasSuffix(" UP"))
         case "DEBUG", "INFO", "NOTICE", "WARN", "ERR":

@@ -89,7 +89,6 @@ package final class OnionService {
     package func withdraw() async throws(ControlError) {
         grace.stop()
         onChange = nil
-        connection.onEvent = nil
         try await connection.send(.removeOnion(address), within: .seconds(2))
     }
 

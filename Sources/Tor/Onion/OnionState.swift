@@ -40,6 +40,21 @@ package enum OnionLoss: Error, Equatable, Sendable {
     case process(TorProcessError)
     /// No directory took a descriptor in time.
     case notUploaded(after: Duration)
+    /// Tor comes no further into the network.
+    case notInNetwork(progress: Int, after: Duration)
+    /// The machine slept so long that tor's circuits are gone.
+    case suspended(for: Duration)
+
+    /// One word for a metric.
+    package var word: String {
+        switch self {
+        case .control: "control_connection"
+        case .process: "process"
+        case .notUploaded: "not_uploaded"
+        case .notInNetwork: "not_in_network"
+        case .suspended: "suspended"
+        }
+    }
 }
 
 extension OnionState: CustomStringConvertible {
@@ -61,6 +76,9 @@ extension OnionLoss: CustomStringConvertible {
         case .control(let error): error.description
         case .process(let error): error.description
         case .notUploaded(let time): "no directory took its descriptor within \(time)"
+        case .notInNetwork(let progress, let time):
+            "tor stays at \(progress) % of its way into the network for \(time)"
+        case .suspended(let time): "the machine slept for \(time.components.seconds) s"
         }
     }
 }

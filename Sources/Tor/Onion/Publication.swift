@@ -33,8 +33,8 @@ package struct Publication: Equatable, Sendable {
             self.bootstrap = bootstrap
         case .descriptor(let event) where event.serviceID == serviceID:
             take(event.action, at: now)
-        case .descriptor, .circuitEstablished, .circuitNotEstablished, .networkLiveness, .clockSkew, .log,
-            .unused:
+        case .descriptor, .circuit, .circuitEstablished, .circuitNotEstablished, .networkLiveness, .clockSkew,
+            .log, .unused:
             break
         }
     }

@@ -81,12 +81,12 @@ package final class TorProcess {
     package var controlEndpoint: Endpoint { .unix(path: settings.controlSocket) }
     package var credentials: ControlCredentials { ControlCredentials(cookieFile: settings.cookieFile) }
 
-    /// Asks tor to end, kills it after 5 s, and returns when it is gone.
-    package func stop() async {
+    /// Asks tor to end, kills it when it takes too long, and returns when it is gone.
+    package func stop(patience limit: Duration = .seconds(5)) async {
         guard failure == nil else { return }
         child.signal(SIGTERM)
         let patience = Timer { [weak self] in self?.child.signal(SIGKILL) }
-        patience.start(after: .seconds(5))
+        patience.start(after: limit)
         await withUnsafeContinuation { exitWaiters.append($0) }
         patience.stop()
     }

@@ -1,0 +1,37 @@
+import Reactor
+
+extension OnionPresence {
+    package struct Settings: Sendable {
+        package enum Source: Sendable {
+            /// A child process, from the project's `torrc`.
+            case own(TorProcess.Settings)
+            /// One that runs already.
+            case running(control: Endpoint, ControlCredentials)
+
+            var isOwn: Bool { if case .own = self { true } else { false } }
+        }
+
+        package var source: Source
+        package var key: OnionKeyFile
+        package var ports: [VirtualPort]
+        /// How long ``OnionPresence/start()`` waits for a system's tor that is not there yet.
+        package var startTime = Duration.seconds(30)
+        /// How long tor may take to upload a descriptor, or to come any further into the network, before something is
+        /// done about it.
+        package var uploadTime = Duration.seconds(180)
+        /// How often tor is asked how it is.
+        package var heartbeat = Duration.seconds(20)
+        /// How long it may take to answer; one that does not hangs.
+        package var heartbeatDeadline = Duration.seconds(10)
+        /// The wait after tor was started anew in vain; see ``Mending``.
+        package var mendingPause = Duration.seconds(300)
+        /// Nanoseconds for which the machine has slept since its start.
+        package var sleptNanoseconds: @Sendable () -> Int64 = { EventLoop.sleptNanoseconds }
+
+        package init(source: Source, key: OnionKeyFile, ports: [VirtualPort]) {
+            self.source = source
+            self.key = key
+            self.ports = ports
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// What is done about a service that can't be reached, and when: it is given to tor anew, then a tor of our own is
+/// started anew, and that again ever rarer. Tor finds its own way back from most outages, and each new start of it
+/// costs the clients that still get through their connections.
+struct Mending: Equatable, Sendable {
+    enum Step: Equatable, Sendable {
+        case publishAgain
+        case restartTor
+    }
+
+    private let ownsTor: Bool
+    private let firstPause: Duration
+    private var taken = 0
+    private var notBefore = Int64.min
+
+    private static let longestPause = Duration.seconds(3600)
+
+    /// - Parameters:
+    ///   - ownsTor: one that belongs to the system is never started anew.
+    ///   - firstPause: after the second step; each pause is twice the one before, up to an hour.
+    init(ownsTor: Bool, firstPause: Duration) {
+        self.ownsTor = ownsTor
+        self.firstPause = firstPause
+    }
+
+    /// `nil`: what was done last needs more time.
+    ///
+    /// - Parameter now: nanoseconds of the monotonic clock.
+    mutating func next(at now: Int64) -> Step? {
+        guard now >= notBefore else { return nil }
+        defer { taken += 1 }
+        guard taken > 0 else { return .publishAgain }
+        let doubled = min(taken - 1, 16)
+        notBefore = now + min(firstPause * (1 << doubled), Self.longestPause).nanoseconds
+        return ownsTor ? .restartTor : .publishAgain
+    }
+
+    /// The service is there again: the next trouble is a new one.
+    mutating func succeeded() {
+        taken = 0
+        notBefore = .min
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,114 @@
+/// What is known of tor and of the onion service: for `/healthz`, metrics and a status page.
+///
+/// Counts run from the start of the program and never go back. Times are milliseconds since 1970; `nil`: never, or not
+/// known. Nothing here names a peer, a circuit's path or a relay.
+package struct TorFigures: Equatable, Sendable {
+    /// Whether there is a control connection.
+    package var isConnected = false
+    /// Of the tor that serves us, or did last.
+    package var version: String?
+    package var bootstrap: Bootstrap?
+    /// As tor sees it; it may say `true` long after the network is gone.
+    package var isNetworkLive: Bool?
+    /// Whether tor has a circuit that it can use.
+    package var hasCircuit: Bool?
+    package var clockSkew: ClockSkew?
+
+    /// Introduction points of the service that stand now; usual are 3 for each of the two descriptors.
+    package var introductionPoints = 0
+    /// Circuits on which clients talk to the service now.
+    package var clientCircuits = 0
+    /// All circuits of this tor that were seen to stand since the control connection began.
+    package var circuits = 0
+    /// When a client other than the node itself last came by a new circuit.
+    package var lastClient: Int64?
+
+    /// Tors of our own that were started.
+    package var torStarts = 0
+    /// How often the service was given to tor.
+    package var publications = 0
+    /// How often the service was lost, by ``OnionLoss/word``.
+    package var losses: [String: Int] = [:]
+    /// Sleeps of the whole machine that were noticed.
+    package var suspensions = 0
+
+    package var uploadsBegun = 0
+    package var uploads = 0
+    /// By tor's reason, such as `UPLOAD_REJECTED`. Tor tells none for a directory that it can't reach.
+    package var uploadFailures: [String: Int] = [:]
+    package var lastUpload: Int64?
+
+    package var selfDial = SelfDialFigures()
+
+    package init() {}
+
+    /// Takes over what an event tells of tor as a whole or of the service `serviceID`.
+    ///
+    /// - Parameter clockOffset: see ``ClockSkew/offset``.
+    mutating func take(_ event: ControlEvent, of serviceID: String?, at now: Int64, clockOffset: Int64) {
+        switch event {
+        case .bootstrap(let bootstrap): self.bootstrap = bootstrap
+        case .networkLiveness(let isUp): isNetworkLive = isUp
+        case .circuitEstablished: hasCircuit = true
+        case .circuitNotEstablished: hasCircuit = false
+        case .clockSkew(let seconds): clockSkew = ClockSkew(reported: seconds, offset: clockOffset)
+        case .descriptor(let event) where event.serviceID == serviceID: take(event.action, at: now)
+        case .descriptor, .circuit, .log, .unused: break
+        }
+    }
+
+    mutating func take(_ pulse: TorPulse) {
+        version = pulse.version
+        bootstrap = pulse.bootstrap
+        hasCircuit = pulse.hasCircuit
+        isNetworkLive = pulse.isNetworkLive
+    }
+
+    private mutating func take(_ action: DescriptorEvent.Action, at now: Int64) {
+        switch action {
+        case .upload: uploadsBegun += 1
+        case .uploaded:
+            uploads += 1
+            lastUpload = now
+        case .failed(let reason):
+            // Tor's reasons are a handful of words; another program's could be any.
+            let known = uploadFailures[reason] != nil || uploadFailures.count < 16
+            uploadFailures[known ? reason : "other", default: 0] += 1
+        case .created, .requested, .received, .unused: break
+        }
+    }
+}
+
+/// Of the calls that the node makes to its own onion address.
+package struct SelfDialFigures: Equatable, Sendable {
+    package var dials = 0
+    package var failures = 0
+    /// Since the last that came through.
+    package var failuresInARow = 0
+    package var lastSuccess: Int64?
+    /// From the dial to the door's answer, of the last that came through.
+    package var lastDuration: Duration?
+    /// Why the last one failed; `nil` if it came through.
+    package var lastFailure: String?
+    /// Whether another node answered the last one.
+    package var isAnsweredByAnother = false
+
+    package init() {}
+}
+
+/// What tor said of this machine's clock. Tor says it once, when it meets a relay that has another time, and never takes
+/// it back; so what became of the clock since then is counted in.
+package struct ClockSkew: Equatable, Sendable {
+    /// Seconds by which the clock was ahead (negative: behind).
+    package var reported: Int
+    /// Milliseconds of the wall clock less those of a clock that nobody sets, when tor said so.
+    package var offset: Int64
+
+    package init(reported: Int, offset: Int64) {
+        self.reported = reported
+        self.offset = offset
+    }
+
+    /// Seconds by which the clock is ahead now (negative: behind).
+    package func seconds(at offset: Int64) -> Int { reported + Int((offset - self.offset) / 1000) }
+}

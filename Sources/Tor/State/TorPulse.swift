@@ -1,0 +1,22 @@
+/// What tor answers when it is asked how it is.
+struct TorPulse: Equatable, Sendable {
+    var version: String
+    var bootstrap: Bootstrap
+    var hasCircuit: Bool
+    var isNetworkLive: Bool
+
+    static let question = ControlCommand.getInfo([
+        "version", "status/bootstrap-phase", "status/circuit-established", "network-liveness",
+    ])
+
+    init(_ reply: ControlReply) throws(ControlSyntaxError) {
+        guard let version = reply["version"],
+            let bootstrap = reply["status/bootstrap-phase"].flatMap(Bootstrap.init(phase:)),
+            let circuit = reply["status/circuit-established"], let network = reply["network-liveness"]
+        else { throw .unreadableReply(to: "GETINFO") }
+        self.version = ControlRefusal.printable(version)
+        self.bootstrap = bootstrap
+        hasCircuit = circuit == "1"
+        isNetworkLive = network == "up"
+    }
+}
