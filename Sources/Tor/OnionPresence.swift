@@ -81,7 +81,7 @@ package final class OnionPresence {
                 break
             } catch {
                 guard mayPassSoon(error), ContinuousClock.now < end else { throw .tor(error) }
-                if !isToldToWait { log.notice("\(error); waiting for it") }
+                if !isToldToWait { log.notice("tor.waiting", metadata: ["reason": "\(error)"]) }
                 isToldToWait = true
             }
             await pause(.milliseconds(500))
@@ -133,7 +133,7 @@ package final class OnionPresence {
             link = try await .running(at: endpoint, credentials)
         case .own(let settings):
             link = try await .own(settings) { [log] line in
-                log.log(level: line.level, "\(line.words)", source: "tor")
+                log.log(level: line.level, "tor.said", metadata: ["words": "\(line.words)"])
             }
             counted.torStarts += 1
         }
@@ -167,7 +167,7 @@ package final class OnionPresence {
             self.key = try settings.key.add(address, to: key)
         } catch {
             self.key = key.known(as: address)
-            log.warning("the address could not be added to the key file: \(error)")
+            log.warning("onion.key_file", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -314,11 +314,20 @@ package final class OnionPresence {
         case .stopped:
             endWaiting(false)
         }
-        if before.word != state.word {
-            let level: Logger.Level = if case .lost = state { .warning } else { .info }
-            log.log(level: level, "\(state)")
-        }
+        if before.word != state.word { log(state) }
         onChange?(state)
+    }
+
+    private func log(_ state: OnionState) {
+        switch state {
+        case .connecting: break  // Only ever the first.
+        case .bootstrapping(let progress, let summary):
+            log.info("tor.bootstrapping", metadata: ["progress": "\(progress)", "summary": "\(summary)"])
+        case .publishing: log.info("tor.bootstrapped")
+        case .published(let uploads, _): log.notice("onion.published", metadata: ["uploads": "\(uploads)"])
+        case .lost(let loss): log.warning("onion.lost", metadata: ["reason": "\(loss)"])
+        case .stopped: log.info("onion.withdrawn")
+        }
     }
 
     private func endWaiting(_ isPublished: Bool) {
@@ -336,13 +345,14 @@ package final class OnionPresence {
             if circuits.take(circuit, of: serviceID) { counted.lastClient = now }
         case .clockSkew(let seconds):
             log.warning(
-                "tor finds this machine's clock \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind")")
+                "tor.clock",
+                metadata: ["seconds": "\(abs(seconds))", "this_machine": seconds > 0 ? "ahead" : "behind"])
         case .networkLiveness(let isUp):
-            log.info("tor finds the network \(isUp ? "alive" : "dead")")
+            log.info("tor.network", metadata: ["state": isUp ? "alive" : "dead"])
         case .log(_, let words):
             // A tor of our own writes the same lines to its output.
             if case .running = settings.source {
-                log.debug("\(TorLogLine.withoutAddresses(words))", source: "tor")
+                log.debug("tor.said", metadata: ["words": "\(TorLogLine.withoutAddresses(words))"])
             }
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .unused:
             break
