@@ -45,16 +45,18 @@ let package = Package(
 
         .target(name: "Wire", exclude: ["onionbell.proto"], swiftSettings: pure),
         library("Relay", pure: true, []),
+        library("Metrics", pure: true, []),
         library("JSON", pure: true, []),
         library("HTTP1", pure: true, []),
         library("Reactor", ["CEvent", "CSupport"]),
         library("Crypto", ["COpenSSL"]),
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
-        library("Delivery", ["Relay", "Reactor", "Crypto", log]),
+        library("Delivery", ["Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Storage", ["Relay", "CSQLite", "CSupport"]),
         library(
-            "Gateways", ["Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
+            "Gateways",
+            ["Relay", "Metrics", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
         library("Tor", ["Reactor", "Crypto", log]),
         library("Doors", ["Wire", "Relay", "Delivery", "Reactor", "JSON", "HTTP1", log]),
         library(
@@ -85,6 +87,7 @@ let package = Package(
             name: "Vectors", path: "Tests/Vectors", exclude: ["bisq-vectors.json"], swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
         tests("Relay", ["Relay", "Vectors"]),
+        tests("Metrics", ["Metrics"]),
         tests("Simulation", ["Relay", "Vectors"]),
         tests("JSON", ["JSON"]),
         tests("HTTP1", ["HTTP1"]),
@@ -92,7 +95,7 @@ let package = Package(
         tests("Crypto", ["Crypto", "Vectors"]),
         tests("TLS", ["TLS", "Crypto"]),
         tests("HTTP2", ["HTTP2"]),
-        tests("Delivery", ["Delivery", "Relay", "Reactor", "Storage", "Crypto"]),
+        tests("Delivery", ["Delivery", "Relay", "Metrics", "Reactor", "Storage", "Crypto"]),
         tests("Storage", ["Storage", "Relay"]),
         tests(
             "Gateways",

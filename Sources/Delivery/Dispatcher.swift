@@ -15,11 +15,17 @@ package final class Dispatcher {
     /// A submission in the next commit.
     private struct Ticket {
         let handle: Pipeline.Handle
+        let door: DoorFigures
+        /// Monotonic nanoseconds.
+        let submittedAt: Int64
         let awaitsOutcome: Bool
         let reply: Reply
     }
 
-    package private(set) var counters = Counters()
+    package private(set) var doors: [DoorFigures] = []
+    /// Like ``lanes``.
+    package private(set) var laneFigures: [LaneFigures] = []
+    package private(set) var commitFigures = CommitFigures()
     /// Why the last commit failed; `nil` while the outbox works.
     package private(set) var outboxFault: OutboxError?
 
@@ -76,6 +82,14 @@ package final class Dispatcher {
         housekeeping = Timer { [unowned self] in keepHouse() }
     }
 
+    /// The figures of a door, made at the first call with its name.
+    package func door(_ name: String) -> DoorFigures {
+        if let door = doors.first(where: { $0.name == name }) { return door }
+        let door = DoorFigures(name: name)
+        doors.append(door)
+        return door
+    }
+
     /// Gives a lane its gateway. Before ``start()``.
     package func add(_ gateway: any Gateway, for lane: LaneID) {
         let runner = LaneRunner(lane: lane, index: pipeline.lane(lane), gateway: gateway)
@@ -104,24 +118,29 @@ package final class Dispatcher {
     /// Takes a submission.
     ///
     /// - Parameters:
+    ///   - door: Where it came in: see ``door(_:)``.
     ///   - awaitsOutcome: Whether `reply` wants to hear the end as well.
     ///   - reply: Called before this returns when nothing is stored, else after the commit.
-    package func submit(_ submission: Submission, awaitsOutcome: Bool, reply: @escaping Reply) {
-        counters.submitted += 1
+    package func submit(
+        _ submission: Submission, from door: DoorFigures, awaitsOutcome: Bool, reply: @escaping Reply
+    ) {
         guard !isStopping else {
-            return answer(.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails)), to: reply)
+            let receipt = Receipt.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails))
+            door.count(receipt, after: 0)
+            return reply(receipt)
         }
-        switch pipeline.submit(submission, at: .now, digests: { digester(submission, to: $0) }) {
-        case .answered(let receipt): answer(receipt, to: reply)
+        let now = Instant.now
+        switch pipeline.submit(submission, at: now, digests: { digester(submission, to: $0) }) {
+        case .answered(let receipt):
+            door.count(receipt, after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
+            reply(receipt)
         case .storing(let handle):
-            tickets.append(Ticket(handle: handle, awaitsOutcome: awaitsOutcome, reply: reply))
+            tickets.append(
+                Ticket(
+                    handle: handle, door: door, submittedAt: now.monotonicNanoseconds,
+                    awaitsOutcome: awaitsOutcome, reply: reply))
             commitSoon.schedule()
         }
-    }
-
-    private func answer(_ receipt: Receipt, to reply: Reply) {
-        counters.count(receipt)
-        reply(receipt)
     }
 
     // MARK: The outbox
@@ -139,12 +158,15 @@ package final class Dispatcher {
             let untold = untold
             self.tickets = []
             self.untold = []
+            let begun = EventLoop.monotonicNanoseconds
             do throws(OutboxError) {
                 let results = try await outbox.commit(changes)
-                counters.commits += 1
+                let now = Instant.now
+                commitFigures.done += 1
+                commitFigures.time.add(now.monotonicNanoseconds - begun)
                 if outboxFault != nil { log.notice("outbox.recovered") }
                 outboxFault = nil
-                for (ticket, result) in zip(tickets, results) { settle(ticket, result) }
+                for (ticket, result) in zip(tickets, results) { settle(ticket, result, at: now) }
                 for (sequence, ending) in untold { tell(sequence, ending) }
             } catch {
                 self.untold = untold + self.untold
@@ -156,10 +178,15 @@ package final class Dispatcher {
         isCommitting = false
     }
 
-    private func settle(_ ticket: Ticket, _ result: StoreResult) {
-        let receipt = pipeline.stored(ticket.handle, result: result, at: .now)
-        if result != .stored { counters.duplicates += receipt == .stored ? 1 : 0 }
-        if result == .stored || receipt != .stored { counters.count(receipt) }
+    private func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        let receipt = pipeline.stored(ticket.handle, result: result, at: now)
+        let isRepetition =
+            switch result {
+            case .stored, .conflict: false
+            case .alreadyWaiting, .alreadyEnded: true
+            }
+        ticket.door.count(
+            receipt, isRepetition: isRepetition, after: now.monotonicNanoseconds - ticket.submittedAt)
         if ticket.awaitsOutcome, receipt == .stored {
             let sequence =
                 if case .alreadyWaiting(let first) = result { first } else { ticket.handle.sequence }
@@ -196,13 +223,15 @@ package final class Dispatcher {
     private func keepWhatMustNotBeLost(
         of changes: [OutboxChange], tickets: [Ticket], after error: OutboxError
     ) {
-        counters.failedCommits += 1
+        commitFigures.failed += 1
         if outboxFault == nil { log.error("outbox.failed", metadata: ["reason": "\(error)"]) }
         outboxFault = error
         pipeline.putBack(changes)
         for ticket in tickets {
             pipeline.storeFailed(ticket.handle)
-            answer(.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails)), to: ticket.reply)
+            let receipt = Receipt.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails))
+            ticket.door.count(receipt, after: EventLoop.monotonicNanoseconds - ticket.submittedAt)
+            ticket.reply(receipt)
         }
         commitAgain.start(after: Dispatcher.retryCommit)
     }
@@ -221,7 +250,7 @@ package final class Dispatcher {
             switch pipeline.nextStep(in: runner.index, at: .now) {
             case .send(let handle, let notification): send(handle, notification, by: runner)
             case .load(let sequences): return load(sequences, for: runner)
-            case .ended(let sequence, let ending): end(sequence, ending)
+            case .ended(let ended): end(ended)
             case .wait(let time):
                 runner.timer.start(after: .nanoseconds(max(0, time - EventLoop.monotonicNanoseconds)))
                 return
@@ -231,7 +260,7 @@ package final class Dispatcher {
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, by runner: LaneRunner) {
-        counters.attempts += 1
+        figures(of: runner.index) { $0.attempts += 1 }
         inFlight += 1
         runner.gateway.send(notification) { [self] outcome in
             inFlight -= 1
@@ -241,7 +270,7 @@ package final class Dispatcher {
             if blocked != nil, pipeline.blockedReason(lane: runner.index) == nil {
                 log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
             }
-            for (sequence, ending) in endings { end(sequence, ending) }
+            for ended in endings { end(ended) }
             commitSoon.schedule()
             pumpSoon.schedule()
         }
@@ -249,9 +278,9 @@ package final class Dispatcher {
 
     private func count(_ outcome: Outcome, of runner: LaneRunner) {
         switch outcome {
-        case .deferred(let deferral): counters.deferred[deferral.reason, default: 0] += 1
+        case .deferred(let deferral): figures(of: runner.index) { $0.deferred.add(deferral.reason) }
         case .blocked(let reason):
-            counters.deferred[reason, default: 0] += 1
+            figures(of: runner.index) { $0.deferred.add(reason) }
             guard pipeline.blockedReason(lane: runner.index) != reason else { return }
             log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
             tellHeld(reason, in: runner)
@@ -265,10 +294,15 @@ package final class Dispatcher {
         }
     }
 
-    private func end(_ sequence: Int64, _ ending: Ending) {
-        counters.count(ending, at: EventLoop.monotonicNanoseconds)
+    private func end(_ ended: Pipeline.End) {
+        figures(of: ended.lane) { $0.count(ended, at: EventLoop.monotonicNanoseconds) }
         commitSoon.schedule()
-        if awaiting[sequence] != nil { untold.append((sequence, ending)) }
+        if awaiting[ended.sequence] != nil { untold.append((ended.sequence, ended.ending)) }
+    }
+
+    private func figures(of lane: Int, _ change: (inout LaneFigures) -> Void) {
+        while laneFigures.count <= lane { laneFigures.append(LaneFigures()) }
+        change(&laneFigures[lane])
     }
 
     private func load(_ sequences: [Int64], for runner: LaneRunner) {
@@ -276,7 +310,7 @@ package final class Dispatcher {
         Task {
             do throws(OutboxError) {
                 let found = try await outbox.notifications(sequences)
-                for (sequence, ending) in pipeline.loaded(found, of: sequences) { end(sequence, ending) }
+                for ended in pipeline.loaded(found, of: sequences) { end(ended) }
                 runner.isLoading = false
                 pump(runner)
             } catch {
@@ -289,7 +323,7 @@ package final class Dispatcher {
     }
 
     private func keepHouse() {
-        for (sequence, ending) in pipeline.expire(at: .now) { end(sequence, ending) }
+        for ended in pipeline.expire(at: .now) { end(ended) }
         let now = EventLoop.unixMilliseconds
         pipeline.forget(
             acceptedBefore: now - memory.identities.milliseconds,
@@ -326,7 +360,13 @@ package final class Dispatcher {
     // MARK: What the operator may see
 
     package var waiting: Int { pipeline.waiting }
+    package var waitingBytes: Int { pipeline.waitingBytes }
+    package var limits: Admission.Limits { pipeline.limits }
+    package var deadTokens: Int { pipeline.deadTokenCount }
     package var lanes: [Lane] { pipeline.lanes }
+    /// Like ``lanes``. Looks at everything that waits.
+    package var queues: [Pipeline.Queue] { pipeline.queues() }
+    package var counters: Counters { Counters(doors: doors, lanes: laneFigures, commits: commitFigures) }
 }
 
 /// A lane with its gateway.

@@ -1,3 +1,5 @@
+import Metrics
+
 /// What an operator may see of a gateway: counters since the start of the process, and how it stands now.
 package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
@@ -6,14 +8,16 @@ package struct GatewayFigures: Equatable, Sendable {
     /// Ended without having answered a request soon after they were opened, or never opened.
     package var connectionFailures = 0
     /// GOAWAY frames by their word; `-` where there was none.
-    package var goAways: [String: Int] = [:]
+    package var goAways = WordCounts()
     /// Requests on their way.
     package var inFlight = 0
     package var requests = 0
     /// Requests that had no answer in time.
     package var timeouts = 0
     /// Answers that say we built a wrong request, by their word.
-    package var ownFaults: [String: Int] = [:]
+    package var ownFaults = WordCounts()
+    /// From sending a request to its answer, of those that were answered.
+    package var answerTime = Histogram()
     /// Milliseconds since 1970 of the last notification that the gateway took; `nil`: none yet.
     package var lastAccepted: Int64?
     /// Why the last connection ended or could not be opened, if it was not in order.
@@ -29,10 +33,4 @@ package struct GatewayFigures: Equatable, Sendable {
     /// From this on, refused device tokens are taken for a wrong configuration.
     package static let suspiciousRefusals = 20
     package var isSuspicious: Bool { refusedTokensInARow >= GatewayFigures.suspiciousRefusals }
-
-    /// Counts under `word`, of which there are at most 64.
-    static func count(_ word: String?, in counters: inout [String: Int]) {
-        let word = word ?? "-"
-        counters[counters[word] != nil || counters.count < 64 ? word : "other", default: 0] += 1
-    }
 }

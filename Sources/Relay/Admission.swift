@@ -27,7 +27,7 @@ package struct Admission: Sendable {
         var waiting = 0
     }
 
-    private let limits: Limits
+    let limits: Limits
     private let interval: Int64
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep

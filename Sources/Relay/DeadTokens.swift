@@ -29,6 +29,8 @@ struct DeadTokens: Sendable {
 
     private var graves: [Digest: Grave] = [:]
 
+    var count: Int { graves.count }
+
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
         graves = tokens.mapValues { told in
             let nextTry = now.deadline(

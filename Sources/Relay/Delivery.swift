@@ -16,6 +16,8 @@ struct Delivery: Sendable {
         var token: Digest
         var lane: Int
         var size: Int
+        /// Monotonic nanoseconds of its submission; below 0 when the machine has started since.
+        var acceptedAt: Int64
         /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: Int64
         var attempts = 0

@@ -48,15 +48,15 @@ package struct WaitingRow: Equatable, Sendable {
     package let isUrgent: Bool
     package let size: Int
     package let attempts: Int
-    /// Milliseconds since 1970; 0: at once.
+    /// Milliseconds since 1970, as the rest.
+    package let acceptedAt: Int64
+    /// 0: at once.
     package let notBefore: Int64
-    /// Milliseconds since 1970.
     package let expiresAt: Int64
 
     package init(
         sequence: Int64, lane: LaneID, token: Digest, isUrgent: Bool, size: Int, attempts: Int,
-        notBefore: Int64,
-        expiresAt: Int64
+        acceptedAt: Int64, notBefore: Int64, expiresAt: Int64
     ) {
         self.sequence = sequence
         self.lane = lane
@@ -64,6 +64,7 @@ package struct WaitingRow: Equatable, Sendable {
         self.isUrgent = isUrgent
         self.size = size
         self.attempts = attempts
+        self.acceptedAt = acceptedAt
         self.notBefore = notBefore
         self.expiresAt = expiresAt
     }

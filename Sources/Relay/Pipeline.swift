@@ -13,12 +13,22 @@ package struct Pipeline: Sendable {
         case storing(Handle)
     }
 
+    /// A notification that has left the books.
+    package struct End: Equatable, Sendable {
+        package let sequence: Int64
+        package let ending: Ending
+        /// Its index in ``lanes``.
+        package let lane: Int
+        /// Monotonic nanoseconds.
+        package let acceptedAt: Int64
+    }
+
     package enum Step: Equatable, Sendable {
         case send(Handle, Notification)
         /// The next ones are on disk only: ask the outbox, then ``loaded(_:of:)``.
         case load([Int64])
         /// This one came to its end without being sent.
-        case ended(sequence: Int64, Ending)
+        case ended(End)
         /// Nothing before this time (monotonic nanoseconds).
         case wait(until: Int64)
         /// Nothing until something changes.
@@ -61,6 +71,8 @@ package struct Pipeline: Sendable {
             let slot = delivery.insert(
                 Delivery.Entry(
                     sequence: row.sequence, token: row.token, lane: delivery.lane(row.lane), size: row.size,
+                    acceptedAt: now.monotonicNanoseconds
+                        - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
                     deadline: now.deadline(row.expiresAt, within: Validator.longestLifetime),
                     attempts: row.attempts, isUrgent: row.isUrgent))
             let isDue = row.notBefore <= now.unixMilliseconds
@@ -98,6 +110,7 @@ package struct Pipeline: Sendable {
         let slot = delivery.insert(
             Delivery.Entry(
                 sequence: sequence, token: digests.token, lane: delivery.lane(notification.lane), size: size,
+                acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestLifetime),
                 isUrgent: notification.isUrgent, body: .init(notification)))
         bodyBytes += size
@@ -181,7 +194,7 @@ package struct Pipeline: Sendable {
         }
         let entry = delivery.entries[slot]
         guard entry.deadline > time else {
-            return .ended(sequence: entry.sequence, finish(slot, .expired).ending)
+            return .ended(finish(slot, .expired))
         }
         guard let body = entry.body else { return .load(load(from: slot, lane: lane, at: time)) }
         delivery.setState(.inFlight, of: slot)
@@ -211,8 +224,8 @@ package struct Pipeline: Sendable {
     @discardableResult
     package mutating func loaded(
         _ bodies: [Int64: Notification], of sequences: [Int64]
-    ) -> [(sequence: Int64, ending: Ending)] {
-        var ended: [(sequence: Int64, ending: Ending)] = []
+    ) -> [End] {
+        var ended: [End] = []
         for sequence in sequences {
             guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
                 continue
@@ -243,7 +256,7 @@ package struct Pipeline: Sendable {
     /// - Returns: The notifications that ended with it: this one, and those that waited for a token that proved dead.
     package mutating func attemptEnded(
         _ handle: Handle, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
-    ) -> [(sequence: Int64, ending: Ending)] {
+    ) -> [End] {
         let slot = slot(of: handle, in: .inFlight)
         let lane = delivery.entries[slot].lane
         let time = now.monotonicNanoseconds
@@ -306,7 +319,7 @@ package struct Pipeline: Sendable {
 
     private mutating func bury(
         _ slot: Int, _ ending: Ending, since: Int64, at now: Instant
-    ) -> [(sequence: Int64, ending: Ending)] {
+    ) -> [End] {
         let token = delivery.entries[slot].token
         if let told = deadTokens.bury(token, since: since, at: now) {
             changes.append(.buryToken(token, told))
@@ -317,7 +330,7 @@ package struct Pipeline: Sendable {
     }
 
     /// Ends what has expired. To be called now and then: what expires unsent is only noticed here.
-    package mutating func expire(at now: Instant) -> [(sequence: Int64, ending: Ending)] {
+    package mutating func expire(at now: Instant) -> [End] {
         delivery.entries.indices.filter { slot in
             let entry = delivery.entries[slot]
             guard entry.deadline <= now.monotonicNanoseconds else { return false }
@@ -339,11 +352,11 @@ package struct Pipeline: Sendable {
 
     // MARK: Leaving
 
-    private mutating func finish(_ slot: Int, _ ending: Ending) -> (sequence: Int64, ending: Ending) {
-        let sequence = delivery.entries[slot].sequence
-        changes.append(.finish(sequence: sequence, ending))
+    private mutating func finish(_ slot: Int, _ ending: Ending) -> End {
+        let entry = delivery.entries[slot]
+        changes.append(.finish(sequence: entry.sequence, ending))
         leave(slot)
-        return (sequence, ending)
+        return End(sequence: entry.sequence, ending: ending, lane: entry.lane, acceptedAt: entry.acceptedAt)
     }
 
     private mutating func leave(_ slot: Int) {
@@ -373,6 +386,29 @@ package struct Pipeline: Sendable {
         delivery.slots[sequence].map { delivery.entries[$0].lane }
     }
     package mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) }
+    package var deadTokenCount: Int { deadTokens.count }
     package var waiting: Int { admission.waiting }
     package var waitingBytes: Int { admission.waitingBytes }
+    package var limits: Admission.Limits { admission.limits }
+
+    /// What is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
+    package func queues() -> [Queue] {
+        var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
+        for entry in delivery.entries where entry.state != .free && entry.state != .storing {
+            queues[entry.lane].add(acceptedAt: entry.acceptedAt)
+        }
+        return queues
+    }
+
+    /// What waits in one lane.
+    package struct Queue: Equatable, Sendable {
+        package private(set) var waiting = 0
+        /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
+        package private(set) var oldestAcceptedAt: Int64?
+
+        mutating func add(acceptedAt: Int64) {
+            waiting += 1
+            oldestAcceptedAt = min(oldestAcceptedAt ?? .max, acceptedAt)
+        }
+    }
 }

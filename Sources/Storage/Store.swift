@@ -257,8 +257,8 @@ final class Store {
         var content = OutboxContent()
         let waiting = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, length(token) + length(message), attempts, not_before,
-                expires_at FROM notification ORDER BY sequence
+            SELECT sequence, app, flags, token_digest, length(token) + length(message), attempts, accepted_at,
+                not_before, expires_at FROM notification ORDER BY sequence
             """, on: connection)
         while try waiting.step() {
             let flags = Flags(rawValue: waiting.integer(2))
@@ -268,8 +268,8 @@ final class Store {
                     lane: LaneID(app: waiting.text(1), isSandbox: flags.contains(.sandbox)),
                     token: Digest(waiting.pair(3)), isUrgent: flags.contains(.urgent),
                     size: Int(waiting.integer(4)), attempts: Int(waiting.integer(5)),
-                    notBefore: waiting.integer(6),
-                    expiresAt: waiting.integer(7)))
+                    acceptedAt: waiting.integer(6), notBefore: waiting.integer(7),
+                    expiresAt: waiting.integer(8)))
         }
         let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
         while try tokens.step() {

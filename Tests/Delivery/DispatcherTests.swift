@@ -158,6 +158,45 @@ final class Receipts {
         await dispatcher.stop()
     }
 
+    /// Each submission counts once, where it came in; each notification once, where it went out.
+    @Test func figuresCountEachThingOnce() async throws {
+        let gateway = HandGateway(capacity: 10)
+        let dispatcher = try await dispatcher(gateway)
+        let (front, back) = (dispatcher.door("front"), dispatcher.door("back"))
+        let receipts = Receipts()
+        func submit(_ submission: Submission, from door: DoorFigures) async {
+            let count = receipts.all.count + 1
+            dispatcher.submit(submission, from: door, awaitsOutcome: false) { receipts.add($0) }
+            _ = await receipts.wait(for: count)
+        }
+        await submit(submission(1), from: front)
+        await submit(submission(1), from: back)
+        await submit(submission(2, uid: "uid-1"), from: back)
+        await submit(Submission(uid: "x", platform: nil, deviceToken: "", message: ""), from: back)
+        await submit(submission(3), from: front)
+        await gateway.wait(forSent: 2)
+        #expect(dispatcher.queues.map(\.waiting) == [2])
+        gateway.answer(0, .deferred(Deferral(reason: "GoAway", scope: .device, isUnharmed: true)))
+        await gateway.wait(forSent: 3)
+        gateway.answer(1, .tokenDead(reason: "Unregistered", since: nil))
+        gateway.answer(2, .accepted)
+        await submit(submission(1), from: back)
+        await submit(submission(3, uid: "again"), from: front)
+
+        #expect(front.stored == 2 && front.duplicates == 0 && front.refused.counts == ["Unregistered": 1])
+        #expect(back.stored == 0 && back.duplicates == 2)
+        #expect(back.refused.counts == ["DuplicateUid": 1, "UnknownPlatform": 1])
+        #expect(front.submitted == 3 && front.receiptTime.count == 3)
+        #expect(back.submitted == 4 && back.receiptTime.count == 4)
+        let lane = try #require(dispatcher.laneFigures.first)
+        #expect(lane.attempts == 3 && lane.delivered == 1 && lane.deliveryTime.count == 1)
+        #expect(lane.deferred.counts == ["GoAway": 1] && lane.tokensDead.counts == ["Unregistered": 1])
+        #expect(lane.lastDelivery == lane.lastJudgement)
+        #expect(dispatcher.deadTokens == 1)
+        #expect(dispatcher.commitFigures.done == dispatcher.commitFigures.time.count)
+        await dispatcher.stop()
+    }
+
     /// An outbox over a real one that fails on command.
     actor FailingOutbox: Outbox {
         private let real: SQLiteOutbox
@@ -309,5 +348,11 @@ final class Receipts {
         let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
         #expect(try await outbox.content().waiting.isEmpty)
         await outbox.close()
+    }
+}
+
+extension Dispatcher {
+    func submit(_ submission: Submission, awaitsOutcome: Bool, reply: @escaping Reply) {
+        submit(submission, from: door("test"), awaitsOutcome: awaitsOutcome, reply: reply)
     }
 }

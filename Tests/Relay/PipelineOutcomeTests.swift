@@ -185,7 +185,12 @@ import Testing
         node.pass(.milliseconds(999))
         #expect(node.pipeline.expire(at: node.now).isEmpty)
         node.pass(.milliseconds(1))
-        #expect(node.next() == .ended(sequence: 1, .expired))
+        guard case .ended(let end) = node.next() else {
+            Issue.record("it is not ended")
+            return
+        }
+        #expect(end.sequence == 1 && end.ending == .expired)
+        #expect(end.acceptedAt == Sample.start.monotonicNanoseconds)
         #expect(node.take() == [.finish(sequence: 1, .expired)])
         #expect(node.sendAll() == [2])
     }

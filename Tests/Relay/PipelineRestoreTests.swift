@@ -10,7 +10,8 @@ import Testing
     ) -> WaitingRow {
         WaitingRow(
             sequence: sequence, lane: lane, token: Sample.digest(token), isUrgent: isUrgent, size: 100,
-            attempts: attempts, notBefore: notBefore, expiresAt: Sample.start.unixMilliseconds + lifetime)
+            attempts: attempts, acceptedAt: Sample.start.unixMilliseconds - 1000, notBefore: notBefore,
+            expiresAt: Sample.start.unixMilliseconds + lifetime)
     }
 
     private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:], next: Int64 = 100) -> Node {
@@ -54,6 +55,18 @@ import Testing
         #expect(drain(node) == [9, 3, 4, 7])
         #expect(node.pipeline.waiting == 0)
         #expect(node.pipeline.waitingBytes == 0)
+    }
+
+    /// Its age is counted from its submission, not from the start.
+    @Test func whatWaitedIsAsOldAsItIs() {
+        let node = node([row(3, "a"), row(4, "b")])
+        let restored = Sample.start.monotonicNanoseconds - 1_000_000_000
+        node.accept(Sample.android("c"))
+        let queue = node.pipeline.queues()[node.pipeline.lane(Node.android)]
+        #expect(queue.waiting == 3)
+        #expect(queue.oldestAcceptedAt == restored)
+        #expect(drain(node).count == 3)
+        #expect(node.pipeline.queues()[node.pipeline.lane(Node.android)] == Pipeline.Queue())
     }
 
     @Test func newSubmissionsComeAfterAllThatWereNumbered() {

@@ -83,7 +83,8 @@ struct ModelOutbox {
             WaitingRow(
                 sequence: sequence, lane: row.notification.lane, token: row.token,
                 isUrgent: row.notification.isUrgent, size: row.size, attempts: row.attempts,
-                notBefore: row.notBefore, expiresAt: row.notification.expiresAt)
+                acceptedAt: row.notification.acceptedAt, notBefore: row.notBefore,
+                expiresAt: row.notification.expiresAt)
         }
         return OutboxContent(waiting: waiting, deadTokens: deadTokens, nextSequence: nextSequence)
     }

@@ -162,6 +162,8 @@ final class World {
             sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
     }
 
+    func end(_ ends: [Pipeline.End]) { end(ends.map { ($0.sequence, $0.ending) }) }
+
     func end(_ endings: [(sequence: Int64, ending: Ending)]) {
         for (sequence, ending) in endings {
             guard let entry = books.end(sequence, ending) else {

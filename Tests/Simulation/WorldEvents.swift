@@ -108,7 +108,7 @@ extension World {
                 if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
                 loads[id] = sequences
                 return
-            case .ended(let sequence, let ending): end([(sequence, ending)])
+            case .ended(let ended): end([ended])
             case .wait(let until):
                 if until <= now.monotonicNanoseconds { fail("\(id) waits for the past") }
                 return

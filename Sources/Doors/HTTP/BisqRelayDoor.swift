@@ -22,10 +22,12 @@ package final class BisqRelayDoor {
 
     private let settings: Settings
     private let dispatcher: Dispatcher
+    private let (bisq1, bisq2): (DoorFigures, DoorFigures)
 
     package init(settings: Settings, dispatcher: Dispatcher) {
         self.settings = settings
         self.dispatcher = dispatcher
+        (bisq1, bisq2) = (dispatcher.door("bisq1"), dispatcher.door("bisq2"))
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
@@ -50,7 +52,9 @@ package final class BisqRelayDoor {
         } catch {
             return respond(HTTPResponse(status: 400, text: error.description))
         }
-        dispatcher.submit(submission, awaitsOutcome: false) { respond(RelayGetForm.response(to: $0)) }
+        dispatcher.submit(submission, from: bisq1, awaitsOutcome: false) {
+            respond(RelayGetForm.response(to: $0))
+        }
     }
 
     // MARK: Bisq 2
@@ -70,7 +74,7 @@ package final class BisqRelayDoor {
         case .failure(let refusal): return respond(refusal.response)
         }
         let verdict = Verdict(respond, deadline: settings.outcomeDeadline)
-        dispatcher.submit(submission, awaitsOutcome: true) { verdict.take($0) }
+        dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }
     }
 
     /// Answers a POST once: with the end if it comes in time, else with what is known then. Keeps itself until it has,

@@ -46,8 +46,9 @@ final class PeerConnection: StreamHandler {
         // Kept until the end of the notification: the uid, not the request with its message and token.
         let uid = request.uid
         // A door that has gone on without this connection answers nobody.
-        door.dispatcher.submit(Submission(request), awaitsOutcome: request.awaitsOutcome) {
-            [weak self] receipt in
+        door.dispatcher.submit(
+            Submission(request), from: door.figures, awaitsOutcome: request.awaitsOutcome
+        ) { [weak self] receipt in
             guard let self else { return }
             if !isAnswered {
                 isAnswered = true

@@ -33,6 +33,7 @@ package final class PeerDoor {
     package internal(set) var counters = Counters()
     let settings: Settings
     let dispatcher: Dispatcher
+    let figures: DoorFigures
     let log: Logger
     /// Reused by all connections: cleared after each read.
     var turn = PeerTurn()
@@ -44,6 +45,7 @@ package final class PeerDoor {
     package init(settings: Settings, dispatcher: Dispatcher, log: Logger) {
         self.settings = settings
         self.dispatcher = dispatcher
+        figures = dispatcher.door("peer")
         self.log = log
     }
 

@@ -14,12 +14,18 @@ enum ExchangeEnd {
 protocol ConnectionOwner: AnyObject {
     /// There may be more room, or less.
     func connectionChanged(_ connection: GatewayConnection)
+    /// A request was answered, after so many nanoseconds.
+    func connection(_ connection: GatewayConnection, answeredAfter time: Int64)
     /// The gateway has sent a GOAWAY frame, with that word if it gave a reason.
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?)
     /// It takes nothing more and all its requests have ended. Called once, the last of all.
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd)
     /// Whether another connection can do its work.
     func isSpare(_ connection: GatewayConnection) -> Bool
+}
+
+extension ConnectionOwner {
+    func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {}
 }
 
 /// Why a connection is over.

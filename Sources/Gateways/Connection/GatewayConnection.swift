@@ -15,6 +15,8 @@ final class GatewayConnection {
         /// `nil` once its deadline has passed; the wire still has to give the tag back.
         var completion: Completion?
         var serial: UInt64
+        /// Monotonic nanoseconds.
+        var sentAt: Int64
     }
 
     private(set) var life: ConnectionLife
@@ -114,7 +116,7 @@ final class GatewayConnection {
         let now = EventLoop.monotonicNanoseconds
         nextSerial += 1
         requests += 1
-        let entry = Pending(completion: completion, serial: nextSerial)
+        let entry = Pending(completion: completion, serial: nextSerial, sentAt: now)
         let tag: Int
         if let free = freeTags.popLast() {
             tag = free
@@ -149,7 +151,9 @@ final class GatewayConnection {
         guard let completion = pending[tag].completion else { return }
         pending[tag].completion = nil
         let wasAnswered = if case .answered = end { true } else { false }
-        life.ended(wasAnswered: wasAnswered, at: EventLoop.monotonicNanoseconds)
+        let now = EventLoop.monotonicNanoseconds
+        life.ended(wasAnswered: wasAnswered, at: now)
+        if wasAnswered { owner?.connection(self, answeredAfter: now - pending[tag].sentAt) }
         completion(end, self)
     }
 

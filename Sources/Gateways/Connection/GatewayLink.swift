@@ -167,11 +167,15 @@ final class GatewayLink: ConnectionOwner {
     }
 
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
-        GatewayFigures.count(word, in: &counted.goAways)
+        counted.goAways.add(word ?? "-")
         log.notice(
             "gateway.goaway",
             metadata: ["host": "\(settings.url.authority)", "reason": "\(word ?? "-")"])
         if let word, isFault(word) { fault = word }
+    }
+
+    func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {
+        counted.answerTime.add(time)
     }
 
     func isSpare(_ connection: GatewayConnection) -> Bool {
@@ -234,7 +238,7 @@ final class GatewayLink: ConnectionOwner {
             fault = nil
             if suspicious.contains(reason) { suspect(reason) }
             if verdict.consequence == .ownFault {
-                GatewayFigures.count(reason, in: &counted.ownFaults)
+                counted.ownFaults.add(reason)
                 log.error("gateway.ownFault", metadata: ["reason": "\(reason)"])
             }
         case .tokenDead: fault = nil

@@ -112,7 +112,7 @@ private func many(_ count: Int) -> [Notification] {
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
         #expect(world.accepted.count == 1000)
         if isGraceful { #expect(world.apple.book.count == 1000) }
-        #expect(world.gateway.figures.goAways["Shutdown", default: 0] >= 9)
+        #expect(world.gateway.figures.goAways["Shutdown"] >= 9)
         #expect(world.apple.figures.connections >= 10)
         world.end()
     }
