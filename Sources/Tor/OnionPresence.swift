@@ -193,7 +193,7 @@ package final class OnionPresence {
                 await publishAgain(on: link)
             case .amiss(let loss, .restartTor):
                 enter(.lost(loss))
-                log.notice("tor is started anew")
+                log.notice("tor.restart")
                 _ = await drop(link, because: .closed)
                 await establishAgain()
                 begun = .now
@@ -207,7 +207,7 @@ package final class OnionPresence {
     }
 
     private func publishAgain(on link: TorLink) async {
-        log.notice("the onion service is given to tor anew")
+        log.notice("onion.publish_again")
         do {
             do throws(ControlError) {
                 try await service?.withdraw()
@@ -275,7 +275,7 @@ package final class OnionPresence {
             if let pulse { counted.take(pulse) }
         } catch {
             // An end of the connection tells itself; what tor refuses or says in another form is an answer.
-            log.debug("\(error)")
+            log.debug("tor.unanswered", metadata: ["reason": "\(error)"])
         }
         if !isStopping { heartbeat.start(after: settings.heartbeat) }
     }
