@@ -17,8 +17,8 @@ package enum ProtoError: Error, Equatable {
 }
 
 /// A field's number and how its value is written.
-struct ProtoField: Equatable {
-    enum WireType: UInt32 {
+package struct ProtoField: Equatable {
+    package enum WireType: UInt32 {
         case varint = 0
         case fixed64 = 1
         case lengthDelimited = 2
@@ -27,30 +27,30 @@ struct ProtoField: Equatable {
         case fixed32 = 5
     }
 
-    let number: UInt32
-    let type: WireType
+    package let number: UInt32
+    package let type: WireType
 }
 
 /// A place in a message's bytes: reads one field after the other, up to the message's end.
 ///
 /// It holds offsets only; the bytes are passed to each call, always the same. Every read is checked against the
 /// message's end, which lies within the bytes.
-struct ProtoReader {
+package struct ProtoReader {
     /// As deep as Java's reader goes.
     static let maximumGroupDepth = 100
 
-    private(set) var position: Int
-    let end: Int
+    package private(set) var position: Int
+    package let end: Int
 
-    init(_ range: Range<Int>) {
+    package init(_ range: Range<Int>) {
         position = range.lowerBound
         end = range.upperBound
     }
 
-    var isAtEnd: Bool { position == end }
+    package var isAtEnd: Bool { position == end }
 
     /// The next field's tag, or `nil` at the end of the message.
-    mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
+    package mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
         guard position < end else { return nil }
         // The reference reader, too, drops what five bytes have beyond 32 bits. Java's takes ten; no peer writes them.
         let tag = UInt32(truncatingIfNeeded: try varint(in: bytes, maximumSize: 5))
@@ -60,7 +60,7 @@ struct ProtoReader {
     }
 
     /// 64 bits; what a tenth byte has beyond them is dropped.
-    mutating func varint(in bytes: Span<UInt8>, maximumSize: Int = 10) throws(ProtoError) -> UInt64 {
+    package mutating func varint(in bytes: Span<UInt8>, maximumSize: Int = 10) throws(ProtoError) -> UInt64 {
         guard position < end else { throw .truncated }
         let first = bytes[position]
         if first < 0x80 {
@@ -79,20 +79,20 @@ struct ProtoReader {
     }
 
     /// Negative numbers take ten bytes on the wire; the low 32 bits count.
-    mutating func int32(in bytes: Span<UInt8>) throws(ProtoError) -> Int32 {
+    package mutating func int32(in bytes: Span<UInt8>) throws(ProtoError) -> Int32 {
         Int32(truncatingIfNeeded: try varint(in: bytes))
     }
 
-    mutating func int64(in bytes: Span<UInt8>) throws(ProtoError) -> Int64 {
+    package mutating func int64(in bytes: Span<UInt8>) throws(ProtoError) -> Int64 {
         Int64(truncatingIfNeeded: try varint(in: bytes))
     }
 
-    mutating func bool(in bytes: Span<UInt8>) throws(ProtoError) -> Bool {
+    package mutating func bool(in bytes: Span<UInt8>) throws(ProtoError) -> Bool {
         try varint(in: bytes) != 0
     }
 
     /// Where the bytes of a length-delimited value lie. The reader stands behind them.
-    mutating func delimited(in bytes: Span<UInt8>) throws(ProtoError) -> Range<Int> {
+    package mutating func delimited(in bytes: Span<UInt8>) throws(ProtoError) -> Range<Int> {
         let length = try varint(in: bytes, maximumSize: 5)
         guard length <= UInt64(end - position) else { throw .truncated }
         let start = position
@@ -100,7 +100,7 @@ struct ProtoReader {
         return start..<position
     }
 
-    mutating func string(in bytes: Span<UInt8>) throws(ProtoError) -> String {
+    package mutating func string(in bytes: Span<UInt8>) throws(ProtoError) -> String {
         let range = try delimited(in: bytes)
         guard let text = String(utf8: bytes.extracting(range)) else { throw .notUTF8 }
         return text
@@ -127,7 +127,7 @@ struct ProtoReader {
     }
 
     /// Steps over the value of a field nobody here knows, checking that it is well formed.
-    mutating func skip(_ field: ProtoField, in bytes: Span<UInt8>) throws(ProtoError) {
+    package mutating func skip(_ field: ProtoField, in bytes: Span<UInt8>) throws(ProtoError) {
         switch field.type {
         case .varint: _ = try varint(in: bytes)
         case .fixed64: try skip(byteCount: 8)

@@ -1,13 +1,13 @@
 /// Appends protobuf fields to bytes. Default values are left out, as proto3 does; the caller keeps the order.
-struct ProtoWriter {
-    private(set) var bytes: [UInt8]
+package struct ProtoWriter {
+    package private(set) var bytes: [UInt8]
 
     /// Goes on behind what is in `bytes` already.
-    init(appendingTo bytes: consuming [UInt8] = []) {
+    package init(appendingTo bytes: consuming [UInt8] = []) {
         self.bytes = bytes
     }
 
-    mutating func varint(_ value: UInt64) {
+    package mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -16,22 +16,22 @@ struct ProtoWriter {
         bytes.append(UInt8(rest))
     }
 
-    mutating func int64(_ number: UInt32, _ value: Int64) {
+    package mutating func int64(_ number: UInt32, _ value: Int64) {
         guard value != 0 else { return }
         tag(number, .varint)
         varint(UInt64(bitPattern: value))
     }
 
     /// Negative values are written with ten bytes, as protobuf's `int32` is.
-    mutating func int32(_ number: UInt32, _ value: Int32) {
+    package mutating func int32(_ number: UInt32, _ value: Int32) {
         int64(number, Int64(value))
     }
 
-    mutating func bool(_ number: UInt32, _ value: Bool) {
+    package mutating func bool(_ number: UInt32, _ value: Bool) {
         int64(number, value ? 1 : 0)
     }
 
-    mutating func string(_ number: UInt32, _ value: String) {
+    package mutating func string(_ number: UInt32, _ value: String) {
         guard !value.isEmpty else { return }
         tag(number, .lengthDelimited)
         varint(UInt64(value.utf8.count))
@@ -45,14 +45,30 @@ struct ProtoWriter {
         }
     }
 
+    package mutating func uint64(_ number: UInt32, _ value: UInt64) {
+        int64(number, Int64(bitPattern: value))
+    }
+
+    package mutating func data(_ number: UInt32, _ value: [UInt8]) {
+        guard !value.isEmpty else { return }
+        element(number, value)
+    }
+
+    /// One value of a `repeated bytes` field: written also when it is empty.
+    package mutating func element(_ number: UInt32, _ value: [UInt8]) {
+        tag(number, .lengthDelimited)
+        varint(UInt64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
     /// An embedded message: written also when it is empty, since its presence counts.
-    mutating func message(_ number: UInt32, _ write: (inout ProtoWriter) -> Void) {
+    package mutating func message(_ number: UInt32, _ write: (inout ProtoWriter) -> Void) {
         tag(number, .lengthDelimited)
         delimited(write)
     }
 
     /// What `write` appends, with its length before it.
-    mutating func delimited(_ write: (inout ProtoWriter) -> Void) {
+    package mutating func delimited(_ write: (inout ProtoWriter) -> Void) {
         let start = bytes.count
         bytes.append(0)
         write(&self)

@@ -6,7 +6,18 @@ package enum Vectors {
     package static func bisq<Entry: Decodable>(_ key: String, as type: Entry.Type = Entry.self) throws
         -> Entry
     {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "bisq-vectors.json")
+        try read(key, of: "bisq-vectors.json")
+    }
+
+    /// What is under `key` of `seed-systems-vectors.json`, decoded.
+    package static func seed<Entry: Decodable>(_ key: String, as type: Entry.Type = Entry.self) throws
+        -> Entry
+    {
+        try read(key, of: "seed-systems-vectors.json")
+    }
+
+    private static func read<Entry: Decodable>(_ key: String, of name: String) throws -> Entry {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name)
         let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
         guard let part = all?[key] else { throw MissingVectors(key: key) }
         return try JSONDecoder().decode(

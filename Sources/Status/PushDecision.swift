@@ -1,0 +1,84 @@
+/// What is done with an entry, before any gateway is asked.
+package enum PushDecision: Equatable, Sendable {
+    /// Nothing is sent, and this is told.
+    case answered(PushResult)
+    case send(Registration)
+
+    /// In status-go's order (`protocol/pushnotificationserver/server.go`).
+    ///
+    /// - Parameter registration: of the entry's key and installation; `nil` when there is none, or was one.
+    package init(_ entry: PushEntry, _ registration: Registration?) {
+        if entry.type == 0 {
+            self = .answered(.untold)
+        } else if let registration {
+            if !isSame(entry.accessToken, registration.accessToken) {
+                self = .answered(.wrongToken)
+            } else {
+                self = registration.lets(entry) ? .send(registration) : .answered(.accepted)
+            }
+        } else {
+            self = .answered(.notRegistered)
+        }
+    }
+}
+
+extension Registration {
+    /// Whether the owner of the phone wants to be told.
+    fileprivate func lets(_ entry: PushEntry) -> Bool {
+        switch entry.type {
+        case 1:
+            !blockedChats.contains(entry.chatID) && !mutedChats.contains(entry.chatID)
+                && !blockedChats.contains(entry.author)
+        case 2:
+            !blocksMentions && allowedMentionChats.contains(entry.chatID)
+                && !blockedChats.contains(entry.author)
+        case 3: !blockedChats.contains(entry.author)
+        default: true
+        }
+    }
+}
+
+/// Compares in a time that says nothing of where two texts of one length differ.
+private func isSame(_ one: String, _ other: String) -> Bool {
+    let (one, other) = (Array(one.utf8), Array(other.utf8))
+    guard one.count == other.count else { return false }
+    var difference: UInt8 = 0
+    for index in one.indices { difference |= one[index] ^ other[index] }
+    return difference == 0
+}
+
+/// What the phone is to show and to be told; the words are status-go's (`gorush.go`).
+package struct PushContent: Equatable, Sendable {
+    package let text: String
+    /// Beside Apple's own dictionary; for FCM the data. `0x` and hex digits, in the order of their names.
+    package let data: [(name: String, value: String)]
+
+    package init(_ entry: PushEntry) {
+        text =
+            switch entry.type {
+            case 1: "You have a new message"
+            case 3: "Someone requested to join a community you are an admin of"
+            default: "Someone mentioned you"
+            }
+        data = [
+            ("chatId", hex(entry.chatID)), ("encryptedMessage", hex(entry.message)),
+            ("publicKey", hex(entry.keyHash)),
+        ]
+    }
+
+    package static func == (one: PushContent, other: PushContent) -> Bool {
+        one.text == other.text && one.data.elementsEqual(other.data, by: ==)
+    }
+}
+
+private func hex(_ bytes: [UInt8]) -> String {
+    var text = Array("0x".utf8)
+    text.reserveCapacity(2 + 2 * bytes.count)
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}
+
+private let digits = Array("0123456789abcdef".utf8)

@@ -1,0 +1,99 @@
+import Wire
+
+/// One wish to wake a phone: Status' `PushNotification`.
+package struct PushEntry: Equatable, Sendable {
+    package var accessToken = ""
+    /// SHAKE-256 of the chat id's text.
+    package var chatID: [UInt8] = []
+    /// SHAKE-256 of the receiving client's key.
+    package var keyHash: [UInt8] = []
+    package var installationID = ""
+    /// For the phone; clients leave it empty.
+    package var message: [UInt8] = []
+    /// 0 none, 1 message, 2 mention, 3 a request to join a community; others are taken for mentions.
+    package var type: UInt64 = 0
+    /// SHAKE-256 of the sender's key as text.
+    package var author: [UInt8] = []
+
+    package init() {}
+
+    init(_ bytes: [UInt8], in range: Range<Int>) throws(ProtoError) {
+        let span = bytes.span
+        var reader = ProtoReader(range)
+        while let field = try reader.nextField(in: span) {
+            switch (field.number, field.type) {
+            case (1, .lengthDelimited): accessToken = try reader.string(in: span)
+            case (2, .lengthDelimited): chatID = Array(bytes[try reader.delimited(in: span)])
+            case (3, .lengthDelimited): keyHash = Array(bytes[try reader.delimited(in: span)])
+            case (4, .lengthDelimited): installationID = try reader.string(in: span)
+            case (5, .lengthDelimited): message = Array(bytes[try reader.delimited(in: span)])
+            case (6, .varint): type = try reader.varint(in: span)
+            case (7, .lengthDelimited): author = Array(bytes[try reader.delimited(in: span)])
+            default: try reader.skip(field, in: span)
+            }
+        }
+    }
+}
+
+/// Status' `PushNotificationRequest`.
+package struct PushRequest: Equatable, Sendable {
+    package var entries: [PushEntry] = []
+    /// The sender's own, echoed in the answer; a request without one gets none.
+    package var messageID: [UInt8] = []
+    /// Whether there were more entries than these.
+    package var isOverLimit = false
+
+    /// - Parameter limit: the most entries that are read.
+    package init(_ bytes: [UInt8], limit: Int) throws(ProtoError) {
+        let span = bytes.span
+        var reader = ProtoReader(0..<bytes.count)
+        while let field = try reader.nextField(in: span) {
+            switch (field.number, field.type) {
+            case (1, .lengthDelimited):
+                let range = try reader.delimited(in: span)
+                isOverLimit = entries.count == limit
+                if !isOverLimit { entries.append(try PushEntry(bytes, in: range)) }
+            case (2, .lengthDelimited): messageID = Array(bytes[try reader.delimited(in: span)])
+            default: try reader.skip(field, in: span)
+            }
+        }
+    }
+}
+
+/// What becomes of an entry, and what its sender is told; the raw values are kept in the store.
+package enum PushResult: UInt8, Equatable, Sendable {
+    /// Nothing is told of an entry without a type.
+    case untold = 0
+    /// Handed over, or filtered: a sender must not be able to tell a block.
+    case accepted = 1
+    case wrongToken = 2
+    case notRegistered = 3
+    case `internal` = 4
+
+    /// The numbers of Status' `PushNotificationReport`.
+    fileprivate var error: UInt64 {
+        switch self {
+        case .untold, .accepted: 0
+        case .wrongToken: 1
+        case .internal: 2
+        case .notRegistered: 3
+        }
+    }
+}
+
+/// The answer to a request: one report for each entry that has a type, in the request's order.
+package enum PushResponse {
+    package static func encoded(_ results: [PushResult], to request: PushRequest) -> [UInt8] {
+        var writer = ProtoWriter()
+        writer.data(1, request.messageID)
+        for (entry, result) in zip(request.entries, results) where result != .untold {
+            writer.message(2) { report in
+                report.bool(1, result == .accepted)
+                report.uint64(2, result.error)
+                report.data(3, entry.keyHash)
+                report.string(4, entry.installationID)
+            }
+        }
+        return writer.bytes
+    }
+}
