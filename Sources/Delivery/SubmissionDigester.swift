@@ -18,7 +18,10 @@ package final class SubmissionDigester {
         write(UInt8(ascii: "t"), recipient.app, host, recipient.deviceToken)
         let token = digest(text)
         write(UInt8(ascii: "c"), recipient.app, host, recipient.deviceToken)
-        append(submission.message)
+        switch submission.content {
+        case .bisq(let content): append(content.message)
+        case .prepared(let push): append(push.body)
+        }
         let content = digest(text)
         var identity = content
         if let uid = submission.uid {

@@ -10,12 +10,12 @@ package struct App: Sendable {
     package let gateway: GatewayKind
     /// False when the operator gave no credentials for it.
     package let isEnabled: Bool
-    /// Bytes of what the gateway counts against its limit for this notification.
-    package let payloadSize: @Sendable (Notification) -> Int
+    /// Bytes that the gateway counts against its limit for one of Bisq's messages.
+    package let payloadSize: @Sendable (BisqContent) -> Int
 
     package init(
         name: String, gateway: GatewayKind, isEnabled: Bool,
-        payloadSize: @escaping @Sendable (Notification) -> Int
+        payloadSize: @escaping @Sendable (BisqContent) -> Int
     ) {
         self.name = name
         self.gateway = gateway

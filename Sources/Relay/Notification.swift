@@ -41,32 +41,40 @@ package struct Notification: Equatable, Sendable {
     package let isSandbox: Bool
     /// APNs: lower-case hex digits. FCM: as given.
     package let deviceToken: String
-    /// Printable ASCII, nothing that JSON must escape.
-    package let message: String
-    package let isUrgent: Bool
-    package let hasSound: Bool
-    package let isMutableContent: Bool
-    package let isContentAvailable: Bool
+    package let content: Content
     /// Milliseconds since 1970.
     package let expiresAt: Int64
     /// Milliseconds since 1970.
     package let acceptedAt: Int64
 
     package init(
-        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String,
-        isUrgent: Bool,
-        hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64, acceptedAt: Int64
+        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, content: Content,
+        expiresAt: Int64, acceptedAt: Int64
     ) {
         self.id = id
         self.app = app
         self.isSandbox = isSandbox
         self.deviceToken = deviceToken
-        self.message = message
-        self.isUrgent = isUrgent
-        self.hasSound = hasSound
-        self.isMutableContent = isMutableContent
-        self.isContentAvailable = isContentAvailable
+        self.content = content
         self.expiresAt = expiresAt
         self.acceptedAt = acceptedAt
     }
+
+    /// One of Bisq's.
+    package init(
+        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String,
+        isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,
+        acceptedAt: Int64
+    ) {
+        self.init(
+            id: id, app: app, isSandbox: isSandbox, deviceToken: deviceToken,
+            content: .bisq(
+                BisqContent(
+                    message: message, isUrgent: isUrgent, hasSound: hasSound,
+                    isMutableContent: isMutableContent, isContentAvailable: isContentAvailable)),
+            expiresAt: expiresAt, acceptedAt: acceptedAt)
+    }
+
+    /// Bytes of content and token.
+    package var size: Int { content.byteCount + deviceToken.utf8.count }
 }

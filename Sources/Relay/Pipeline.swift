@@ -101,7 +101,7 @@ package struct Pipeline: Sendable {
         } catch {
             return .answered(.refused(error))
         }
-        let size = notification.message.utf8.count + notification.deviceToken.utf8.count
+        let size = notification.size
         if let busy = admission.admit(token: digests.token, size: size, at: now) {
             return .answered(.busy(busy))
         }
@@ -112,7 +112,7 @@ package struct Pipeline: Sendable {
                 sequence: sequence, token: digests.token, lane: delivery.lane(notification.lane), size: size,
                 acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestLifetime),
-                isUrgent: notification.isUrgent, body: .init(notification)))
+                isUrgent: notification.content.isUrgent, body: .init(notification)))
         bodyBytes += size
         changes.append(
             .store(StoreRequest(sequence: sequence, notification: notification, digests: digests)))

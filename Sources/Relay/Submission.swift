@@ -32,30 +32,37 @@ package struct Submission: Equatable, Sendable {
     package var app: String
     /// APNs: hex digits. FCM: as Google gave it.
     package var deviceToken: String
-    /// What the phone gets under the key `encrypted`.
-    package var message: String
-    /// Shown at once, as an alert; otherwise a background push.
-    package var isUrgent: Bool
-    package var hasSound: Bool
-    package var isMutableContent: Bool
-    package var isContentAvailable: Bool
+    package var content: Content
+    /// Bytes of a prepared push that the gateway counts against its limit; `nil`: those of its body.
+    package var payloadSize: Int?
     /// Milliseconds since 1970; 0: the node's default.
     package var expiresAt: Int64
 
     package init(
-        uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, message: String,
-        isUrgent: Bool = false, hasSound: Bool = false, isMutableContent: Bool = false,
-        isContentAvailable: Bool = false, expiresAt: Int64 = 0
+        uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,
+        payloadSize: Int? = nil, expiresAt: Int64 = 0
     ) {
         self.uid = uid
         self.platform = platform
         self.app = app
         self.deviceToken = deviceToken
-        self.message = message
-        self.isUrgent = isUrgent
-        self.hasSound = hasSound
-        self.isMutableContent = isMutableContent
-        self.isContentAvailable = isContentAvailable
+        self.content = content
+        self.payloadSize = payloadSize
         self.expiresAt = expiresAt
+    }
+
+    /// One of Bisq's.
+    package init(
+        uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, message: String,
+        isUrgent: Bool = false, hasSound: Bool = false, isMutableContent: Bool = false,
+        isContentAvailable: Bool = false, expiresAt: Int64 = 0
+    ) {
+        self.init(
+            uid: uid, platform: platform, app: app, deviceToken: deviceToken,
+            content: .bisq(
+                BisqContent(
+                    message: message, isUrgent: isUrgent, hasSound: hasSound,
+                    isMutableContent: isMutableContent, isContentAvailable: isContentAvailable)),
+            expiresAt: expiresAt)
     }
 }

@@ -49,14 +49,20 @@ package struct Validator: Sendable {
         if let uid = submission.uid, !isUid(uid) { throw .badMessage }
         let notification = Notification(
             id: id, app: recipient.app, isSandbox: recipient.isSandbox, deviceToken: recipient.deviceToken,
-            message: submission.message,
-            isUrgent: submission.isUrgent, hasSound: submission.hasSound,
-            isMutableContent: submission.isMutableContent, isContentAvailable: submission.isContentAvailable,
+            content: submission.content,
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime.milliseconds : submission.expiresAt,
             acceptedAt: now.unixMilliseconds)
-        guard MessageText.isValid(notification.message, for: app.gateway) else { throw .badMessage }
-        guard app.payloadSize(notification) <= Validator.payloadLimit else { throw .messageTooLarge }
+        let payloadSize: Int
+        switch submission.content {
+        case .bisq(let content):
+            guard MessageText.isValid(content.message, for: app.gateway) else { throw .badMessage }
+            payloadSize = app.payloadSize(content)
+        case .prepared(let push):
+            guard !push.body.isEmpty, Validator.isCollapseID(push.collapseID) else { throw .badMessage }
+            payloadSize = submission.payloadSize ?? push.body.utf8.count
+        }
+        guard payloadSize <= Validator.payloadLimit else { throw .messageTooLarge }
         guard notification.expiresAt > now.unixMilliseconds,
             notification.expiresAt <= now.unixMilliseconds + Validator.longestLifetime.milliseconds
         else { throw .badExpiry }
@@ -65,6 +71,13 @@ package struct Validator: Sendable {
 
     private func isUid(_ uid: String) -> Bool {
         (1...64).contains(uid.utf8.count) && uid.utf8.span.allSatisfy { (0x20...0x7e).contains($0) }
+    }
+
+    /// It goes into a header as it is.
+    private static func isCollapseID(_ id: String?) -> Bool {
+        guard let id else { return true }
+        return (1...PreparedPush.longestCollapseID).contains(id.utf8.count)
+            && id.utf8.span.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 

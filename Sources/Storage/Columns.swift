@@ -9,31 +9,51 @@ struct Flags: OptionSet {
     static let sound = Flags(rawValue: 4)
     static let mutableContent = Flags(rawValue: 8)
     static let contentAvailable = Flags(rawValue: 16)
+    /// What is under `message` was made by a door.
+    static let prepared = Flags(rawValue: 32)
+    static let alert = Flags(rawValue: 64)
+    /// Two bits: ``PreparedPush/Expiry``.
+    static let expiryShift: Int64 = 7
+    static let expiryMask: Int64 = 3
 }
 
 extension Notification {
     var flags: Int64 {
         var flags: Flags = []
         if isSandbox { flags.insert(.sandbox) }
-        if isUrgent { flags.insert(.urgent) }
-        if hasSound { flags.insert(.sound) }
-        if isMutableContent { flags.insert(.mutableContent) }
-        if isContentAvailable { flags.insert(.contentAvailable) }
-        return flags.rawValue
+        if content.isUrgent { flags.insert(.urgent) }
+        switch content {
+        case .bisq(let content):
+            if content.hasSound { flags.insert(.sound) }
+            if content.isMutableContent { flags.insert(.mutableContent) }
+            if content.isContentAvailable { flags.insert(.contentAvailable) }
+            return flags.rawValue
+        case .prepared(let push):
+            flags.insert(.prepared)
+            if push.kind == .alert { flags.insert(.alert) }
+            return flags.rawValue | push.expiry.rawValue << Flags.expiryShift
+        }
     }
+}
 
-    init(
-        id: NotificationID, app: String, flags: Int64, deviceToken: String, message: String,
-        acceptedAt: Int64,
-        expiresAt: Int64
-    ) {
-        let flags = Flags(rawValue: flags)
+extension BisqContent {
+    init(flags: Flags, message: String) {
         self.init(
-            id: id, app: app, isSandbox: flags.contains(.sandbox), deviceToken: deviceToken, message: message,
-            isUrgent: flags.contains(.urgent), hasSound: flags.contains(.sound),
+            message: message, isUrgent: flags.contains(.urgent), hasSound: flags.contains(.sound),
             isMutableContent: flags.contains(.mutableContent),
-            isContentAvailable: flags.contains(.contentAvailable),
-            expiresAt: expiresAt, acceptedAt: acceptedAt)
+            isContentAvailable: flags.contains(.contentAvailable))
+    }
+}
+
+extension PreparedPush {
+    init(flags: Flags, body: String, android: String, collapseID: String?) {
+        self.init(
+            body: body, android: android, kind: flags.contains(.alert) ? .alert : .background,
+            isUrgent: flags.contains(.urgent),
+            // Three of the four values are ours; nobody writes the fourth.
+            expiry: Expiry(rawValue: flags.rawValue >> Flags.expiryShift & Flags.expiryMask)
+                ?? .withNotification,
+            collapseID: collapseID)
     }
 }
 

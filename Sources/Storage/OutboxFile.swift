@@ -44,7 +44,7 @@ package struct OutboxFile: ~Copyable {
         let connection = try Connection(path: path, isReadOnly: isReadOnly)
         if !isReadOnly { try Schema.promise(connection) }
         let version = try connection.firstInteger("PRAGMA user_version") ?? 0
-        guard version == Schema.version else { throw Schema.otherVersion(version) }
+        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
         self.connection = connection
     }
 
@@ -77,7 +77,7 @@ package struct OutboxFile: ~Copyable {
         var summary = Summary()
         let waiting = try Statement(
             """
-            SELECT count(*), coalesce(sum(length(token) + length(message)), 0), min(accepted_at)
+            SELECT count(*), coalesce(sum(length(token) + length(CAST(message AS BLOB))), 0), min(accepted_at)
             FROM notification
             """, on: connection)
         if try waiting.step() {
@@ -103,7 +103,7 @@ package struct OutboxFile: ~Copyable {
     package func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
         let statement = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, length(token) + length(message), attempts, not_before,
+            SELECT sequence, app, flags, token_digest, length(token) + length(CAST(message AS BLOB)), attempts, not_before,
                 accepted_at, expires_at
             FROM notification WHERE ?1 IS NULL OR app = ?1 ORDER BY sequence
             """, on: connection)

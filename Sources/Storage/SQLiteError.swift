@@ -34,6 +34,9 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
         """
     }
 
+    /// For faults that SQLite doesn't know.
+    static var generic: Int32 { SQLITE_ERROR }
+
     var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 }
 

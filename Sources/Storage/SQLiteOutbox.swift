@@ -8,6 +8,10 @@ import Relay
 package actor SQLiteOutbox: Outbox {
     private let thread: StoreThread
     private var store: Store?
+    /// Changes of doors' tables that wait for the next commit.
+    private var writes: [DoorWrite] = []
+    /// Transactions that have come to their end.
+    private(set) var commits = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -30,11 +34,63 @@ package actor SQLiteOutbox: Outbox {
     }
 
     package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
-        try translated { (store) throws(SQLiteError) in try store.commit(changes) }
+        let writes = writes
+        self.writes = []
+        commits += 1
+        do throws(OutboxError) {
+            let (results, failures) = try translated { (store) throws(SQLiteError) in
+                try store.commit(changes, writes)
+            }
+            for (write, failure) in zip(writes, failures) { write.end(failure.map(translation)) }
+            return results
+        } catch {
+            for write in writes { write.end(error) }
+            throw error
+        }
     }
 
     package func notifications(_ sequences: [Int64]) throws(OutboxError) -> [Int64: Notification] {
         try translated { (store) throws(SQLiteError) in try store.notifications(sequences) }
+    }
+
+    // MARK: Tables of doors
+
+    /// Makes a door's tables, or brings them up to date. Before anything is asked of them.
+    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
+        try translated { (store) throws(SQLiteError) in try store.open(kind) }
+    }
+
+    func read<Tables: DoorTables, Value: Sendable>(
+        _ kind: Tables.Type, _ body: @Sendable (Tables) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        try translated { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+    }
+
+    /// Changes a door's tables: with all else that waits, in the outbox's next commit. Durable when it returns; when it
+    /// throws, nothing was changed.
+    func write<Tables: DoorTables, Value: Sendable>(
+        _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(SQLiteError) -> Value
+    ) async throws(OutboxError) -> Value {
+        let result: Result<Value, OutboxError> = await withCheckedContinuation { continuation in
+            var value: Value?
+            writes.append(
+                DoorWrite(
+                    run: { (store) throws(SQLiteError) in value = try body(store.tables(kind)) },
+                    end: { failure in
+                        guard let value, failure == nil else {
+                            return continuation.resume(returning: .failure(failure ?? .failed("no value")))
+                        }
+                        continuation.resume(returning: .success(value))
+                    }))
+            // Those that are on their way to this thread come before it.
+            if writes.count == 1 { Task { commitWrites() } }
+        }
+        return try result.get()
+    }
+
+    private func commitWrites() {
+        // A commit of the outbox may have taken them along. What fails is told to each.
+        if !writes.isEmpty { _ = try? commit([]) }
     }
 
     package func close() {
@@ -51,7 +107,11 @@ package actor SQLiteOutbox: Outbox {
             }
             return try body(store)
         } catch {
-            throw error.isDiskFull ? .full : .failed(error.description)
+            throw translation(error)
         }
+    }
+
+    private func translation(_ error: SQLiteError) -> OutboxError {
+        error.isDiskFull ? .full : .failed(error.description)
     }
 }

@@ -4,9 +4,13 @@ import CSQLite
 ///
 /// `notification` holds what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over it).
 /// `identity` and `dead_token` hold keyed digests only, and how a notification ended: one that neither waits nor has an
-/// ending was delivered.
+/// ending was delivered. `door` tells how far the tables of each door have come (``DoorSchema``).
 enum Schema {
-    static let version: Int64 = 1
+    static let version: Int64 = 2
+    /// The first that has the table `door`.
+    static let firstWithDoors: Int64 = 2
+    /// The operator's commands read these: all columns that they ask for are there.
+    static let readable: ClosedRange<Int64> = 1...version
 
     private static let tables = """
         CREATE TABLE notification (
@@ -20,7 +24,9 @@ enum Schema {
             accepted_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
-            not_before INTEGER NOT NULL DEFAULT 0
+            not_before INTEGER NOT NULL DEFAULT 0,
+            collapse_id TEXT,
+            android TEXT
         ) STRICT;
         CREATE TABLE identity (
             sequence INTEGER PRIMARY KEY,
@@ -36,21 +42,36 @@ enum Schema {
             since INTEGER NOT NULL,
             buried_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        \(DoorSchema.versions)
         """
 
-    /// Makes a new database ready or checks an old one.
+    /// What makes version 2 of version 1: columns for pushes that doors prepare, and room for tables of doors.
+    private static let secondVersion = """
+        ALTER TABLE notification ADD COLUMN collapse_id TEXT;
+        ALTER TABLE notification ADD COLUMN android TEXT;
+        \(DoorSchema.versions)
+        """
+
+    /// Makes a new database ready, or checks an old one and brings it to this version.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
         try promise(connection)
         switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
-        case 0:
-            try connection.execute("BEGIN IMMEDIATE; \(tables) PRAGMA user_version = \(version); COMMIT")
-        case version:
-            guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else {
-                return
-            }
-            throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
+        case 0: try change(connection, tables)
+        case 1:
+            try check(connection)
+            try change(connection, secondVersion)
+        case version: try check(connection)
         case let other: throw otherVersion(other)
         }
+    }
+
+    private static func change(_ connection: borrowing Connection, _ statements: String) throws(SQLiteError) {
+        try connection.execute("BEGIN IMMEDIATE; \(statements) PRAGMA user_version = \(version); COMMIT")
+    }
+
+    private static func check(_ connection: borrowing Connection) throws(SQLiteError) {
+        guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else { return }
+        throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
     }
 
     /// For whoever writes.

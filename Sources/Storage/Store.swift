@@ -6,12 +6,16 @@ import Relay
 final class Store {
     private let begin: Statement
     private let end: Statement
+    private let savepoint: Statement
+    private let release: Statement
+    private let undo: Statement
     private let insertIdentity: Statement
     private let findIdentity: Statement
     private let endIdentity: Statement
     private let oldestIdentities: Statement
     private let deleteIdentities: Statement
     private let insertNotification: Statement
+    private let insertPrepared: Statement
     private let deleteNotification: Statement
     private let postpone: Statement
     private let selectNotification: Statement
@@ -24,6 +28,7 @@ final class Store {
     /// Of all identities up to here only those of waiting notifications are left.
     private var forgottenUpTo: Int64 = 0
     private var storedSinceForgetting = 0
+    private var doors: [ObjectIdentifier: any DoorTables] = [:]
 
     /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
     private static let forgottenAtOnce = 5000
@@ -35,6 +40,9 @@ final class Store {
         try Schema.prepare(connection)
         begin = try Statement("BEGIN IMMEDIATE", on: connection)
         end = try Statement("COMMIT", on: connection)
+        savepoint = try Statement("SAVEPOINT door", on: connection)
+        release = try Statement("RELEASE door", on: connection)
+        undo = try Statement("ROLLBACK TO door", on: connection)
         insertIdentity = try Statement(
             "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
             on: connection)
@@ -62,12 +70,19 @@ final class Store {
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection)
+        insertPrepared = try Statement(
+            """
+            INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                collapse_id, android)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, on: connection)
         deleteNotification = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
         postpone = try Statement(
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         selectNotification = try Statement(
             """
-            SELECT id, app, flags, token, message, accepted_at, expires_at FROM notification WHERE sequence = ?
+            SELECT id, app, flags, token, message, accepted_at, expires_at, collapse_id, android
+            FROM notification WHERE sequence = ?
             """, on: connection)
         bury = try Statement(
             "INSERT OR REPLACE INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?)", on: connection)
@@ -88,8 +103,14 @@ final class Store {
         known.committed()
     }
 
-    func commit(_ changes: [OutboxChange]) throws(SQLiteError) -> [StoreResult] {
+    /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
+    ///
+    /// - Returns: A result for each `store`, and for each of `writes` why nothing of it was done, or `nil`.
+    func commit(
+        _ changes: [OutboxChange], _ writes: [DoorWrite] = []
+    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
         var results: [StoreResult] = []
+        var failures: [SQLiteError?] = []
         var hasForgotten = false
         let forgottenBefore = forgottenUpTo
         try begin.run()
@@ -118,6 +139,7 @@ final class Store {
                     hasForgotten = true
                 }
             }
+            for write in writes { failures.append(try failure(of: write)) }
             try end.run()
         } catch {
             // Some errors have rolled back by themselves; then there is nothing left to roll back.
@@ -132,7 +154,38 @@ final class Store {
         if hasForgotten {
             sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         }
-        return results
+        return (results, failures)
+    }
+
+    // MARK: Doors
+
+    /// Makes a door's tables, or brings them up to date.
+    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(SQLiteError) {
+        try DoorSchema.prepare(kind, on: connection)
+        doors[ObjectIdentifier(kind)] = try kind.init(connection)
+    }
+
+    /// Those of a door that has been opened.
+    func tables<Tables: DoorTables>(_ kind: Tables.Type) -> Tables {
+        guard let tables = doors[ObjectIdentifier(kind)] as? Tables else {
+            preconditionFailure("the tables of \(kind.name) have not been opened")
+        }
+        return tables
+    }
+
+    private func failure(of write: DoorWrite) throws(SQLiteError) -> SQLiteError? {
+        try savepoint.run()
+        do throws(SQLiteError) {
+            try write.run(self)
+            try release.run()
+            return nil
+        } catch {
+            // A full disk undoes all that was to be committed.
+            guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
+            try undo.run()
+            try release.run()
+            return error
+        }
     }
 
     private func add(_ request: StoreRequest) throws(SQLiteError) -> StoreResult {
@@ -146,19 +199,33 @@ final class Store {
         try insertIdentity.bind(3, high: digests.content.high, low: digests.content.low)
         try insertIdentity.bind(4, notification.acceptedAt)
         try insertIdentity.run()
-        try insertNotification.bind(1, request.sequence)
-        try insertNotification.bind(2, high: notification.id.high, low: notification.id.low)
-        try insertNotification.bind(3, notification.app)
-        try insertNotification.bind(4, notification.flags)
-        try insertNotification.bind(5, notification.deviceToken)
-        try insertNotification.bind(6, notification.message)
-        try insertNotification.bind(7, high: digests.token.high, low: digests.token.low)
-        try insertNotification.bind(8, notification.acceptedAt)
-        try insertNotification.bind(9, notification.expiresAt)
-        try insertNotification.run()
+        switch notification.content {
+        case .bisq(let content): try insert(request, content.message, by: insertNotification)
+        case .prepared(let push):
+            try insertPrepared.bind(10, push.collapseID)
+            try insertPrepared.bind(11, push.android)
+            try insert(request, push.body, by: insertPrepared)
+        }
         known.enter(digests.identity, at: request.sequence)
         storedSinceForgetting += 1
         return .stored
+    }
+
+    private func insert(
+        _ request: StoreRequest, _ message: String, by statement: borrowing Statement
+    ) throws(SQLiteError) {
+        let notification = request.notification
+        let token = request.digests.token
+        try statement.bind(1, request.sequence)
+        try statement.bind(2, high: notification.id.high, low: notification.id.low)
+        try statement.bind(3, notification.app)
+        try statement.bind(4, notification.flags)
+        try statement.bind(5, notification.deviceToken)
+        try statement.bind(6, message)
+        try statement.bind(7, high: token.high, low: token.low)
+        try statement.bind(8, notification.acceptedAt)
+        try statement.bind(9, notification.expiresAt)
+        try statement.run()
     }
 
     /// What became of the one that was stored there; `nil` when that was another one.
@@ -246,19 +313,27 @@ final class Store {
 
     private var presentNotification: Notification {
         let id = selectNotification.pair(0)
+        let flags = Flags(rawValue: selectNotification.integer(2))
+        let text = selectNotification.text(4)
+        let content: Content =
+            flags.contains(.prepared)
+            ? .prepared(
+                PreparedPush(
+                    flags: flags, body: text, android: selectNotification.text(8),
+                    collapseID: selectNotification.isNull(7) ? nil : selectNotification.text(7)))
+            : .bisq(BisqContent(flags: flags, message: text))
         return Notification(
             id: NotificationID(high: id.high, low: id.low), app: selectNotification.text(1),
-            flags: selectNotification.integer(2), deviceToken: selectNotification.text(3),
-            message: selectNotification.text(4), acceptedAt: selectNotification.integer(5),
-            expiresAt: selectNotification.integer(6))
+            isSandbox: flags.contains(.sandbox), deviceToken: selectNotification.text(3), content: content,
+            expiresAt: selectNotification.integer(6), acceptedAt: selectNotification.integer(5))
     }
 
     func content() throws(SQLiteError) -> OutboxContent {
         var content = OutboxContent()
         let waiting = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, length(token) + length(message), attempts, accepted_at,
-                not_before, expires_at FROM notification ORDER BY sequence
+            SELECT sequence, app, flags, token_digest, length(token) + length(CAST(message AS BLOB)), attempts,
+                accepted_at, not_before, expires_at FROM notification ORDER BY sequence
             """, on: connection)
         while try waiting.step() {
             let flags = Flags(rawValue: waiting.integer(2))
@@ -285,5 +360,5 @@ final class Store {
 }
 
 extension Digest {
-    fileprivate init(_ pair: (high: UInt64, low: UInt64)) { self.init(high: pair.high, low: pair.low) }
+    init(_ pair: (high: UInt64, low: UInt64)) { self.init(high: pair.high, low: pair.low) }
 }

@@ -45,13 +45,14 @@ private func checkRequest(_ request: HTTPRequest) {
     case .storing:
         guard case .store(let request)? = pipeline.takeChanges().first else { preconditionFailure() }
         let notification = request.notification
+        guard case .bisq(let content) = notification.content else { preconditionFailure("not Bisq's") }
         precondition(
-            (notification.message + notification.deviceToken).utf8.allSatisfy {
+            (content.message + notification.deviceToken).utf8.allSatisfy {
                 (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
             }, "a character that JSON must escape")
         precondition(
             notification.deviceToken.utf8.allSatisfy { $0 != UInt8(ascii: "/") }, "a path of its own")
-        precondition(notification.message.utf8.count < Validator.payloadLimit)
+        precondition(content.message.utf8.count < Validator.payloadLimit)
     }
 }
 

@@ -35,3 +35,22 @@ func expect<Value: Equatable>(
 ) {
     #expect(value == expected, sourceLocation: sourceLocation)
 }
+
+/// A push that its door has made, on its way.
+func notification(
+    _ push: PreparedPush, expiresAt: Int64 = 1_800_000_000_999, acceptedAt: Int64 = 1_700_000_000_999
+) -> Notification {
+    Notification(
+        id: NotificationID(high: 1, low: 2), app: "app", isSandbox: false,
+        deviceToken: String(repeating: "ab", count: 32), content: .prepared(push), expiresAt: expiresAt,
+        acceptedAt: acceptedAt)
+}
+
+extension Notification {
+    /// For those that ``notification(message:deviceToken:isSandbox:isUrgent:hasSound:isMutableContent:isContentAvailable:expiresAt:id:)``
+    /// has made.
+    var bisq: BisqContent {
+        guard case .bisq(let content) = content else { preconditionFailure("a prepared push") }
+        return content
+    }
+}

@@ -13,7 +13,7 @@ import Testing
         let changes = node.take()
         guard changes.count == 1, case .store(let request) = changes[0] else { return #expect(Bool(false)) }
         #expect(request.sequence == handle.sequence)
-        #expect(request.notification.message == Sample.message)
+        #expect(request.notification.content == Sample.android().content)
         #expect(request.digests == Sample.digests(Sample.android("u"), to: Sample.androidPhone))
         #expect(node.next() == .idle)
         #expect(node.pipeline.stored(handle, result: .stored, at: node.now) == .stored)

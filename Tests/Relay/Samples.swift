@@ -57,7 +57,12 @@ enum Sample {
 
     static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         let token = digest(recipient.app, "\(recipient.isSandbox)", recipient.deviceToken)
-        let content = digest(recipient.app, recipient.deviceToken, submission.message)
+        let said =
+            switch submission.content {
+            case .bisq(let content): content.message
+            case .prepared(let push): push.body
+            }
+        let content = digest(recipient.app, recipient.deviceToken, said)
         return SubmissionDigests(
             token: token, identity: submission.uid.map { digest("uid", $0) } ?? content, content: content)
     }

@@ -21,12 +21,9 @@ import Testing
     }
 
     @Test func aSoundSubmissionBecomesANotification() throws {
-        var submission = Sample.ios(token: Sample.iosToken.uppercased())
-        submission.platform = .iosDev
-        submission.isUrgent = true
-        submission.hasSound = true
-        submission.isMutableContent = true
-        submission.isContentAvailable = true
+        let submission = Submission(
+            platform: .iosDev, deviceToken: Sample.iosToken.uppercased(), message: Sample.message,
+            isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true)
         #expect(
             try notification(submission)
                 == Notification(
@@ -127,12 +124,41 @@ import Testing
         #expect(refusal(submission) == .badMessage)
         submission.uid = "u"
         #expect(refusal(submission) == .badMessage)
-        submission.message = String(repeating: "A", count: 4000)
+        submission.content = Sample.android(message: String(repeating: "A", count: 4000)).content
         #expect(refusal(submission) == .messageTooLarge)
-        submission.message = Sample.message
+        submission.content = Sample.android().content
         #expect(refusal(submission) == .badExpiry)
         submission.expiresAt = 0
         #expect(refusal(submission) == nil)
+    }
+
+    private func prepared(
+        _ body: String, payloadSize: Int? = nil, collapseID: String? = nil
+    ) -> Submission {
+        Submission(
+            platform: .ios, deviceToken: Sample.iosToken,
+            content: .prepared(PreparedPush(body: body, collapseID: collapseID)), payloadSize: payloadSize)
+    }
+
+    @Test func aPreparedPushIsTakenAsItIs() throws {
+        let submission = prepared(#"{"p":"no message of Bisq's"}"#, collapseID: "t")
+        #expect(try notification(submission).content == submission.content)
+        #expect(refusal(prepared("")) == .badMessage)
+    }
+
+    @Test func aPreparedPushFitsByItsBodyOrAsItsDoorCounts() {
+        #expect(refusal(prepared(String(repeating: "x", count: 4096))) == nil)
+        #expect(refusal(prepared(String(repeating: "x", count: 4097))) == .messageTooLarge)
+        #expect(refusal(prepared(String(repeating: "x", count: 5000), payloadSize: 4096)) == nil)
+        #expect(refusal(prepared("x", payloadSize: 4097)) == .messageTooLarge)
+    }
+
+    @Test func aCollapseIDIsWhatAHeaderTakes() {
+        #expect(refusal(prepared("{}", collapseID: String(repeating: "c", count: 64))) == nil)
+        #expect(refusal(prepared("{}", collapseID: String(repeating: "c", count: 65))) == .badMessage)
+        for id in ["", "a\r\nb", "ä", "\u{7f}"] {
+            #expect(refusal(prepared("{}", collapseID: id)) == .badMessage)
+        }
     }
 
     @Test func theReasonWordsAreTheContracts() {

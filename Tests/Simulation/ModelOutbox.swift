@@ -82,7 +82,7 @@ struct ModelOutbox {
         let waiting = rows.sorted { $0.key < $1.key }.map { sequence, row in
             WaitingRow(
                 sequence: sequence, lane: row.notification.lane, token: row.token,
-                isUrgent: row.notification.isUrgent, size: row.size, attempts: row.attempts,
+                isUrgent: row.notification.content.isUrgent, size: row.size, attempts: row.attempts,
                 acceptedAt: row.notification.acceptedAt, notBefore: row.notBefore,
                 expiresAt: row.notification.expiresAt)
         }
@@ -91,5 +91,5 @@ struct ModelOutbox {
 }
 
 extension ModelOutbox.Row {
-    var size: Int { notification.message.utf8.count + notification.deviceToken.utf8.count }
+    var size: Int { notification.size }
 }

@@ -10,7 +10,7 @@ extension World {
             submission = submitted[draw(submitted.count)]
         case 3 where !submitted.isEmpty:
             submission = submitted[draw(submitted.count)]
-            submission.message = fresh()
+            submission.content = .bisq(message: fresh())
         default:
             let lane = draw(World.lanes.count)
             let device = draw(World.devicesPerLane)
@@ -42,7 +42,7 @@ extension World {
         let token = digest(
             ofToken: recipient.deviceToken, in: LaneID(app: recipient.app, isSandbox: recipient.isSandbox))
         // Messages differ in their number.
-        let number = UInt64(submission.message.drop { $0 == "A" }) ?? 0
+        let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
         let content = Digest(high: number, low: token.high << 8 | token.low)
         let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map { Digest(high: $0, low: .max) }
         return SubmissionDigests(token: token, identity: identity ?? content, content: content)
@@ -165,5 +165,17 @@ extension World {
         loads[lane] = nil
         guard succeeds else { return pipeline.loadFailed(sequences) }
         end(pipeline.loaded(outbox.notifications(sequences), of: sequences))
+    }
+}
+
+extension Content {
+    fileprivate static func bisq(message: String) -> Content {
+        Submission(platform: .android, deviceToken: "", message: message).content
+    }
+
+    /// Bisq's message; nothing else is sent here.
+    fileprivate var message: String {
+        guard case .bisq(let content) = self else { return "" }
+        return content.message
     }
 }

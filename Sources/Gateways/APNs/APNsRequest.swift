@@ -7,34 +7,41 @@ package enum APNsRequest {
         "/3/device/" + notification.deviceToken
     }
 
-    /// The body, byte for byte as bisq-relay 2.0.0 writes it:
+    /// The body that the door has made, or Bisq's, byte for byte as bisq-relay 2.0.0 writes it:
     /// `{"encrypted":"…","aps":{"alert":{"loc-key":"notification"},"content-available":1,"mutable-content":1}}`.
     ///
     /// One that is not urgent is a true background push: no alert and no sound, as Apple's rule for that push type asks.
     package static func body(_ notification: Notification) -> [UInt8] {
-        let ending = ending(notification)
+        switch notification.content {
+        case .bisq(let content): body(content)
+        case .prepared(let push): Array(push.body.utf8)
+        }
+    }
+
+    private static func body(_ content: BisqContent) -> [UInt8] {
+        let ending = ending(content)
         var body: [UInt8] = []
-        body.reserveCapacity(opening.count + notification.message.utf8.count + ending.count)
+        body.reserveCapacity(opening.count + content.message.utf8.count + ending.count)
         body.append(contentsOf: opening)
         // A checked message holds nothing that JSON must escape.
-        body.append(contentsOf: notification.message.utf8)
+        body.append(contentsOf: content.message.utf8)
         body.append(contentsOf: ending)
         return body
     }
 
     /// Bytes of ``body(_:)``; Apple takes 4,096.
-    package static func payloadSize(_ notification: Notification) -> Int {
-        opening.count + notification.message.utf8.count + ending(notification).count
+    package static func payloadSize(_ content: BisqContent) -> Int {
+        opening.count + content.message.utf8.count + ending(content).count
     }
 
     private static let opening = Array(#"{"encrypted":""#.utf8)
     private static let backgroundEnding = Array(#"","aps":{"content-available":1}}"#.utf8)
 
-    private static func ending(_ notification: Notification) -> [UInt8] {
-        guard notification.isUrgent else { return backgroundEnding }
+    private static func ending(_ content: BisqContent) -> [UInt8] {
+        guard content.isUrgent else { return backgroundEnding }
         return alertEndings[
-            (notification.isContentAvailable ? 1 : 0) + (notification.hasSound ? 2 : 0)
-                + (notification.isMutableContent ? 4 : 0)]
+            (content.isContentAvailable ? 1 : 0) + (content.hasSound ? 2 : 0)
+                + (content.isMutableContent ? 4 : 0)]
     }
 
     /// For each choice of content-available (1), sound (2) and mutable-content (4).
@@ -51,7 +58,8 @@ extension APNsRequest {
     /// The head of one notification's request.
     ///
     /// `apns-id` and the collapse id are the notification's and the same on each attempt: a repetition after an unclear
-    /// outcome takes the first one's place on the phone. `apns-expiration` is in whole seconds.
+    /// outcome takes the first one's place on the phone. A sender's own collapse id goes before it. `apns-expiration` is
+    /// in whole seconds; what is to be tried once expires when it was accepted.
     ///
     /// Apple keeps a small HPACK table: what differs each time is indexed on a connection's first request only, so that
     /// the names are known; path and provider token never are (nghttp2 indexes no `authorization` by itself).
@@ -67,11 +75,23 @@ extension APNsRequest {
         var head = HTTP2Headers(method: "POST", authority: authority, path: path(notification))
         if let authorization { head.add("authorization", authorization, .never) }
         head.add("apns-topic", topic)
-        head.add("apns-push-type", notification.isUrgent ? "alert" : "background")
-        head.add("apns-priority", notification.isUrgent ? "10" : "5")
-        head.add("apns-expiration", String(notification.expiresAt / 1000), changing)
+        var isAlert = notification.content.isUrgent
+        var expiresAt: Int64? = notification.expiresAt
+        var collapseID = id
+        if case .prepared(let push) = notification.content {
+            isAlert = push.kind == .alert
+            collapseID = push.collapseID ?? id
+            switch push.expiry {
+            case .withNotification: break
+            case .atOnce: expiresAt = notification.acceptedAt
+            case .unsaid: expiresAt = nil
+            }
+        }
+        head.add("apns-push-type", isAlert ? "alert" : "background")
+        head.add("apns-priority", notification.content.isUrgent ? "10" : "5")
+        if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), changing) }
         head.add("apns-id", id, changing)
-        head.add("apns-collapse-id", id, changing)
+        head.add("apns-collapse-id", collapseID, changing)
         return head
     }
 }

@@ -40,7 +40,7 @@ enum GatewayAssembly {
     /// What validation needs to know of the apps.
     static func apps(of settings: Settings) -> [App] {
         settings.apps.map { app in
-            let payloadSize: @Sendable (Notification) -> Int
+            let payloadSize: @Sendable (BisqContent) -> Int
             switch app.credentials {
             case .apns: payloadSize = APNsRequest.payloadSize
             case .fcm(let fcm):
@@ -81,6 +81,11 @@ enum GatewayAssembly {
             } catch {
                 faults.append(error)
             }
+        }
+        do throws(SettingsFault) {
+            _ = try DoorListeners.shown(by: settings.doors)
+        } catch {
+            faults.append(error)
         }
         for (key, path) in [
             ("tor.torrc", settings.tor.torrc), ("tor.password_file", settings.tor.passwordFile),
@@ -233,7 +238,7 @@ private func gatewayURL(_ text: String, key: String) throws(SettingsFault) -> Ga
     }
 }
 
-private func readCredential(_ path: String, key: String) throws(SettingsFault) -> [UInt8] {
+func readCredential(_ path: String, key: String) throws(SettingsFault) -> [UInt8] {
     do throws(SystemError) {
         return try PrivateFile.read(path, limit: CredentialFiles.limit)
     } catch {

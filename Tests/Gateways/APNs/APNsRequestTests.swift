@@ -48,7 +48,7 @@ import Vectors
             #expect(text(APNsRequest.body(sample(vector))) == vector.body)
             #expect(APNsRequest.path(sample(vector)) == vector.path)
         }
-        #expect(APNsRequest.payloadSize(sample(vectors.apns_urgent)) == vectors.apns_body_bytes)
+        #expect(APNsRequest.payloadSize(sample(vectors.apns_urgent).bisq) == vectors.apns_body_bytes)
         for vector in [vectors.apns_urgent, vectors.apns_background] {
             let sent = headers(sample(vector))
             let expected = try #require(vector.headers)
@@ -77,14 +77,15 @@ import Vectors
     @Test(arguments: [true, false], [true, false])
     func thePayloadsSizeIsThatOfItsBody(isUrgent: Bool, isMutableContent: Bool) {
         let sample = notification(isUrgent: isUrgent, hasSound: isUrgent, isMutableContent: isMutableContent)
-        #expect(APNsRequest.payloadSize(sample) == APNsRequest.body(sample).count)
+        #expect(APNsRequest.payloadSize(sample.bisq) == APNsRequest.body(sample).count)
     }
 
     @Test func theLongestTextFillsApplesLimit() throws {
         let vectors: Gateway = try Vectors.bisq("gateway")
         let longest = String(repeating: "A", count: vectors.longest_encrypted_string_for_apns)
-        #expect(APNsRequest.payloadSize(notification(message: longest)) == vectors.apns_limit_bytes)
-        #expect(APNsRequest.payloadSize(notification(message: longest + "A")) == vectors.apns_limit_bytes + 1)
+        #expect(APNsRequest.payloadSize(notification(message: longest).bisq) == vectors.apns_limit_bytes)
+        let tooLong = notification(message: longest + "A").bisq
+        #expect(APNsRequest.payloadSize(tooLong) == vectors.apns_limit_bytes + 1)
     }
 
     @Test func eachNotificationHasItsOwnIdentifiers() {
@@ -99,5 +100,27 @@ import Vectors
         #expect(sent["authorization"] == "bearer x.y.z")
         #expect(sent[":method"] == "POST" && sent[":authority"] == "api.push.apple.com")
         #expect(headers(notification())["authorization"] == nil)
+    }
+
+    @Test func aPreparedPushGoesOutAsItsDoorMadeIt() {
+        let push = PreparedPush(
+            body: #"{"aps":{"alert":"🎺"}}"#, kind: .alert, isUrgent: false, collapseID: "topic")
+        #expect(text(APNsRequest.body(notification(push))) == push.body)
+        let sent = headers(notification(push))
+        #expect(sent["apns-push-type"] == "alert" && sent["apns-priority"] == "5")
+        #expect(sent["apns-collapse-id"] == "topic")
+        #expect(sent["apns-id"] == NotificationID(high: 1, low: 2).uuid)
+        let silent = headers(notification(PreparedPush(body: "{}", kind: .background)))
+        #expect(silent["apns-push-type"] == "background" && silent["apns-priority"] == "10")
+        #expect(silent["apns-collapse-id"] == silent["apns-id"])
+    }
+
+    @Test(
+        arguments: [
+            (PreparedPush.Expiry.withNotification, "1800000000"), (.atOnce, "1700000000"), (.unsaid, nil),
+        ] as [(PreparedPush.Expiry, String?)])
+    func appleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) {
+        let sent = headers(notification(PreparedPush(body: "{}", expiry: expiry)))
+        #expect(sent["apns-expiration"] == expected)
     }
 }

@@ -57,7 +57,7 @@ private func many(_ count: Int) -> [Notification] {
         #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
         let push = try #require(world.google.book.first)
         #expect(push.deviceToken == token)
-        #expect(try JSON(push.body)["message"]?["data"]?["encrypted"]?.string == notification().message)
+        #expect(try JSON(push.body)["message"]?["data"]?["encrypted"]?.string == notification().bisq.message)
         #expect(world.google.issuedTokens == 1)
         world.end()
     }

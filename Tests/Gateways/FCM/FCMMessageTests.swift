@@ -53,8 +53,34 @@ import Vectors
     }
 
     @Test func googleCountsKeysAndValues() {
-        #expect(FCMMessage.payloadSize(notification(message: "abcd"), withNotification: false) == 13)
+        let content = notification(message: "abcd").bisq
+        #expect(FCMMessage.payloadSize(content, withNotification: false) == 13)
+        #expect(FCMMessage.payloadSize(content, withNotification: true) == 13 + 9 + 37 + 16)
+    }
+
+    @Test func aPreparedPushHasTheMembersThatItsDoorMade() {
+        let push = PreparedPush(
+            body: #""data":{"p":"x"}"#, android: #""direct_boot_ok":true"#, isUrgent: false,
+            collapseID: #"a"b"#)
+        let token = String(repeating: "ab", count: 32)
+        let body = FCMMessage.body(
+            notification(push, expiresAt: 65_000), withNotification: true, now: 5_000)
         #expect(
-            FCMMessage.payloadSize(notification(message: "abcd"), withNotification: true) == 13 + 9 + 37 + 16)
+            text(body)
+                == #"{"message":{"token":"\#(token)","data":{"p":"x"},"android":{"priority":"normal","ttl":"60s","#
+                + #""collapse_key":"a\"b","direct_boot_ok":true}}}"#)
+    }
+
+    @Test(
+        arguments: [(PreparedPush.Expiry.withNotification, "60s"), (.atOnce, "0s"), (.unsaid, nil)]
+            as [(PreparedPush.Expiry, String?)])
+    func googleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) throws {
+        let push = PreparedPush(body: #""data":{}"#, expiry: expiry)
+        let body = FCMMessage.body(
+            notification(push, expiresAt: 65_000), withNotification: false, now: 5_000)
+        let android = try JSON(body)["message"]?["android"]
+        #expect(android?["ttl"]?.string == expected)
+        #expect(android?["priority"]?.string == "high")
+        #expect(android?["collapse_key"] == nil)
     }
 }

@@ -1,0 +1,90 @@
+import Relay
+
+/// Who may use a door that asks for a name and a key, as the operator made them.
+package struct Installations: Sendable {
+    /// What is kept of one.
+    package struct Installation: Equatable, Sendable {
+        package let id: String
+        /// Keyed: the key itself is not kept.
+        package let keyDigest: Digest
+        package let isEnabled: Bool
+        /// Milliseconds since 1970.
+        package let addedAt: Int64
+
+        package init(id: String, keyDigest: Digest, isEnabled: Bool = true, addedAt: Int64) {
+            self.id = id
+            self.keyDigest = keyDigest
+            self.isEnabled = isEnabled
+            self.addedAt = addedAt
+        }
+    }
+
+    private let file: SQLiteOutbox
+
+    /// Makes the tables if they are not there.
+    package init(in file: SQLiteOutbox) async throws(OutboxError) {
+        try await file.open(InstallationTables.self)
+        self.file = file
+    }
+
+    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
+    package func put(_ installation: Installation) async throws(OutboxError) {
+        try await file.write(InstallationTables.self) { tables throws(SQLiteError) in
+            try tables.put(installation)
+        }
+    }
+
+    package func installation(_ id: String) async throws(OutboxError) -> Installation? {
+        try await file.read(InstallationTables.self) { tables throws(SQLiteError) in try tables.find(id) }
+    }
+}
+
+/// The statements of ``Installations``.
+final class InstallationTables: DoorTables {
+    static let name = "installations"
+    static let steps = [
+        """
+        CREATE TABLE installation (
+            id TEXT PRIMARY KEY,
+            key_digest BLOB NOT NULL,
+            enabled INTEGER NOT NULL,
+            added_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """
+    ]
+    static let views = [
+        RegistrationView(
+            kind: "installation",
+            query: """
+                SELECT id, iif(enabled, 'yes', 'no') AS enabled, datetime(added_at / 1000, 'unixepoch') AS added
+                FROM installation ORDER BY id
+                """,
+            removal: ["DELETE FROM installation WHERE id = ?1"])
+    ]
+
+    private let insert: Statement
+    private let select: Statement
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        insert = try Statement("INSERT OR REPLACE INTO installation VALUES (?, ?, ?, ?)", on: connection)
+        select = try Statement(
+            "SELECT key_digest, enabled, added_at FROM installation WHERE id = ?", on: connection)
+    }
+
+    func put(_ installation: Installations.Installation) throws(SQLiteError) {
+        try insert.bind(1, installation.id)
+        try insert.bind(2, high: installation.keyDigest.high, low: installation.keyDigest.low)
+        try insert.bind(3, installation.isEnabled ? 1 : 0)
+        try insert.bind(4, installation.addedAt)
+        try insert.run()
+    }
+
+    func find(_ id: String) throws(SQLiteError) -> Installations.Installation? {
+        try select.bind(1, id)
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        return Installations.Installation(
+            id: id, keyDigest: Digest(select.pair(0)), isEnabled: select.integer(1) != 0,
+            addedAt: select.integer(2))
+    }
+}

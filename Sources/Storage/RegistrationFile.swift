@@ -1,0 +1,71 @@
+import CSQLite
+
+/// What doors have registered, as the operator's commands see it, also beside the node that runs: doors ask their
+/// tables each time.
+package struct RegistrationFile: ~Copyable {
+    /// One registration: the names of its fields, and their values.
+    package struct Row: Equatable, Sendable {
+        package let fields: [String]
+        package let values: [String]
+
+        package var id: String { values[0] }
+    }
+
+    private let connection: Connection
+    /// Of all doors that have tables in this file.
+    package let views: [RegistrationView]
+
+    /// - Parameter isReadOnly: for those who change nothing.
+    package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
+        let connection = try Connection(path: path, isReadOnly: isReadOnly)
+        if !isReadOnly { try Schema.promise(connection) }
+        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
+        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
+        var views: [RegistrationView] = []
+        if version >= Schema.firstWithDoors {
+            for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {
+                views += kind.views
+            }
+        }
+        self.views = views
+        self.connection = connection
+    }
+
+    /// Calls `body` with all of one kind.
+    package func forEach(of view: RegistrationView, _ body: (Row) -> Void) throws(SQLiteError) {
+        let statement = try Statement(view.query, on: connection)
+        while try statement.step() { body(Row(statement)) }
+    }
+
+    package func row(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Row? {
+        let statement = try Statement("SELECT * FROM (\(view.query)) WHERE id = ?1", on: connection)
+        try statement.bind(1, id)
+        return try statement.step() ? Row(statement) : nil
+    }
+
+    /// - Returns: whether it was there.
+    package func remove(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Bool {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            let isThere = try row(id, of: view) != nil
+            for removal in view.removal {
+                let statement = try Statement(removal, on: connection)
+                try statement.bind(1, id)
+                try statement.run()
+            }
+            try connection.execute("COMMIT")
+            return isThere
+        } catch {
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+}
+
+extension RegistrationFile.Row {
+    fileprivate init(_ statement: borrowing Statement) {
+        let columns = 0..<statement.columnCount
+        fields = columns.map { statement.name($0) }
+        values = columns.map { statement.text($0) }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Relay
+import Testing
+
+@testable import Storage
+
+private typealias Notification = Relay.Notification
+
+/// Files of earlier versions, and what this version has added.
+@Suite struct SchemaTests {
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    /// As version 1 made it, with one notification that waits.
+    private func leaveVersion1() throws {
+        let connection = try Connection(path: directory.outbox)
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            CREATE TABLE notification (
+                sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, app TEXT NOT NULL, flags INTEGER NOT NULL,
+                token TEXT NOT NULL, message TEXT NOT NULL, token_digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
+                expires_at INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL DEFAULT 0
+            ) STRICT;
+            CREATE TABLE identity (
+                sequence INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL, accepted_at INTEGER NOT NULL,
+                ending INTEGER, reason TEXT, detail TEXT
+            ) STRICT;
+            CREATE TABLE dead_token (
+                digest BLOB PRIMARY KEY, since INTEGER NOT NULL, buried_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO notification VALUES (4, x'00000000000000010000000000000002', 'app', \(1 + 2 + 8), 'token-1', 'QUJD',
+                x'00000000000000030000000000000004', 5, 9000, 2, 77);
+            INSERT INTO identity VALUES (4, x'00000000000000050000000000000006', x'00000000000000070000000000000008', 5,
+                NULL, NULL, NULL);
+            PRAGMA user_version = 1;
+            """)
+    }
+
+    @Test func whatVersion1LeftIsDelivered() async throws {
+        try leaveVersion1()
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let row = try #require(try await outbox.content().waiting.first)
+        #expect(row.attempts == 2 && row.notBefore == 77 && row.isUrgent && row.size == 11)
+        #expect(
+            try await outbox.notifications([4])[4]
+                == Notification(
+                    id: NotificationID(high: 1, low: 2), app: "app", isSandbox: true, deviceToken: "token-1",
+                    message: "QUJD", isUrgent: true, hasSound: false, isMutableContent: true,
+                    isContentAvailable: false, expiresAt: 9000, acceptedAt: 5))
+        let repeated = StoreRequest(
+            sequence: 5, notification: request(5).notification,
+            digests: SubmissionDigests(
+                token: Digest(high: 3, low: 4), identity: Digest(high: 5, low: 6),
+                content: Digest(high: 7, low: 8)))
+        #expect(try await outbox.commit([.store(repeated)]) == [.alreadyWaiting(sequence: 4)])
+        await outbox.close()
+        let again = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try await again.content().waiting.map(\.sequence) == [4])
+        await again.close()
+    }
+
+    @Test func theOperatorReadsAFileOfVersion1() throws {
+        try leaveVersion1()
+        let file = try OutboxFile(path: directory.outbox, isReadOnly: true)
+        #expect(try file.summary().waiting == 1)
+    }
+
+    @Test(arguments: [
+        PreparedPush(body: #"{"aps":{"alert":"🎺"}}"#),
+        PreparedPush(
+            body: "x", android: #""a":1"#, kind: .background, isUrgent: false, expiry: .unsaid,
+            collapseID: "c"),
+        PreparedPush(body: "x", kind: .alert, isUrgent: true, expiry: .atOnce),
+    ])
+    func preparedPushesComeBackAsTheyWere(push: PreparedPush) async throws {
+        let bisq = request(1)
+        var requests = [bisq]
+        for sequence: Int64 in 2...3 {
+            requests.append(
+                StoreRequest(
+                    sequence: sequence,
+                    notification: Notification(
+                        id: NotificationID(high: 2, low: UInt64(sequence)), app: "app", isSandbox: true,
+                        deviceToken: "token", content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
+                    digests: request(sequence).digests))
+        }
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try await first.commit(requests.map { .store($0) }) == [.stored, .stored, .stored])
+        await first.close()
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        let found = try await second.notifications([1, 2, 3])
+        #expect(found == [1: bisq.notification, 2: requests[1].notification, 3: requests[2].notification])
+        #expect(try await second.content().waiting.map(\.size)[1] == requests[1].notification.size)
+        #expect(try await second.content().waiting.map(\.isUrgent) == [true, push.isUrgent, push.isUrgent])
+        await second.close()
+    }
+}
