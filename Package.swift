@@ -60,7 +60,7 @@ let package = Package(
             "Gateways",
             ["Relay", "Metrics", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
         library("Tor", ["Reactor", "Crypto", log]),
-        library("Doors", ["Wire", "Relay", "Delivery", "Reactor", "JSON", "HTTP1", log]),
+        library("Doors", ["Wire", "Relay", "Delivery", "Reactor", "JSON", "HTTP1", "TLS", log]),
         library(
             "Lab", ["Wire", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", "CQREncode", log]),
         .executableTarget(

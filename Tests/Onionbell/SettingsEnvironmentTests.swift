@@ -25,6 +25,8 @@ import Testing
             ("http.connections", "11", "12", { "\($0.http.connections)" }),
             ("http.request_deadline", "11", "12", { "\($0.http.requestDeadline.components.seconds)" }),
             ("http.idle_timeout", "11", "12", { "\($0.http.idleTimeout.components.seconds)" }),
+            ("doors.https.certificate_file", "/a", "/b", { $0.doors.certificateFile }),
+            ("doors.https.key_file", "/a", "/b", { $0.doors.keyFile }),
             ("defaults.ios", "a", "b", { $0.defaultIOS }),
             ("defaults.android", "c", "d", { $0.defaultAndroid }),
             ("peers.connections", "11", "12", { "\($0.peers.connections)" }),

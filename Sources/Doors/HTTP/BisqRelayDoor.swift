@@ -8,7 +8,7 @@ import Relay
 /// Bisq 1 calls `GET /relay?...` and wants `success` (``RelayGetForm``); Bisq 2 posts JSON to `/v1/apns` or `/v1/fcm`
 /// and reads the gateway's verdict (``RelayPostForm``). Each generation of phones has apps of its own.
 @EventLoop
-package final class BisqRelayDoor {
+package final class BisqRelayDoor: HTTPDoor {
     package struct Settings: Sendable {
         /// Served by `GET /relay`.
         package var bisq1 = PhoneApps()
@@ -29,6 +29,8 @@ package final class BisqRelayDoor {
         self.dispatcher = dispatcher
         (bisq1, bisq2) = (dispatcher.door("bisq1"), dispatcher.door("bisq2"))
     }
+
+    package func matches(path: String) -> Bool { RelayRoute(path: path) != nil }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         switch RelayRoute(path: request.path) {

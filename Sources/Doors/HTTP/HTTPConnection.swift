@@ -1,13 +1,19 @@
 import HTTP1
 import Reactor
+import TLS
 
 /// One client's connection: reads a request, waits for its answer, then reads the next.
 ///
 /// Requests that a client sends ahead wait: those of the last read in the decoder, the others in the client's own
-/// socket. A client that doesn't take its answers gets no further ones.
+/// socket. A client that doesn't take its answers gets no further ones. Over TLS the handshake has the time of one
+/// request.
 @EventLoop
 final class HTTPConnection: StreamHandler {
     private let stream: Stream
+    /// `nil`: plain HTTP.
+    private let tls: TLSSession?
+    /// For plain text on its way into TLS.
+    private var buffer: [UInt8] = []
     private unowned let server: HTTPServer
     private var decoder: HTTPRequestDecoder
     /// Runs while a request is incomplete.
@@ -21,18 +27,30 @@ final class HTTPConnection: StreamHandler {
     /// Bytes of answers that a client may leave unread before its next request is looked at.
     private static let unsentLimit = 65_536
 
-    init(_ stream: Stream, server: HTTPServer) {
+    init(_ stream: Stream, _ tls: TLSSession?, server: HTTPServer) {
         self.stream = stream
+        self.tls = tls
         self.server = server
         decoder = HTTPRequestDecoder(limits: server.settings.limits)
         stream.idleTimeout = server.settings.idleTimeout
         stream.sendTimeout = server.settings.idleTimeout
         stream.handler = self
+        if tls != nil { startDeadline() }
     }
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
-        decoder.append(bytes)
-        takeRequests()
+        if let tls {
+            tls.receive(bytes) { decoder.append($0) }
+            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+            switch tls.state {
+            case .handshaking: return
+            case .open: takeRequests()
+            case .closed, .failed: end()
+            }
+        } else {
+            decoder.append(bytes)
+            takeRequests()
+        }
     }
 
     private func takeRequests() {
@@ -51,12 +69,14 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    func streamFlushed(_ stream: Stream) { takeRequests() }
+    func streamFlushed(_ stream: Stream) {
+        if tls?.state != .handshaking { takeRequests() }
+    }
 
     private func waitForMore() {
         if decoder.isContinueExpected {
             decoder.isContinueExpected = false
-            stream.write(HTTPResponse.goOn)
+            write { $0 += HTTPResponse.goOn }
         }
         guard decoder.isWithinRequest else {
             deadline?.stop()
@@ -64,13 +84,18 @@ final class HTTPConnection: StreamHandler {
             return
         }
         stream.resumeReading()
+        startDeadline()
+    }
+
+    /// It is that of the request, not of its last part: one that runs is left alone.
+    private func startDeadline() {
         let timer = deadline ?? Timer { [unowned self] in timeOut() }
         deadline = timer
-        // The deadline is that of the request, not of its last part.
         if !timer.isRunning { timer.start(after: server.settings.requestDeadline) }
     }
 
     private func timeOut() {
+        if let tls, tls.state == .handshaking { return end() }
         send(
             HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false),
             withBody: true)
@@ -97,8 +122,16 @@ final class HTTPConnection: StreamHandler {
 
     private func send(_ response: HTTPResponse, withBody: Bool) {
         server.counters.answers[response.status, default: 0] += 1
-        stream.write { response.encode(into: &$0, withBody: withBody) }
+        write { response.encode(into: &$0, withBody: withBody) }
         if !response.isKeptAlive { end() }
+    }
+
+    private func write(_ body: (inout [UInt8]) -> Void) {
+        guard let tls else { return stream.write(with: body) }
+        buffer.removeAll(keepingCapacity: true)
+        body(&buffer)
+        tls.write(buffer)
+        stream.write { tls.takeOutput(into: &$0) }
     }
 
     /// Lets the request in progress be answered. One that is incomplete was never taken: nothing is promised.
@@ -113,6 +146,10 @@ final class HTTPConnection: StreamHandler {
         guard !hasEnded else { return }
         hasEnded = true
         deadline?.stop()
+        if let tls {
+            tls.close()
+            stream.write { tls.takeOutput(into: &$0) }
+        }
         stream.closeWhenFlushed()
         server.ended(self)
     }

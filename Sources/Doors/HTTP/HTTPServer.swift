@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import TLS
 
 /// A small HTTP/1.1 server on the event loop: one request of a connection at a time, everything bounded.
 ///
@@ -42,19 +43,33 @@ package final class HTTPServer {
         self.handler = handler
     }
 
+    /// For doors that share it; a path that none of them knows is answered 404.
+    package convenience init(settings: Settings = Settings(), doors: [any HTTPDoor]) {
+        self.init(settings: settings) { request, respond in
+            guard let door = doors.first(where: { $0.matches(path: request.path) }) else {
+                return respond(HTTPResponse(status: 404, text: "no such door"))
+            }
+            door.answer(request, respond: respond)
+        }
+    }
+
     /// Begins to listen.
     ///
+    /// - Parameter certificate: shown to clients, with whom TLS is spoken; `nil`: plain HTTP.
     /// - Returns: Where, with the real port.
-    package func open(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
-        let listener = try Listener(on: endpoint) { [unowned self] in accept($0) }
+    package func open(
+        on endpoint: Endpoint, showing certificate: ServerCertificate? = nil
+    ) throws(SystemError) -> Endpoint {
+        let listener = try Listener(on: endpoint) { [unowned self] in accept($0, certificate) }
         listeners.append(listener)
         return listener.endpoint
     }
 
-    private func accept(_ stream: Stream) {
+    private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {
         guard connections.count < settings.connections else { return stream.close() }
         counters.connections += 1
-        let connection = HTTPConnection(stream, server: self)
+        let tls = certificate.map { TLSSession(serving: $0.context) }
+        let connection = HTTPConnection(stream, tls, server: self)
         connections[ObjectIdentifier(connection)] = connection
     }
 

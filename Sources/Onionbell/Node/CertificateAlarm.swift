@@ -1,4 +1,5 @@
-/// When an operator is to hear that a push certificate comes to its end: Apple gives them for a year.
+/// When an operator is to hear that a certificate comes to its end: Apple gives those for pushing for a year, others
+/// are given for some weeks and renewed a month before.
 ///
 /// Times are seconds since 1970.
 struct CertificateAlarm: Equatable {
@@ -26,8 +27,8 @@ struct CertificateAlarm: Equatable {
 
     /// How long it lasts, in words.
     static func state(end: Int64, now: Int64) -> String {
-        guard end > now else { return "the push certificate has ended" }
+        guard end > now else { return "the certificate has ended" }
         let days = (end - now) / day
-        return "the push certificate ends in \(days == 1 ? "one day" : "\(days) days")"
+        return "the certificate ends in \(days == 1 ? "one day" : "\(days) days")"
     }
 }

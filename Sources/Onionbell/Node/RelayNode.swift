@@ -25,9 +25,10 @@ final class RelayNode {
     private var certificateAlarms: [String: CertificateAlarm] = [:]
     private var certificateTimer: Timer?
     private var peerDoor: PeerDoor?
-    private var httpServer: HTTPServer?
+    private var listeners: DoorListeners?
     private var managementServer: HTTPServer?
     private var presence: OnionPresence?
+    private var virtualPorts: [UInt16] = []
     private var hasBeenPublished = false
     /// Set once, whoever asks and however often.
     private var stopping: Task<Void, Never>?
@@ -44,11 +45,16 @@ final class RelayNode {
 
     func start() async throws(NodeError) {
         gateways = try GatewayAssembly.gateways(for: settings, log: log)
+        do throws(SettingsFault) {
+            listeners = try DoorListeners(settings)
+        } catch {
+            throw .configuration("\(error)")
+        }
         lanes = gateways.flatMap(\.lanes)
         let dispatcher = try await openOutbox()
         try openManagement()
         let peers = try openPeerDoor(dispatcher)
-        let http = try openHTTPDoor(dispatcher)
+        let http = try openHTTPDoors(dispatcher)
         try await publish(peers: peers, http: http)
     }
 
@@ -89,7 +95,8 @@ final class RelayNode {
     }
 
     private func watchCredentials() {
-        let apps = gateways.map { CredentialWatch.App(name: $0.app, files: $0.files, reload: $0.reload) }
+        var apps = gateways.map { CredentialWatch.App(name: $0.app, files: $0.files, reload: $0.reload) }
+        if let https = listeners?.watched { apps.append(https) }
         let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
             dispatcher?.resume(lanes.map(\.id).filter { $0.app == app })
             warnOfCertificates()
@@ -112,11 +119,13 @@ final class RelayNode {
         certificateTimer?.start(after: .seconds(3600))
     }
 
-    /// Seconds since 1970, of the apps that have a certificate.
+    /// Seconds since 1970, of the apps that have a certificate and of our own.
     private var certificateEnds: [(app: String, end: Int64)] {
-        gateways.compactMap { gateways in
+        var ends = gateways.compactMap { gateways in
             gateways.lanes.first?.figures().certificateEnd.map { (gateways.app, $0) }
         }
+        if let end = listeners?.certificateEnd { ends.append(("https", end)) }
+        return ends
     }
 
     /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
@@ -143,13 +152,11 @@ final class RelayNode {
         }
     }
 
-    private func openHTTPDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
-        let door = BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher)
-        let server = HTTPServer(settings: settings.http) { door.answer($0, respond: $1) }
-        httpServer = server
-        return try open("onion.http_listen", settings.onion.httpListen) { (endpoint) throws(SystemError) in
-            try server.open(on: endpoint)
-        }
+    private func openHTTPDoors(_ dispatcher: Dispatcher) throws(NodeError) -> [VirtualPort] {
+        let bisq = DoorListeners.PlacedDoor(
+            door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher),
+            places: settings.onion.httpPorts.map { .onion(port: $0) }, body: settings.http.limits.body)
+        return try listeners?.open([bisq]) ?? []
     }
 
     private func open(
@@ -164,12 +171,10 @@ final class RelayNode {
 
     // MARK: The onion service
 
-    private func publish(peers: Endpoint, http: Endpoint) async throws(NodeError) {
+    private func publish(peers: Endpoint, http: [VirtualPort]) async throws(NodeError) {
         let ports: [VirtualPort]
         do {
-            ports =
-                [try VirtualPort(settings.onion.peerPort, to: peers)]
-                + (try settings.onion.httpPorts.map { try VirtualPort($0, to: http) })
+            ports = [try VirtualPort(settings.onion.peerPort, to: peers)] + http
         } catch {
             throw .configuration("onion: \(error)")
         }
@@ -178,6 +183,7 @@ final class RelayNode {
                 source: try torSource(), key: OnionKeyFile(path: state.onionKey), ports: ports),
             log: log)
         self.presence = presence
+        virtualPorts = ports.map(\.number)
         presence.onChange = { [unowned self] in onionChanged(to: $0) }
         do {
             try await presence.start()
@@ -211,7 +217,7 @@ final class RelayNode {
         } catch {
             log.error("onion.address_file", metadata: ["reason": "\(error)"])
         }
-        onPublished(address.description, [settings.onion.peerPort] + settings.onion.httpPorts)
+        onPublished(address.description, virtualPorts)
     }
 
     // MARK: Health
@@ -266,7 +272,7 @@ final class RelayNode {
         credentials?.stop()
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
-        async let requests: Void? = httpServer?.close()
+        async let requests: Void? = listeners?.close()
         _ = await (peers, requests)
         await dispatcher?.stop(deadline: .seconds(3))
         await presence?.stop()

@@ -81,6 +81,7 @@ struct Settings: Sendable {
     var deadTokenMemory: Duration = .seconds(30 * 86400)
     var bisqRelay = BisqRelayDoor.Settings()
     var http = HTTPServer.Settings()
+    var doors = Doors()
     var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     var log = Log()
 }

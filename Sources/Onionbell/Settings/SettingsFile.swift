@@ -43,6 +43,7 @@ extension Settings {
         let names = readApps(root)
         read(peers: root.section("peers"))
         read(http: root.section("http"), names)
+        read(doors: root.section("doors"), names)
         read(limits: root.section("limits"))
         let management = root.section("management")
         managementListen = management.endpoint("listen", default: managementListen)

@@ -156,6 +156,15 @@ extension SettingsReader {
             }
         }
 
+        /// The items of a list of single values, which has no name in the environment; empty where nothing was set,
+        /// `nil` for anything else.
+        func words(_ name: String) -> [String]? {
+            guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
+            let items = node.sequence?.map { $0.scalar?.string }
+            let words = items?.compactMap(\.self)
+            return words?.count == items?.count ? words : nil
+        }
+
         /// The numbers of a list, which has no name in the environment.
         func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }

@@ -1,0 +1,92 @@
+import HTTP1
+import Reactor
+import Relay
+
+/// One protocol over HTTP. Several can share a server: each knows its own paths.
+@EventLoop
+package protocol HTTPDoor: AnyObject {
+    /// Whether a path (as sent, percent-encoded) is one of this door's. No two doors have one in common.
+    func matches(path: String) -> Bool
+
+    /// Answers a request for one of its paths by calling `respond` once, now or later.
+    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void)
+
+    /// What this door's clients understand as "come again then".
+    func busyAnswer(_ busy: Busy) -> HTTPResponse
+
+    /// What this door's clients understand as "too much".
+    func tooLargeAnswer(limit: Int) -> HTTPResponse
+}
+
+extension HTTPDoor {
+    package func busyAnswer(_ busy: Busy) -> HTTPResponse {
+        var response = HTTPResponse(status: busy.status, text: Reason.busy.rawValue)
+        response.addRetryAfter(busy)
+        return response
+    }
+
+    package func tooLargeAnswer(limit: Int) -> HTTPResponse {
+        HTTPResponse(status: 413, text: "body over \(limit) bytes")
+    }
+}
+
+/// A door with limits of its own, on whatever servers it is served: however many come to it, the other doors have
+/// their share of the node.
+@EventLoop
+package final class LimitedDoor: HTTPDoor {
+    package struct Limits: Equatable, Sendable {
+        /// Requests that are not answered yet, at a time.
+        package var requests = 1000
+        /// Requests a second, on average; as many may come at once.
+        package var rate = 500
+        /// Bytes of a body.
+        package var body = 32_768
+
+        package init() {}
+    }
+
+    private let door: any HTTPDoor
+    private let limits: Limits
+    private var unanswered = 0
+    /// Monotonic nanoseconds at which the rate is unused again (see ``Relay/Admission``).
+    private var usedUntil: Int64 = 0
+    /// Requests that were turned away here.
+    package private(set) var turnedAway = 0
+
+    private static let retryWhenFull: Duration = .seconds(5)
+
+    package init(_ door: any HTTPDoor, limits: Limits) {
+        self.door = door
+        self.limits = limits
+    }
+
+    package func matches(path: String) -> Bool { door.matches(path: path) }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard request.body.count <= limits.body else {
+            turnedAway += 1
+            return respond(door.tooLargeAnswer(limit: limits.body))
+        }
+        if let busy = admit(at: EventLoop.monotonicNanoseconds) {
+            turnedAway += 1
+            return respond(door.busyAnswer(busy))
+        }
+        unanswered += 1
+        door.answer(request) { [self] response in
+            unanswered -= 1
+            respond(response)
+        }
+    }
+
+    private func admit(at time: Int64) -> Busy? {
+        guard unanswered < limits.requests else { return .node(retryAfter: LimitedDoor.retryWhenFull) }
+        let interval = 1_000_000_000 / Int64(limits.rate)
+        let earliest = usedUntil - interval * Int64(limits.rate - 1)
+        guard time >= earliest else { return .node(retryAfter: .nanoseconds(earliest - time)) }
+        usedUntil = max(usedUntil, time) + interval
+        return nil
+    }
+
+    package func busyAnswer(_ busy: Busy) -> HTTPResponse { door.busyAnswer(busy) }
+    package func tooLargeAnswer(limit: Int) -> HTTPResponse { door.tooLargeAnswer(limit: limit) }
+}

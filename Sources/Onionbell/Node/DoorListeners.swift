@@ -1,0 +1,116 @@
+import Crypto
+import Doors
+import Reactor
+import TLS
+import Tor
+
+/// All HTTP listeners of the node but the operator's: one server for each place, shared by the doors that are served
+/// there.
+@EventLoop
+final class DoorListeners {
+    /// A door, and where it is served.
+    struct PlacedDoor {
+        let door: any HTTPDoor
+        let places: [DoorPlace]
+        /// Bytes of the largest body that it takes.
+        let body: Int
+    }
+
+    private let settings: Settings
+    private var servers: [HTTPServer] = []
+    private let certificate: ServerCertificate?
+    /// As they were when they were read.
+    private let files: CredentialFiles
+    /// Seconds since 1970 of the end of the certificate shown; `nil`: none is.
+    private(set) var certificateEnd: Int64?
+
+    /// - Throws: The fault of a file that the settings name.
+    init(_ settings: Settings) throws(SettingsFault) {
+        self.settings = settings
+        files = CredentialFiles([settings.doors.certificateFile, settings.doors.keyFile])
+        guard let shown = try DoorListeners.shown(by: settings.doors) else {
+            certificate = nil
+            return
+        }
+        certificate = ServerCertificate(shown.context)
+        certificateEnd = shown.end
+    }
+
+    /// What the `https://` listeners are to show, from its files; `nil`: they name none.
+    static func shown(by doors: Settings.Doors) throws(SettingsFault) -> (context: TLSContext, end: Int64)? {
+        guard !doors.certificateFile.isEmpty, !doors.keyFile.isEmpty else { return nil }
+        let chain = try readCredential(doors.certificateFile, key: "doors.https.certificate_file")
+        let key = try readCredential(doors.keyFile, key: "doors.https.key_file")
+        do {
+            let context = try TLSContext(
+                serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: ["http/1.1"])
+            return (context, try Certificate(pem: chain).validUntil)
+        } catch {
+            throw SettingsFault(key: "doors.https", problem: "\(doors.certificateFile): \(error)")
+        }
+    }
+
+    /// How the certificate is taken over when its files have changed; `nil`: there is none.
+    var watched: CredentialWatch.App? {
+        guard let certificate else { return nil }
+        return CredentialWatch.App(name: "https", files: files) { [self] () throws(SettingsFault) in
+            guard let shown = try DoorListeners.shown(by: settings.doors) else { return }
+            certificate.context = shown.context
+            certificateEnd = shown.end
+        }
+    }
+
+    // MARK: Opening
+
+    /// Opens all places of these doors.
+    ///
+    /// - Returns: The virtual ports that lead to them, in the order of their numbers.
+    func open(_ doors: [PlacedDoor]) throws(NodeError) -> [VirtualPort] {
+        var doorsAt: [DoorPlace: [Int]] = [:]
+        for (index, door) in doors.enumerated() {
+            for place in door.places { doorsAt[place, default: []].append(index) }
+        }
+        var onionPorts: [[Int]: [UInt16]] = [:]
+        for (place, indices) in doorsAt {
+            switch place {
+            case .onion(let port): onionPorts[indices, default: []].append(port)
+            case .plain(let endpoint): try open(indices.map { doors[$0] }, on: endpoint)
+            case .https(let endpoint): try open(indices.map { doors[$0] }, on: endpoint, showing: certificate)
+            }
+        }
+        var ports: [VirtualPort] = []
+        var target = settings.onion.httpListen
+        for (indices, numbers) in onionPorts.sorted(by: { $0.value.min() ?? 0 < $1.value.min() ?? 0 }) {
+            let endpoint = try open(indices.map { doors[$0] }, on: target)
+            // The setting names one place; further sets of doors have any.
+            target = .host("127.0.0.1", port: 0)
+            do throws(VirtualPortError) {
+                for number in numbers { ports.append(try VirtualPort(number, to: endpoint)) }
+            } catch {
+                throw .configuration("onion: \(error)")
+            }
+        }
+        return ports.sorted { $0.number < $1.number }
+    }
+
+    @discardableResult
+    private func open(
+        _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil
+    ) throws(NodeError) -> Endpoint {
+        var http = settings.http
+        http.limits.body = doors.map(\.body).max() ?? http.limits.body
+        let server = HTTPServer(settings: http, doors: doors.map(\.door))
+        servers.append(server)
+        do {
+            return try server.open(on: endpoint, showing: certificate)
+        } catch {
+            throw .unavailable(
+                "\(error). Stop what uses it, or name another one in onion.http_listen or the door's listen")
+        }
+    }
+
+    /// Accepts nothing more; returns when the requests in progress have been answered.
+    func close() async {
+        for server in servers { await server.close() }
+    }
+}

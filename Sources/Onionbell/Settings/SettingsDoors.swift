@@ -1,0 +1,101 @@
+import Doors
+import Reactor
+
+/// Where a door for other senders than Bisq's is served.
+enum DoorPlace: Hashable, Sendable, CustomStringConvertible {
+    /// `onion:PORT`: a virtual port of the onion service.
+    case onion(port: UInt16)
+    /// `ADDRESS:PORT` or `unix:/PATH`, on this machine only: for a reverse proxy, in plain HTTP.
+    case plain(Endpoint)
+    /// `https://ADDRESS:PORT`: a listener of our own for the world.
+    case https(Endpoint)
+
+    init?(_ text: String) {
+        if let port = text.dropping(prefix: "onion:") {
+            guard let port = UInt16(port), port > 0 else { return nil }
+            self = .onion(port: port)
+        } else if let address = text.dropping(prefix: "https://") {
+            guard let endpoint = Endpoint(address), case .host = endpoint else { return nil }
+            self = .https(endpoint)
+        } else {
+            guard let endpoint = Endpoint(text), endpoint.isLoopback else { return nil }
+            self = .plain(endpoint)
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .onion(let port): "onion:\(port)"
+        case .plain(let endpoint): endpoint.description
+        case .https(let endpoint): "https://\(endpoint)"
+        }
+    }
+}
+
+extension String {
+    fileprivate func dropping(prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+}
+
+extension Settings {
+    /// What every door for other senders than Bisq's has.
+    struct Door: Sendable {
+        /// Empty: the door is off.
+        var listen: [DoorPlace] = []
+        var limits = LimitedDoor.Limits()
+
+        var isOn: Bool { !listen.isEmpty }
+    }
+
+    struct Doors: Sendable {
+        /// What the `https://` listeners show, in PEM; empty as long as there are none.
+        var certificateFile = ""
+        var keyFile = ""
+    }
+
+    mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
+        let https = section.section("https")
+        doors.certificateFile = https.path("certificate_file")
+        doors.keyFile = https.path("key_file")
+        https.refuseUnknownKeys()
+        section.refuseUnknownKeys()
+    }
+
+    /// Reads `listen` and the limits of one door. The door's own keys are the caller's to read, from the same section.
+    func door(_ section: SettingsReader.Section) -> Door {
+        var door = Door()
+        door.listen = section.places("listen")
+        for place in door.listen {
+            switch place {
+            case .onion(let port) where port == onion.peerPort:
+                section.fault("listen", "onion:\(port) is the port of the peers (onion.peer_port)")
+            case .https where doors.certificateFile.isEmpty || doors.keyFile.isEmpty:
+                section.fault("listen", "\(place) needs doors.https.certificate_file and key_file")
+            case .onion, .plain, .https: break
+            }
+        }
+        door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
+        door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
+        door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+        return door
+    }
+}
+
+extension SettingsReader.Section {
+    /// Where a door is served, each place once.
+    fileprivate func places(_ name: String) -> [DoorPlace] {
+        let places = words(name)?.map { DoorPlace($0) } ?? [nil]
+        let known = places.compactMap(\.self)
+        guard known.count == places.count, Set(known).count == known.count else {
+            fault(
+                name,
+                """
+                must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
+                unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
+                """)
+            return []
+        }
+        return known
+    }
+}

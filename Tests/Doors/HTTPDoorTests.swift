@@ -1,0 +1,160 @@
+import Crypto
+import Foundation
+import HTTP1
+import Lab
+import Reactor
+import TLS
+import Testing
+
+@testable import Doors
+
+/// Answers when the test says so, or at once.
+@EventLoop
+private final class TestDoor: HTTPDoor {
+    let prefix: String
+    var answersAtOnce = true
+    private(set) var waiting: [@EventLoop (HTTPResponse) -> Void] = []
+
+    init(_ prefix: String) { self.prefix = prefix }
+
+    func matches(path: String) -> Bool { path.hasPrefix(prefix) }
+
+    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        if answersAtOnce { return respond(HTTPResponse(status: 200, text: prefix)) }
+        waiting.append(respond)
+    }
+
+    func answerWaiting() {
+        let waiting = waiting
+        self.waiting = []
+        for respond in waiting { respond(HTTPResponse(status: 200, text: prefix)) }
+    }
+}
+
+/// Doors that share a server, their limits, and the server's own TLS.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPDoorTests {
+    private static let lab = try! LabCredentials()
+
+    private func answers(of door: some HTTPDoor, to requests: [HTTPRequest]) -> [Int] {
+        var statuses: [Int] = []
+        for request in requests { door.answer(request) { statuses.append($0.status) } }
+        return statuses
+    }
+
+    @Test func eachPathGoesToItsDoor() async throws {
+        let server = HTTPServer(doors: [TestDoor("/a"), TestDoor("/b")])
+        let client = try await HTTPClient(try server.open(on: .host("127.0.0.1", port: 0)))
+        #expect(await client.get("/a")?.text == "/a")
+        #expect(await client.get("/b/x")?.text == "/b")
+        #expect(await client.get("/c")?.status == 404)
+        await server.close()
+    }
+
+    @Test func aDoorHasSoManyRequestsAtATime() {
+        var limits = LimitedDoor.Limits()
+        limits.requests = 2
+        let inner = TestDoor("/")
+        inner.answersAtOnce = false
+        let door = LimitedDoor(inner, limits: limits)
+        let request = HTTPRequest(method: "GET", path: "/")
+        var busy: HTTPResponse?
+        #expect(answers(of: door, to: [request, request]) == [])
+        door.answer(request) { busy = $0 }
+        #expect(busy?.status == 503)
+        #expect(busy?.fields["retry-after"] == "5")
+        inner.answerWaiting()
+        #expect(answers(of: door, to: [request]) == [])
+        #expect(inner.waiting.count == 1)
+        #expect(door.turnedAway == 1)
+        inner.answerWaiting()
+    }
+
+    @Test func aDoorHasSoManyRequestsASecond() {
+        var limits = LimitedDoor.Limits()
+        limits.rate = 3
+        let door = LimitedDoor(TestDoor("/"), limits: limits)
+        let request = HTTPRequest(method: "GET", path: "/")
+        #expect(answers(of: door, to: Array(repeating: request, count: 4)) == [200, 200, 200, 503])
+    }
+
+    @Test func aDoorTakesBodiesOfItsOwnSize() {
+        var limits = LimitedDoor.Limits()
+        limits.body = 1024
+        let door = LimitedDoor(TestDoor("/"), limits: limits)
+        let requests = [1024, 1025].map {
+            HTTPRequest(method: "POST", path: "/", body: Array(repeating: 0, count: $0))
+        }
+        #expect(answers(of: door, to: requests) == [200, 413])
+    }
+
+    // MARK: HTTPS
+
+    private func context(_ lab: LabCredentials) throws -> TLSContext {
+        let identity = try lab.authority.server(names: ["127.0.0.1"])
+        return try TLSContext(
+            serverWith: TLSCredentials(
+                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes),
+            protocols: ["http/1.1"])
+    }
+
+    private func curl(_ lab: LabCredentials, _ arguments: [String]) async throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appending(path: "doors-\(UUID().uuidString).pem")
+        try Data(lab.authorityPEM()).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let tool = try LabTool(
+            [
+                "curl", "--silent", "--cacert", file.path, "--max-time", "20", "--write-out",
+                "\n%{http_code} %{http_version} %{num_connects}\n",
+            ] + arguments)
+        return try await tool.finish().filter { !$0.isEmpty }
+    }
+
+    @Test(arguments: ["1.2", "1.3"])
+    func ourOwnHTTPSServesARealClient(tls: String) async throws {
+        let server = HTTPServer(doors: [TestDoor("/a")])
+        let certificate = ServerCertificate(try context(Self.lab))
+        let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
+        let body = String(repeating: "x", count: 30_000)
+        let url = "https://\(endpoint)/a"
+        let lines = try await curl(Self.lab, ["--tls-max", tls, "--data", body, url, url])
+        // The second request comes by the same connection.
+        #expect(lines == ["/a", "200 1.1 1", "/a", "200 1.1 0"])
+        await server.close()
+    }
+
+    @Test func anotherCertificateIsShownFromTheNextConnectionOn() async throws {
+        let server = HTTPServer(doors: [TestDoor("/a")])
+        let certificate = ServerCertificate(try context(Self.lab))
+        let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
+        let other = try LabCredentials()
+        #expect(try await curl(Self.lab, ["https://\(endpoint)/a"]).last == "200 1.1 1")
+        certificate.context = try context(other)
+        #expect(try await curl(other, ["https://\(endpoint)/a"]).last == "200 1.1 1")
+        await server.close()
+    }
+
+    @Test func whoSpeaksNoTLSIsClosed() async throws {
+        let server = HTTPServer(doors: [TestDoor("/a")])
+        let certificate = ServerCertificate(try context(Self.lab))
+        let endpoint = try server.open(on: .host("127.0.0.1", port: 0), showing: certificate)
+        let client = try await HTTPClient(endpoint)
+        client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        await client.waitForEnd()
+        #expect(client.answers.isEmpty)
+        #expect(server.counters.requests == 0)
+        await server.close()
+    }
+
+    @Test func aHandshakeThatNobodyEndsHasADeadline() async throws {
+        var settings = HTTPServer.Settings()
+        settings.requestDeadline = .milliseconds(100)
+        let server = HTTPServer(settings: settings, doors: [TestDoor("/a")])
+        let certificate = ServerCertificate(try context(Self.lab))
+        let client = try await HTTPClient(
+            try server.open(on: .host("127.0.0.1", port: 0), showing: certificate))
+        await client.waitForEnd()
+        #expect(client.answers.isEmpty)
+        await server.close()
+    }
+}
