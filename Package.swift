@@ -31,7 +31,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         // Only for the benchmark.
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
@@ -40,6 +39,7 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         system("CSecp256k1", pkgConfig: "libsecp256k1", apt: "libsecp256k1-dev"),
         .target(name: "CSupport"),
@@ -50,6 +50,7 @@ let package = Package(
         library("Metrics", pure: true, []),
         library("JSON", pure: true, []),
         library("HTTP1", pure: true, []),
+        library("YAML", ["CYAML"]),
         library("Reactor", ["CEvent", "CSupport"]),
         library("Crypto", ["COpenSSL", "CSecp256k1"]),
         library("TLS", ["COpenSSL"]),
@@ -68,7 +69,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Storage", "Gateways", "Tor",
                 "Doors", "Lab", "HTTP1", "JSON",
-                "CSupport", arguments, log, .product(name: "Yams", package: "Yams"),
+                "YAML", "CSupport", arguments, log,
             ],
             swiftSettings: checked),
 
@@ -96,6 +97,7 @@ let package = Package(
         tests("Simulation", ["Relay", "Vectors"]),
         tests("JSON", ["JSON"]),
         tests("HTTP1", ["HTTP1"]),
+        tests("YAML", ["YAML"]),
         tests("Reactor", ["Reactor"]),
         tests("Crypto", ["Crypto", "Vectors"]),
         tests("TLS", ["TLS", "Crypto"]),

@@ -121,7 +121,7 @@ import Testing
 
     @Test func aKeyThatIsThereTwiceIsAFault() {
         #expect(
-            faults("log:\n  level: info\nlog:\n  level: debug\n") == ["line 1: log: is there more than once"])
+            faults("log:\n  level: info\nlog:\n  level: debug\n") == ["line 3: log: is there more than once"])
     }
 
     @Test func theErrorSaysTheFileAndHowManyFaults() {

@@ -58,7 +58,7 @@ import Testing
             ("a: b: c", "line 1: is not YAML: mapping values are not allowed in this context"),
             ("tor:\n\tmode: own", "line 2: is not YAML: found character that cannot start any token"),
             ("tor: 'own", "line 1: is not YAML: found unexpected end of stream"),
-            ("a: 1\n---\nb: 2", "line 2: is not YAML: but found another document"),
+            ("a: 1\n---\nb: 2", "line 2: is not YAML: more than one document"),
             ("%TAG !", nil),
             ("tor: !!binary x", nil),
             ("? [a]\n: b", nil),
@@ -71,8 +71,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "a: &x 1", "a: *x", "a: &x [*x]", "*x : 1", "- &a", "[&a b]", "a: 'b' \nc: \"d\" # &e",
-        "? &a [1]\n: 2",
+        "a: &x 1", "a: *x", "a: &x [*x]", "*x : 1", "- &a", "[&a b]", "? &a [1]\n: 2",
     ])
     func anchorsAndAliasesAreRefused(yaml: String) {
         let found = faults(yaml)
@@ -80,10 +79,10 @@ import Testing
     }
 
     @Test func aCommentMayHoldAnything() throws {
-        let yaml = "# *a &b\n  # &c\ntor: # *d\n  binary: a#b # &e\n  torrc: 'x # y'\n"
+        let yaml = "# *a &b\n  # &c\ntor: # *d\n  binary: a#b # &e\n  torrc: '&x # y' # &f\n"
         let read = try settings(yaml)
         #expect(read.tor.binary == "a#b")
-        #expect(read.tor.torrc == "/etc/onionbell/x # y")
+        #expect(read.tor.torrc == "/etc/onionbell/&x # y")
     }
 
     /// A thousand million million nodes, were it read.
@@ -110,13 +109,12 @@ import Testing
         #expect(faults(yaml).count == (open == "#" ? 0 : 1))
     }
 
-    @Test(.timeLimit(.minutes(1))) func nestingUpToTheParsersLimitIsTaken() {
-        let depth = 900
-        let yaml =
-            "tor:\n  mode: " + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-        #expect(faults(yaml) == ["line 2: tor.mode: must be a single value"])
-        let key = String(repeating: "{? ", count: depth) + String(repeating: "}", count: depth)
-        #expect(faults(key).count == 1)
+    @Test func nestingIsBounded() {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        #expect(faults("tor:\n  mode: " + nested(30)) == ["line 2: tor.mode: must be a single value"])
+        #expect(faults("tor:\n  mode: " + nested(33)) == ["line 2: is nested deeper than 32 levels"])
     }
 
     @Test(.timeLimit(.minutes(1))) func manyKeysAreToldInGoodTime() {

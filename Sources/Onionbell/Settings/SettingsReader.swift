@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// Reads typed values out of a YAML mapping and the environment, and gathers every fault on the way.
 ///
@@ -65,27 +65,27 @@ extension SettingsReader {
     final class Section {
         let reader: SettingsReader
         let path: String
-        private let node: Node?
+        private let node: YAMLNode?
         /// Names that were asked for.
         private var known: [String] = []
         /// `apps[]` for each of the list's items: they have no names in the environment.
         private let listPath: String?
 
-        init(_ reader: SettingsReader, path: String = "", node: Node?, listPath: String? = nil) {
+        init(_ reader: SettingsReader, path: String = "", node: YAMLNode?, listPath: String? = nil) {
             self.reader = reader
             self.path = path
             self.node = node
             self.listPath = listPath
-            if let node, node.mapping == nil, !node.isNull {
-                reader.fault(path, node.mark?.line, "must be a mapping of keys to values")
+            if let node, node.entries == nil, !node.isNull {
+                reader.fault(path, node.line, "must be a mapping of keys to values")
             }
         }
 
         func key(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-        private func child(_ name: String, isSingleValue: Bool) -> Node? {
+        private func child(_ name: String, isSingleValue: Bool) -> YAMLNode? {
             known.append(name)
-            let child = node?.mapping?[name]
+            let child = node?[name]
             reader.note(
                 listPath.map { "\($0).\(name)" } ?? key(name),
                 isSingleValue: isSingleValue && listPath == nil,
@@ -102,17 +102,17 @@ extension SettingsReader {
             guard override(name) == nil else {
                 return reader.fault(SettingsReader.environmentName(of: key(name)), nil, problem)
             }
-            reader.fault(key(name), (node?.mapping?[name] ?? node)?.mark?.line, problem)
+            reader.fault(key(name), (node?[name] ?? node)?.line, problem)
         }
 
         func section(_ name: String) -> Section {
             known.append(name)
-            return Section(reader, path: key(name), node: node?.mapping?[name])
+            return Section(reader, path: key(name), node: node?[name])
         }
 
         func list(_ name: String) -> [Section] {
             guard let list = child(name, isSingleValue: false), !list.isNull else { return [] }
-            guard let items = list.sequence else {
+            guard let items = list.items else {
                 fault(name, "must be a list")
                 return []
             }
@@ -127,11 +127,11 @@ extension SettingsReader {
             let node = child(name, isSingleValue: true)
             if let text = override(name) { return text }
             guard let node, !node.isNull else { return nil }
-            guard let scalar = node.scalar else {
+            guard let text = node.text else {
                 fault(name, "must be a single value")
                 return nil
             }
-            return scalar.string
+            return text
         }
 
         func value<Value>(
@@ -146,12 +146,12 @@ extension SettingsReader {
         }
 
         func refuseUnknownKeys() {
-            for (keyNode, _) in node?.mapping ?? [:] {
-                let name = keyNode.scalar?.string ?? "?"
+            for entry in node?.entries ?? [] {
+                let name = entry.key.text ?? "?"
                 guard !known.contains(name) else { continue }
                 let hint = nearestName(to: name, among: known).map { "; did you mean \($0)?" }
                 reader.fault(
-                    key(SettingsFault.shown(name)), keyNode.mark?.line,
+                    key(SettingsFault.shown(name)), entry.key.line,
                     "unknown key" + (hint ?? "; known are \(known.joined(separator: ", "))"))
             }
         }
@@ -168,20 +168,12 @@ extension SettingsReader {
         /// The numbers of a list, which has no name in the environment.
         func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
-            let ports = node.sequence?.map { $0.scalar.flatMap { UInt16($0.string) } ?? 0 } ?? [0]
+            let ports = node.items?.map { $0.text.flatMap { UInt16($0) } ?? 0 } ?? [0]
             guard !ports.contains(0), Set(ports).count == ports.count else {
                 fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
                 return fallback
             }
             return ports
         }
-    }
-}
-
-extension Node {
-    /// `key:` with nothing behind it, `~` or `null`.
-    fileprivate var isNull: Bool {
-        guard let scalar, scalar.style == .plain else { return false }
-        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 }

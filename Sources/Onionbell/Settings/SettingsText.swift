@@ -1,5 +1,5 @@
 import Glibc
-import Yams
+import YAML
 
 /// A configuration file on its way to a tree of values: bounded, UTF-8, YAML of one document without aliases.
 ///
@@ -30,72 +30,29 @@ enum SettingsText {
     }
 
     /// The tree, or `nil` for a text with no value in it.
-    static func parse(_ text: String) throws(SettingsFault) -> Node? {
-        let bare = try withoutComments(text)
+    static func parse(_ text: String) throws(SettingsFault) -> YAMLNode? {
         do {
-            // The basic resolver: every scalar is its text, and no pattern is tried on it.
-            return try Yams.compose(yaml: bare, .basic, .default, .utf8)
-        } catch let error as YamlError {
-            throw error.fault
+            return try YAMLNode.parse(text)
         } catch {
-            throw SettingsFault(key: "", problem: "is not YAML: \(error)")
+            throw error.fault
         }
-    }
-
-    /// Empties the comments, so that what is left can be looked through for the signs of anchors and aliases. If a
-    /// comment was none but part of a quoted text, it is gone: the worst that an odd file can do is to be misread.
-    private static func withoutComments(_ text: String) throws(SettingsFault) -> String {
-        var lines: [Substring] = []
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let code = withoutComment(line)
-            if code.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) {
-                throw SettingsFault(
-                    key: "", line: lines.count + 1,
-                    problem: "& and * (anchors and aliases) are not allowed here")
-            }
-            lines.append(code)
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    private static func withoutComment(_ line: Substring) -> Substring {
-        let bytes = line.utf8
-        guard let first = bytes.firstIndex(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") })
-        else {
-            return line
-        }
-        if bytes[first] == UInt8(ascii: "#") { return "" }
-        // Within quotes a # is text.
-        if bytes.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }) { return line }
-        var before = bytes[first]
-        for index in bytes.indices[first...] {
-            if bytes[index] == UInt8(ascii: "#"), before == UInt8(ascii: " ") || before == UInt8(ascii: "\t")
-            {
-                return line[..<index]
-            }
-            before = bytes[index]
-        }
-        return line
     }
 }
 
-extension YamlError {
-    /// In our form: a line, and what is wrong there. Yams' own description quotes the file.
+extension YAMLError {
     fileprivate var fault: SettingsFault {
         switch self {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            SettingsFault(key: "", line: mark.line, problem: "is not YAML: \(problem)")
-        case .reader(let problem, let offset, _, let yaml):
+        case .notYAML(let problem, let line):
+            SettingsFault(key: "", line: line, problem: "is not YAML: \(problem)")
+        case .alias(let line):
             SettingsFault(
-                key: "", line: offset.map { 1 + yaml.prefix($0).count { $0 == "\n" } },
-                problem: "is not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let keys, let context):
+                key: "", line: line, problem: "& and * (anchors and aliases) are not allowed here")
+        case .duplicateKey(let key, let line):
+            SettingsFault(key: SettingsFault.shown(key), line: line, problem: "is there more than once")
+        case .tooDeep(let line):
             SettingsFault(
-                key: SettingsFault.shown(keys.first ?? ""), line: context.mark.line,
-                problem: "is there more than once")
-        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
-            SettingsFault(key: "", problem: "is not YAML: \(self)")
+                key: "", line: line, problem: "is nested deeper than \(YAMLNode.deepest) levels")
+        case .outOfMemory: SettingsFault(key: "", problem: "can't be read: out of memory")
         }
     }
 }
