@@ -160,7 +160,7 @@ extension SettingsReader {
         /// `nil` for anything else.
         func words(_ name: String) -> [String]? {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
-            let items = node.sequence?.map { $0.scalar?.string }
+            let items = node.items?.map(\.text)
             let words = items?.compactMap(\.self)
             return words?.count == items?.count ? words : nil
         }
