@@ -102,7 +102,9 @@ let package = Package(
         tests("Crypto", ["Crypto", "Vectors"]),
         tests("TLS", ["TLS", "Crypto"]),
         tests("HTTP2", ["HTTP2"]),
-        tests("Delivery", ["Delivery", "Relay", "Metrics", "Reactor", "Storage", "Crypto"]),
+        tests(
+            "Delivery",
+            ["Delivery", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite", "Vectors"]),
         tests("Storage", ["Storage", "Relay"]),
         tests(
             "Gateways",

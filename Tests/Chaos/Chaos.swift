@@ -10,7 +10,9 @@ struct Chaos: AsyncParsableCommand {
         commandName: "onionbell-chaos",
         abstract:
             "Kill node, tor and gateway at random instants, and see that nothing is lost or shown twice.",
-        subcommands: [RoundsCommand.self, LoadCommand.self, OutagesCommand.self, GatewayCommand.self])
+        subcommands: [
+            RoundsCommand.self, LoadCommand.self, OutagesCommand.self, FloodCommand.self, GatewayCommand.self,
+        ])
 
     /// Before anything else in a process that starts others.
     static func prepare() {

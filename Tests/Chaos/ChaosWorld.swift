@@ -30,8 +30,10 @@ final class ChaosWorld {
 
     /// Starts the gateways, and writes the node's files.
     ///
-    /// - Parameter certificate: Apple's credential is a .p12 instead of a .p8.
-    init(_ way: Way, torrc: String, certificate: Bool = false) async throws {
+    /// - Parameters:
+    ///   - certificate: Apple's credential is a .p12 instead of a .p8.
+    ///   - waiting: how many the node lets wait; `nil`: as many as it does by itself.
+    init(_ way: Way, torrc: String, certificate: Bool = false, waiting: Int? = nil) async throws {
         self.way = way
         directory = try LabDirectory()
         configuration = directory.path + "/onionbell.yaml"
@@ -57,10 +59,11 @@ final class ChaosWorld {
             certificate
             ? ["certificate_file: push.p12"]
             : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
-        try LabDirectory.write(Array(text(appleCredential: credential).utf8), to: configuration)
+        let text = text(appleCredential: credential, limits: waiting.map { ", waiting: \($0)" } ?? "")
+        try LabDirectory.write(Array(text.utf8), to: configuration)
     }
 
-    private func text(appleCredential: [String]) -> String {
+    private func text(appleCredential: [String], limits: String) -> String {
         """
         state_directory: \(state)
         tor: {mode: own, torrc: torrc}
@@ -80,7 +83,7 @@ final class ChaosWorld {
             ca_file: ca.pem
         defaults: {ios: apple, android: google}
         peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}
-        limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000}
+        limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000\(limits)}
         management: {listen: "unix:\(directory.path)/management"}
         log: {level: info}
 

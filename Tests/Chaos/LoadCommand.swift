@@ -32,7 +32,7 @@ struct LoadCommand: AsyncParsableCommand {
         var rows = [
             [
                 "run", "sent", "stored", "told delivered", "shown once", "accepted again", "lost",
-                "shown twice", "time",
+                "shown twice", "time", "node's CPU",
             ]
         ]
         var violations: [String] = []
@@ -62,6 +62,7 @@ final class LoadRun {
     private let count: Int
     private let window: Int
     private var time: Int64 = 0
+    private var processorTime = Duration.zero
 
     private static let devices = 1000
     private static let longest: Duration = .seconds(300)
@@ -92,6 +93,7 @@ final class LoadRun {
         for _ in 0..<min(window, count) { post(&sent, by: peer) }
         while told < count, ContinuousClock.now < end { await pause(.milliseconds(5)) }
         time = EventLoop.monotonicNanoseconds - begun
+        processorTime = world.node?.processorTime ?? .zero
         if told < count { books.violate("\(count - told) were never told their end") }
         peer.close()
     }
@@ -133,6 +135,7 @@ final class LoadRun {
             "\(entries.count { $0.told?.status == .delivered })",
             "\(entries.count { Set($0.pushes.map(\.id)).count == 1 })",
             "\(books.repeated)", "\(lost)", "\(twice)", "\(time.seconds) s",
+            "\(Int64(processorTime / .nanoseconds(1)).seconds) s",
         ]
     }
 }

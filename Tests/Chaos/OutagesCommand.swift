@@ -9,8 +9,8 @@ struct OutagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outages", abstract: "How soon all is delivered after each kind of outage.",
         discussion: """
-            In each run notifications come in during the outage, for Apple and Google alike; the times count from its \
-            end. What a gateway refuses for the operator's fault is tried again by itself after a minute at the \
+            In each run notifications come in during the outage, for Apple and Google alike. The line in the log, if \
+            there is one, is counted from its beginning; the deliveries from its end. What a gateway refuses for the operator's fault is tried again by itself after a minute at the \
             earliest, or at once on SIGHUP.
             """)
 
@@ -19,7 +19,7 @@ struct OutagesCommand: AsyncParsableCommand {
 
     func run() async throws {
         Chaos.prepare()
-        var rows = [["outage", "lasted", "first push after", "all delivered after"]]
+        var rows = [["outage", "lasted", "in the log after", "first push after", "all delivered after"]]
         var violations: [String] = []
         for outage in Outage.all {
             let run = try await OutageRun(
@@ -65,6 +65,8 @@ final class OutageRun {
     let world: ChaosWorld
     private let outage: Outage
     private let count: Int
+    private var begun: Int64 = 0
+    private var noticed: Int64?
     private var mended: Int64 = 0
     private var firstPush: Int64 = 0
     private var drained: Int64 = 0
@@ -86,6 +88,9 @@ final class OutageRun {
         try await send(0..<2, by: line, until: end)
         try await waitUntilDelivered(until: end)
         let before = books.lastPush
+        begun = EventLoop.monotonicNanoseconds
+        let watch = Task { await notice() }
+        defer { watch.cancel() }
         if let faults = outage.faults {
             world.gateway.setFaults(apple: faults, google: faults, seed: 1)
         } else {
@@ -122,6 +127,16 @@ final class OutageRun {
         }
     }
 
+    /// What the node says of a gateway, and when.
+    private func notice() async {
+        guard let node = world.node else { return }
+        let before = node.lines.count
+        await node.wait { node in
+            node.exit != nil || node.lines.dropFirst(before).contains { $0.contains("gateway.") }
+        }
+        if !Task.isCancelled, node.exit == nil { noticed = EventLoop.monotonicNanoseconds }
+    }
+
     private func waitUntilDelivered(until end: ContinuousClock.Instant) async throws {
         while !world.books.open.isEmpty {
             guard ContinuousClock.now < end else {
@@ -135,7 +150,8 @@ final class OutageRun {
         let (lost, twice, _) = world.books.check()
         if lost + twice > 0 { world.books.violate("\(lost) lost, \(twice) twice") }
         return [
-            outage.name, "\(outage.duration.components.seconds) s", "\((firstPush - mended).seconds) s",
+            outage.name, "\(outage.duration.components.seconds) s",
+            noticed.map { "\(($0 - begun).seconds) s" } ?? "-", "\((firstPush - mended).seconds) s",
             "\((drained - mended).seconds) s",
         ]
     }

@@ -21,6 +21,8 @@ struct Books {
     private(set) var expired = 0
     /// Monotonic nanoseconds before which a gateway wants nothing for a device.
     var spared: [Digest: Int64] = [:]
+    /// The same for a whole app.
+    var paused: [LaneID: Int64] = [:]
     /// Ended, but not yet in the outbox: a crash undoes these.
     private(set) var undurable: [Int64: (entry: Entry, ending: Ending)] = [:]
 
@@ -60,6 +62,7 @@ struct Books {
         }
         undurable = [:]
         spared = [:]
+        paused = [:]
     }
 
     mutating func setDeadlines(_ deadline: (Notification) -> Int64) {

@@ -15,11 +15,15 @@ struct ModelGateway {
     }
 
     private var moods: [LaneID: Mood] = [:]
-    /// Times each notification was taken, by its sequence number.
-    private(set) var taken: [Int64: Int] = [:]
+    /// The id under which each notification was taken, by its sequence number.
+    private(set) var taken: [Int64: NotificationID] = [:]
+    /// Times one was taken that had been before.
+    private(set) var repeated = 0
 
     mutating func change(_ lane: LaneID, to mood: Mood) { moods[lane] = mood }
-    mutating func take(_ sequence: Int64) { taken[sequence, default: 0] += 1 }
+    mutating func take(_ sequence: Int64, _ id: NotificationID) {
+        if taken.updateValue(id, forKey: sequence) != nil { repeated += 1 }
+    }
     mutating func heal() { moods = [:] }
 
     func verdict(for lane: LaneID, using random: inout some RandomNumberGenerator) -> Verdict {

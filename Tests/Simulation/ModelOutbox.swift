@@ -24,6 +24,7 @@ struct ModelOutbox {
     private var nextSequence: Int64 = 1
     /// How each notification ended, for ever: the simulation's own books, which nothing is forgotten from.
     private(set) var endings: [Int64: Ending] = [:]
+    private var forgotten: [Digest] = []
 
     mutating func commit(_ changes: [OutboxChange], _ violation: (String) -> Void) -> [StoreResult] {
         var results: [StoreResult] = []
@@ -49,12 +50,19 @@ struct ModelOutbox {
                 for (digest, identity) in identities
                 where identity.ending != nil && identity.acceptedAt < acceptedBefore {
                     identities[digest] = nil
+                    forgotten.append(digest)
                     identityOf[identity.sequence] = nil
                 }
                 deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
             }
         }
         return results
+    }
+
+    /// Identities that were let go since this was called last.
+    mutating func takeForgotten() -> [Digest] {
+        defer { forgotten = [] }
+        return forgotten
     }
 
     private mutating func store(_ request: StoreRequest) -> StoreResult {

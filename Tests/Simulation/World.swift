@@ -26,6 +26,7 @@ final class World {
     var books = Books()
     private(set) var violation: String?
     private(set) var steps = 0
+    static let stepsPerHistory = 20_000
     private(set) var crashes = 0
 
     var tickets: [Pipeline.Handle] = []
@@ -33,6 +34,8 @@ final class World {
     var loads: [LaneID: [Int64]] = [:]
     var attempts: [Attempt] = []
     var hasFaults = true
+    /// No commit succeeds and nothing can be read.
+    private(set) var isDiskBroken = false
     var submitted: [Submission] = []
     var nextUid = 0
     /// When each submission will have lapsed, as told when it came.
@@ -40,8 +43,9 @@ final class World {
     /// What waited at the last start, in all and of one device: what was accepted is taken over beyond every limit.
     var restored = 0
     var restoredOfOne = 0
-    /// Taken in an attempt whose answer the node got: never to be taken again, unless a crash undid the answer.
-    var settled: Set<Int64> = []
+    /// Taken in an attempt whose answer the node got: never to be taken again, whoever submits it again, unless a crash
+    /// undid the answer, or until the outbox was told to forget it.
+    var settled: Set<NotificationID> = []
     /// The id under which each sequence number is sent.
     var ids: [Int64: NotificationID] = [:]
 
@@ -49,16 +53,16 @@ final class World {
     static let lanes = [
         android, LaneID(app: "ios", isSandbox: false), LaneID(app: "ios", isSandbox: true),
     ]
-    static let devicesPerLane = 7
+    static let deviceTokens = (0..<7).map { String(repeating: "0\($0)", count: 32) }
     static let requestsAtOnce = 5
     static let bodyBudget = 2000
 
     static let limits: Admission.Limits = {
         var limits = Admission.Limits()
         limits.tokenRate = 20
-        limits.waitingPerToken = 8
-        limits.waiting = 90
-        limits.waitingBytes = 9000
+        limits.waitingPerToken = 30
+        limits.waiting = 400
+        limits.waitingBytes = 40_000
         limits.storingBytes = 1500
         return limits
     }()
@@ -77,22 +81,28 @@ final class World {
     func fail(_ what: String) { if violation == nil { violation = "step \(steps): \(what)" } }
     func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
+    /// A whole history: up to a violation, or with a peaceful end in which everything comes to its own.
+    func run() {
+        while steps < World.stepsPerHistory, violation == nil { step() }
+        if violation == nil { drain() }
+    }
+
     /// One event, and the books.
     func step() {
         steps += 1
         switch draw(1000) {
         case 0..<260: submit()
         case 260..<380: beginCommit()
-        case 380..<500: endCommit(succeeds: !hasFaults || draw(8) > 0)
+        case 380..<500: endCommit(succeeds: !hasFaults || draw(8) > 0 && !isDiskBroken)
         case 500..<680: pump(World.lanes[draw(World.lanes.count)])
         case 680..<860: answer()
-        case 860..<900: endLoad(succeeds: !hasFaults || draw(5) > 0)
+        case 860..<900: endLoad(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
         case 900..<960: pass(.milliseconds(draw(3000)))
         case 960..<975: pass(.seconds(draw(600)))
         case 975..<985: end(pipeline.expire(at: now))
         case 985..<989: forget()
         case 989..<993: changeMood()
-        case 993..<995: pipeline.resume(lane: pipeline.lane(World.lanes[draw(World.lanes.count)]))
+        case 993..<995: resume(World.lanes[draw(World.lanes.count)])
         case 995..<997: if hasFaults { jump() }
         default: if hasFaults, draw(3) == 0 { crash() }
         }
@@ -112,8 +122,15 @@ final class World {
 
     private func changeMood() {
         guard hasFaults else { return }
+        isDiskBroken = draw(10) == 0
         let mood = ModelGateway.Mood.allCases[draw(ModelGateway.Mood.allCases.count)]
         gateway.change(World.lanes[draw(World.lanes.count)], to: mood)
+    }
+
+    /// The operator has mended something.
+    private func resume(_ lane: LaneID) {
+        books.paused[lane] = nil
+        pipeline.resume(lane: pipeline.lane(lane))
     }
 
     private func forget() {
@@ -133,7 +150,7 @@ final class World {
         tickets = []
         loads = [:]
         attempts = []
-        settled = []
+        for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
         books.crash()
         let wasDown = Duration.seconds(draw(100))
         now.unixMilliseconds += wasDown.milliseconds

@@ -13,11 +13,11 @@ extension World {
             submission.content = .bisq(message: fresh())
         default:
             let lane = draw(World.lanes.count)
-            let device = draw(World.devicesPerLane)
+            let device = draw(World.deviceTokens.count)
             let life = [0, 0, 0, 2000, 30_000, 600_000][draw(6)]
             submission = Submission(
                 uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: [.android, .ios, .iosDev][lane],
-                deviceToken: String(repeating: "0\(device)", count: 32), message: fresh(),
+                deviceToken: World.deviceTokens[device], message: fresh(),
                 isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }
@@ -77,6 +77,9 @@ extension World {
         self.commit = nil
         let results = outbox.commit(commit.changes) { self.fail($0) }
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
+        for identity in outbox.takeForgotten() {
+            settled.remove(NotificationID(high: identity.high, low: identity.low))
+        }
         guard tellsResults else { return }
         if results.count != commit.tickets.count {
             fail("\(results.count) results for \(commit.tickets.count)")
@@ -125,6 +128,7 @@ extension World {
         }
         if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
         if now.monotonicNanoseconds < books.spared[token] ?? .min { fail("a device is not spared") }
+        if now.monotonicNanoseconds < books.paused[lane] ?? .min { fail("\(lane) is not left in peace") }
         if ids[handle.sequence, default: notification.id] != notification.id {
             fail("another id on a repeat")
         }
@@ -141,10 +145,10 @@ extension World {
     }
 
     func take(_ attempt: Attempt) {
-        if settled.contains(attempt.handle.sequence) {
+        if settled.contains(attempt.notification.id) {
             fail("\(attempt.handle.sequence) is taken twice, and the first time was clear")
         }
-        gateway.take(attempt.handle.sequence)
+        gateway.take(attempt.handle.sequence, attempt.notification.id)
     }
 
     func answer() {
@@ -152,12 +156,24 @@ extension World {
         let attempt = attempts.remove(at: draw(attempts.count))
         let verdict = attempt.verdict
         if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
-        if verdict.outcome == .accepted { settled.insert(attempt.handle.sequence) }
-        if case .deferred(let deferral) = verdict.outcome, deferral.scope == .device, !deferral.isUnharmed {
+        if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
+        switch verdict.outcome {
+        case .deferred(let deferral) where !deferral.isUnharmed:
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
-            books.spared[attempt.token] = now.monotonicNanoseconds + wish.nanoseconds
+            let end = now.monotonicNanoseconds + wish.nanoseconds
+            switch deferral.scope {
+            case .device: books.spared[attempt.token] = end
+            case .app: books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
+            }
+        case .blocked:
+            let end = now.monotonicNanoseconds + 60_000_000_000
+            books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
+        case .accepted, .deferred, .refused, .tokenDead: break
         }
         end(pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random))
+        if case .tokenDead = verdict.outcome, books.count(of: attempt.token) > 0 {
+            fail("some wait for a dead device")
+        }
     }
 
     func endLoad(succeeds: Bool) {

@@ -1,0 +1,163 @@
+import Crypto
+import Delivery
+import Foundation
+import Logging
+import Reactor
+import Relay
+import Storage
+import Testing
+import Vectors
+
+/// The dispatcher and the outbox as they are, over a disk whose power is cut afterwards at points drawn by the seed.
+/// What happens when is the threads' affair; where it is cut and what the disk then still has is the seed's.
+@EventLoop
+@Suite(.serialized) struct PowerLossTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func aPowerCutAtAnyPointLosesNothingThatWasAnswered(seed: UInt64) async throws {
+        let directory = NSTemporaryDirectory() + "onionbell-power-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let history = History(seed: seed, trace: DiskTrace(directory: directory))
+        try await history.run(outbox: SQLiteOutbox(path: directory + "/outbox.sqlite"))
+        var random = SeededRandom(state: seed)
+        let operations = history.trace.all
+        #expect(operations.contains { if case .write("outbox.sqlite", _, _) = $0 { true } else { false } })
+        let cuts = Set((0..<40).map { _ in Int.random(in: 0...operations.count, using: &random) })
+        var disk = Disk()
+        for position in 0...operations.count {
+            if cuts.contains(position) {
+                let remains = directory + "/remains"
+                try FileManager.default.createDirectory(atPath: remains, withIntermediateDirectories: true)
+                for (name, contents) in disk.remains(using: &random) {
+                    try Data(contents).write(to: URL(filePath: remains + "/" + name))
+                }
+                try await history.check(
+                    SQLiteOutbox(path: remains + "/outbox.sqlite"), cutAt: position,
+                    of: "\(operations.count), seed \(seed)")
+                try FileManager.default.removeItem(atPath: remains)
+            }
+            if position < operations.count { disk.apply(operations[position]) }
+        }
+    }
+}
+
+/// Notifications through a dispatcher to a gateway that misbehaves, with the point of the trace at which each was told
+/// of. Notifications are known by their messages.
+@EventLoop
+private final class History: Gateway {
+    let trace: DiskTrace
+    private var random: SeededRandom
+    private var stored: [String: Int] = [:]
+    private var told: [String: Int] = [:]
+    /// When a gateway took one first, or judged it otherwise.
+    private var judged: [String: Int] = [:]
+    private var submissions: [String: Submission] = [:]
+
+    private static let lane = LaneID(app: "android", isSandbox: false)
+    private static let count = 250
+    private static let devices = 25
+
+    var capacity = 8 { didSet { if oldValue == 0, capacity > 0 { onCapacity?() } } }
+    var onCapacity: (@EventLoop () -> Void)?
+
+    init(seed: UInt64, trace: DiskTrace) {
+        self.trace = trace
+        random = SeededRandom(state: seed)
+    }
+
+    func run(outbox: SQLiteOutbox) async throws {
+        let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        var limits = Admission.Limits()
+        limits.tokenRate = 100_000
+        limits.tokenBurst = 100_000
+        var policy = RetryPolicy()
+        policy.longest = .milliseconds(2)
+        let pipeline = Pipeline(
+            validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: "android"), limits: limits,
+            policy: policy)
+        let dispatcher = Dispatcher(
+            pipeline: pipeline, outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        dispatcher.add(self, for: History.lane)
+        try await dispatcher.start()
+        for number in 0..<History.count {
+            submit(number, to: dispatcher)
+            if draw(4) == 0 { try await Task.sleep(for: .milliseconds(draw(5))) }
+        }
+        while told.count < History.count { try await Task.sleep(for: .milliseconds(5)) }
+        await dispatcher.stop()
+    }
+
+    private func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+    private func submit(_ number: Int, to dispatcher: Dispatcher) {
+        let device = draw(History.devices)
+        let digits = String(number)
+        // Long, so that the log is written back into the database now and then.
+        let message =
+            String(repeating: "QUJD", count: 700 + draw(300)) + "AAAA".dropLast(digits.count) + digits
+        let submission = Submission(
+            uid: "uid-\(number)", platform: .android,
+            deviceToken: String(repeating: "t", count: 40) + "\(device)", message: message,
+            isUrgent: draw(2) == 0)
+        submissions[message] = submission
+        dispatcher.submit(submission, awaitsOutcome: true) { [self] receipt in
+            switch receipt {
+            case .stored: stored[message] = trace.position
+            case .ended: told[message] = trace.position
+            case .busy, .held: Issue.record("\(number): \(receipt)")
+            }
+        }
+    }
+
+    // MARK: The gateway
+
+    func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
+        capacity -= 1
+        let (outcome, isTaken): (Outcome, Bool) =
+            switch draw(20) {
+            case 0: (.refused(reason: "BadPath"), true)
+            case 1, 2: (.deferred(Deferral(reason: "429", scope: .device)), false)
+            case 3: (.deferred(Deferral(reason: "lost", scope: .device)), true)
+            case 4: (.deferred(Deferral(reason: "goaway", scope: .device, isUnharmed: true)), false)
+            case _: (.accepted, true)
+            }
+        let time = Duration.milliseconds(draw(4))
+        Task {
+            try? await Task.sleep(for: time)
+            if isTaken, judged[notification.message] == nil { judged[notification.message] = trace.position }
+            capacity += 1
+            completion(outcome)
+        }
+    }
+
+    func stop() {}
+
+    // MARK: After the cut
+
+    /// What was told before the cut must be true of what the disk still has.
+    func check(_ outbox: SQLiteOutbox, cutAt cut: Int, of all: String) async throws {
+        let rows = try await outbox.content().waiting.map(\.sequence)
+        let waiting = try await outbox.notifications(rows)
+        await outbox.close()
+        #expect(waiting.count == rows.count, "cut at \(cut) of \(all)")
+        for notification in waiting.values {
+            let isWhole = submissions[notification.message]?.deviceToken == notification.deviceToken
+            #expect(isWhole, "cut at \(cut) of \(all): a damaged row")
+        }
+        let again = waiting.values.count { told[$0.message, default: .max] <= cut }
+        #expect(again == 0, "cut at \(cut) of \(all): \(again) wait whose end was told")
+        let left = Set(waiting.values.map(\.message))
+        let lost = stored.count { message, position in
+            position <= cut && judged[message, default: .max] > cut && !left.contains(message)
+        }
+        #expect(lost == 0, "cut at \(cut) of \(all): \(lost) were answered with stored, and are lost")
+    }
+}
+
+extension Notification {
+    /// Of one of Bisq's.
+    fileprivate var message: String {
+        if case .bisq(let content) = content { content.message } else { "" }
+    }
+}

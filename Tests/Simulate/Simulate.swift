@@ -1,0 +1,59 @@
+import Glibc
+
+// Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized, in one module with the sources of Relay.
+
+/// `simulate HISTORIES`: those of the seeds from 1 on. `simulate seed SEED`: that one. A line for each; exit status 1 at
+/// the first violation.
+@main
+enum Simulate {
+    static func main() {
+        let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+        guard let number = numbers.first, number > 0 else { exit(64) }
+        let isOne = CommandLine.arguments.dropFirst().first == "seed"
+        var total = Totals()
+        for seed in (isOne ? number : 1)...number {
+            print("seed \(seed)")
+            fflush(nil)  // in case it traps
+            let world = World(seed: seed)
+            world.run()
+            if let violation = world.violation {
+                print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/simulate --seed \(seed)")
+                exit(1)
+            }
+            total.add(world)
+        }
+        print(total.line)
+    }
+}
+
+private struct Totals {
+    private var histories = 0
+    private var steps = 0
+    private var crashes = 0
+    private var accepted = 0
+    private var delivered = 0
+    private var refused = 0
+    private var dead = 0
+    private var expired = 0
+    private var repeated = 0
+
+    mutating func add(_ world: World) {
+        histories += 1
+        steps += world.steps
+        crashes += world.crashes
+        accepted += world.books.accepted
+        delivered += world.books.delivered
+        refused += world.books.refused
+        dead += world.books.dead
+        expired += world.books.expired
+        repeated += world.gateway.repeated
+    }
+
+    var line: String {
+        """
+        simulation: \(histories) histories, \(steps) steps, \(crashes) crashes: \(accepted) accepted = \
+        \(delivered) delivered + \(refused) refused + \(dead) dead + \(expired) expired; \
+        \(repeated) taken again after an unclear answer; nothing lost, nothing taken twice
+        """
+    }
+}
