@@ -23,11 +23,19 @@ package final class OnionPresence {
         figures.introductionPoints = circuits.introductionPoints
         figures.clientCircuits = circuits.clients
         figures.circuits = circuits.circuits
+        figures.selfDial = selfDial.figures
         return figures
+    }
+    /// Whether calls to the own address say that nobody can reach it, however published it is. While other clients
+    /// come in, it is the call that fails.
+    package var isCutOff: Bool {
+        guard selfDial.isFailing else { return false }
+        return (counted.lastClient ?? 0) < (selfDial.figures.failingSince ?? 0)
     }
 
     private let settings: Settings
     private let log: Logger
+    private let words: PresenceWords
     private var key: OnionKey?
     private var link: TorLink?
     private var service: OnionService?
@@ -37,14 +45,13 @@ package final class OnionPresence {
     private var random = SystemRandomNumberGenerator()
 
     private var progressDeadline: Timer!
-    private var heartbeat: Timer!
+    private let heartbeat: Heartbeat
+    private var selfDial: SelfDial!
     private var mending: Mending
-    /// See ``Settings/sleptNanoseconds``; at the last heartbeat.
-    private var slept: Int64
     private var counted = TorFigures()
     private var circuits = CircuitBook()
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
-    private var stateWaiters: [StateWaiter] = []
+    private let publishedWaiters = StateWaiters()
 
     /// What ends the watch over a published service.
     private enum Loss {
@@ -55,16 +62,37 @@ package final class OnionPresence {
 
     /// A link that lasted so long gets the shortest wait after it.
     private static let steadyTime = Duration.seconds(60)
-    /// Tor's circuits outlive a shorter sleep of the machine.
-    private static let shortestSuspension = Duration.seconds(10)
 
     package init(_ settings: Settings, log: Logger) {
         self.settings = settings
         self.log = log
+        words = PresenceWords(log: log)
         mending = Mending(ownsTor: settings.source.isOwn, firstPause: settings.mendingPause)
-        slept = settings.sleptNanoseconds()
+        heartbeat = Heartbeat(settings, log: log)
         progressDeadline = Timer { [unowned self] in noProgress() }
-        heartbeat = Timer { [unowned self] in Task { await beat() } }
+        heartbeat.connection = { [unowned self] in link?.connection }
+        heartbeat.onPulse = { [unowned self] in counted.take($0) }
+        heartbeat.onSuspension = { [unowned self] time in
+            counted.suspensions += 1
+            lose(.amiss(.suspended(for: time), .publishAgain))
+        }
+        selfDial = makeSelfDial()
+    }
+
+    private func makeSelfDial() -> SelfDial {
+        var selfDialSettings = settings.selfDial
+        selfDialSettings.needsSocks = settings.source.isOwn
+        let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.selfDialRoute() }
+        selfDial.onSuccess = { [unowned self] failures in
+            mending.succeeded()
+            if failures > 0 { words.answersAgain(after: failures) }
+        }
+        selfDial.onFailure = { [words] in words.callFailed($0) }
+        selfDial.onUnreachable = { [unowned self] calls, reason in
+            if isCutOff { mend(.unreached(calls: calls, reason)) }
+        }
+        selfDial.onStranger = { [words] in words.keyIsInUseElsewhere() }
+        return selfDial
     }
 
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
@@ -87,7 +115,7 @@ package final class OnionPresence {
             await pause(.milliseconds(500))
         }
         guard !isStopping else { return }
-        heartbeat.start(after: settings.heartbeat)
+        heartbeat.start()
         keeper = Task { [weak self] in await self?.keep() }
     }
 
@@ -96,7 +124,7 @@ package final class OnionPresence {
         switch (settings.source, loss) {
         case (.running, .control(let failure)): failure.mayPassSoon
         case (.own, .process(.ended(.signalled, _))): true
-        case (.running, .process), (.own, .control), (.own, .process), (_, .notUploaded),
+        case (.running, .process), (.own, .control), (.own, .process), (_, .notUploaded), (_, .unreached),
             (_, .notInNetwork), (_, .suspended):
             false
         }
@@ -105,8 +133,7 @@ package final class OnionPresence {
     /// Whether clients can find the service before the time is over, and before ``stop()``.
     package func waitUntilPublished(within limit: Duration) async -> Bool {
         if state.isPublished { return true }
-        stateWaiters.removeAll(where: \.isFinished)
-        return await withUnsafeContinuation { stateWaiters.append(StateWaiter($0, limit: limit)) }
+        return await publishedWaiters.wait(within: limit)
     }
 
     /// Takes the service back, so that no new client comes, then lets go of tor; ends a tor of our own.
@@ -115,6 +142,7 @@ package final class OnionPresence {
         isStopping = true
         progressDeadline.stop()
         heartbeat.stop()
+        selfDial.pause()
         keeper?.cancel()
         if link != nil { try? await service?.withdraw() }
         if let link { _ = await link.close(because: .closed) }
@@ -141,11 +169,16 @@ package final class OnionPresence {
         self.link = link
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
         do {
-            socks = try await link.socksEndpoint()
+            socks = try await socks(of: link)
             try await publish(on: link)
         } catch {
             throw await drop(link, because: error)
         }
+    }
+
+    private func socks(of link: TorLink) async throws(ControlError) -> Endpoint? {
+        if let socks = settings.socks { return socks }
+        return try await link.socksEndpoint(within: settings.heartbeatDeadline)
     }
 
     private func publish(on link: TorLink) async throws(ControlError) {
@@ -190,10 +223,11 @@ package final class OnionPresence {
             switch loss {
             case .amiss(let loss, .publishAgain):
                 enter(.lost(loss))
+                log.notice("onion.publish_again", metadata: ["reason": "\(loss)"])
                 await publishAgain(on: link)
             case .amiss(let loss, .restartTor):
                 enter(.lost(loss))
-                log.notice("tor.restart")
+                log.notice("tor.restart", metadata: ["reason": "\(loss)"])
                 _ = await drop(link, because: .closed)
                 await establishAgain()
                 begun = .now
@@ -207,7 +241,6 @@ package final class OnionPresence {
     }
 
     private func publishAgain(on link: TorLink) async {
-        log.notice("onion.publish_again")
         do {
             do throws(ControlError) {
                 try await service?.withdraw()
@@ -247,6 +280,22 @@ package final class OnionPresence {
 
     // MARK: Watching
 
+    /// How the own address is called now; `nil`: not at all.
+    private func selfDialRoute() async -> SelfDialRoute? {
+        guard let link, let address else { return nil }
+        // So that the directories are asked for the descriptor, as a peer asks them. The system's tor has other users.
+        if settings.source.isOwn {
+            _ = try? await link.connection.send(.newIdentity, within: settings.heartbeatDeadline)
+        }
+        // It may have come or gone since the start.
+        guard let socks = try? await socks(of: link) else {
+            if !settings.source.isOwn { words.hasNoSocks() }
+            return nil
+        }
+        self.socks = socks
+        return SelfDialRoute(socks: socks, address: address)
+    }
+
     /// Something is amiss: does what is due, unless what was done last needs more time.
     private func mend(_ loss: OnionLoss) {
         guard lossWaiter != nil, let step = mending.next(at: EventLoop.monotonicNanoseconds) else { return }
@@ -266,29 +315,6 @@ package final class OnionPresence {
         }
     }
 
-    /// Looks whether tor still answers, and whether the machine has slept.
-    private func beat() async {
-        lookForSuspension()
-        do {
-            let pulse = try await link?.connection.ask(
-                TorPulse.question, within: settings.heartbeatDeadline, TorPulse.init)
-            if let pulse { counted.take(pulse) }
-        } catch {
-            // An end of the connection tells itself; what tor refuses or says in another form is an answer.
-            log.debug("tor.unanswered", metadata: ["reason": "\(error)"])
-        }
-        if !isStopping { heartbeat.start(after: settings.heartbeat) }
-    }
-
-    private func lookForSuspension() {
-        let before = slept
-        slept = settings.sleptNanoseconds()
-        let time = Duration.nanoseconds(slept - before)
-        guard time >= Self.shortestSuspension else { return }
-        counted.suspensions += 1
-        lose(.amiss(.suspended(for: time), .publishAgain))
-    }
-
     private func pause(_ time: Duration) async {
         try? await Task.sleep(for: time)  // ends early when cancelled by stop()
     }
@@ -304,57 +330,35 @@ package final class OnionPresence {
             progressDeadline.start(after: settings.uploadTime)
         case .published:
             progressDeadline.stop()
-            mending.succeeded()
-            endWaiting(true)
+            if !selfDial.isAble { mending.succeeded() }
+            selfDial.begin()
+            publishedWaiters.finish(true)
         case .connecting:
             progressDeadline.stop()
         case .lost(let loss):
             progressDeadline.stop()
+            selfDial.pause()
             if before.word != state.word { counted.losses[loss.word, default: 0] += 1 }
         case .stopped:
-            endWaiting(false)
+            publishedWaiters.finish(false)
         }
-        if before.word != state.word { log(state) }
+        if before.word != state.word { words.tell(state) }
         onChange?(state)
-    }
-
-    private func log(_ state: OnionState) {
-        switch state {
-        case .connecting: break  // Only ever the first.
-        case .bootstrapping(let progress, let summary):
-            log.info("tor.bootstrapping", metadata: ["progress": "\(progress)", "summary": "\(summary)"])
-        case .publishing: log.info("tor.bootstrapped")
-        case .published(let uploads, _): log.notice("onion.published", metadata: ["uploads": "\(uploads)"])
-        case .lost(let loss): log.warning("onion.lost", metadata: ["reason": "\(loss)"])
-        case .stopped: log.info("onion.withdrawn")
-        }
-    }
-
-    private func endWaiting(_ isPublished: Bool) {
-        let waiters = stateWaiters
-        stateWaiters = []
-        for waiter in waiters { waiter.finish(isPublished) }
     }
 
     private func tell(_ event: ControlEvent) {
         let now = EventLoop.unixMilliseconds
         let serviceID = address?.serviceID
         counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
+        words.tell(event, isOwn: settings.source.isOwn)
         switch event {
         case .circuit(let circuit):
-            if circuits.take(circuit, of: serviceID) { counted.lastClient = now }
-        case .clockSkew(let seconds):
-            log.warning(
-                "tor.clock",
-                metadata: ["seconds": "\(abs(seconds))", "this_machine": seconds > 0 ? "ahead" : "behind"])
-        case .networkLiveness(let isUp):
-            log.info("tor.network", metadata: ["state": isUp ? "alive" : "dead"])
-        case .log(_, let words):
-            // A tor of our own writes the same lines to its output.
-            if case .running = settings.source {
-                log.debug("tor.said", metadata: ["words": "\(TorLogLine.withoutAddresses(words))"])
-            }
-        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .unused:
+            if circuits.take(circuit, of: serviceID), !selfDial.isCalling { counted.lastClient = now }
+        case .circuitNotEstablished:
+            selfDial.callSoon()
+        case .networkLiveness:
+            selfDial.callSoon()
+        case .bootstrap, .circuitEstablished, .descriptor, .clockSkew, .log, .unused:
             break
         }
     }

@@ -20,7 +20,7 @@ package enum OnionPresenceError: Error, Equatable, Sendable, CustomStringConvert
             case .refused(.authenticationRefused): true
             case .refused, .unreachable, .closed, .failed, .timedOut, .tooOld: false
             }
-        case .tor(.notUploaded), .tor(.notInNetwork), .tor(.suspended): false
+        case .tor(.notUploaded), .tor(.unreached), .tor(.notInNetwork), .tor(.suspended): false
         }
     }
 

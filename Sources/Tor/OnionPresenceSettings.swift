@@ -25,6 +25,10 @@ extension OnionPresence {
         package var heartbeatDeadline = Duration.seconds(10)
         /// The wait after tor was started anew in vain; see ``Mending``.
         package var mendingPause = Duration.seconds(300)
+        /// Calls to the own address.
+        package var selfDial = SelfDialSettings()
+        /// Where the system's tor takes SOCKS connections; `nil`: where it says.
+        package var socks: Endpoint?
         /// Nanoseconds for which the machine has slept since its start.
         package var sleptNanoseconds: @Sendable () -> Int64 = { EventLoop.sleptNanoseconds }
 

@@ -71,9 +71,11 @@ struct TorLink {
     }
 
     /// Where this tor takes SOCKS connections; the first of several.
-    func socksEndpoint() async throws(ControlError) -> Endpoint? {
+    func socksEndpoint(
+        within limit: Duration = .seconds(10)
+    ) async throws(ControlError) -> Endpoint? {
         let key = "net/listeners/socks"
-        return try await connection.ask(.getInfo([key])) { reply throws(ControlSyntaxError) in
+        return try await connection.ask(.getInfo([key]), within: limit) { reply throws(ControlSyntaxError) in
             guard let listeners = reply[key] else { throw .unreadableReply(to: "GETINFO") }
             return try ControlWords(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
         }

@@ -6,6 +6,11 @@ import Testing
     /// Key, smallest and largest value.
     static let wholeNumbers: [(String, Int, Int)] = [
         ("onion.peer_port", 1, 65535),
+        ("onion.upload_timeout", 10, 3600),
+        ("onion.self_dial_interval", 0, 86400),
+        ("onion.self_dial_timeout", 1, 120),
+        ("onion.self_dial_failures", 1, 100),
+        ("tor.heartbeat", 1, 300),
         ("peers.connections", 1, 1_000_000),
         ("peers.idle_timeout", 1, 86400),
         ("peers.frame_deadline", 1, 3600),
@@ -51,7 +56,14 @@ import Testing
     @Test func valuesReachTheirPlaces() throws {
         let read = try settings(
             """
-            onion: {peer_port: 1234, network: regtest}
+            tor: {heartbeat: 11, socks: "127.0.0.1:9150"}
+            onion:
+              peer_port: 1234
+              network: regtest
+              upload_timeout: 12
+              self_dial_interval: 13
+              self_dial_timeout: 14
+              self_dial_failures: 15
             peers:
               connections: 1
               idle_timeout: 2
@@ -77,6 +89,12 @@ import Testing
         #expect(read.onion.peerPort == 1234)
         #expect(read.onion.network == .regtest)
         #expect(read.peers.network == .regtest)
+        #expect(read.tor.heartbeat == .seconds(11))
+        #expect(read.tor.socks == .host("127.0.0.1", port: 9150))
+        #expect(read.onion.uploadTimeout == .seconds(12))
+        #expect(read.onion.selfDial.interval == .seconds(13))
+        #expect(read.onion.selfDial.timeout == .seconds(14))
+        #expect(read.onion.selfDial.failures == 15)
         #expect(read.peers.connections == 1)
         #expect(read.peers.idleTimeout == .seconds(2))
         #expect(read.peers.frameDeadline == .seconds(3))

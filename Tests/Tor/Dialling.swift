@@ -61,7 +61,7 @@ enum Dialler {
 }
 
 @EventLoop
-private final class Listening: StreamHandler {
+final class Listening: StreamHandler {
     private let stream: Stream
     private var bytes: [UInt8]
     private var continuation: UnsafeContinuation<Void, Never>?

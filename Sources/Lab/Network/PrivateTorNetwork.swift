@@ -135,6 +135,15 @@ package final class PrivateTorNetwork {
         try LabDirectory.write(base + Array(network.utf8), to: path)
     }
 
+    /// All relays and authorities stand still until ``goOn()``: who is in the network is cut off, and hears no end of any
+    /// connection.
+    package func standStill() { signal(SIGSTOP) }
+    package func goOn() { signal(SIGCONT) }
+
+    private func signal(_ number: CInt) {
+        for tor in authorities + relays { Glibc.kill(tor.processID, number) }
+    }
+
     /// Ends all of it and removes its files.
     package func stop() async {
         for tor in clients + relays + authorities { await tor.kill() }

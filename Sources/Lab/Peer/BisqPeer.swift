@@ -49,7 +49,8 @@ package final class BisqPeer {
         return BisqPeer(connection.stream, unread: connection.unread, network: network)
     }
 
-    init(_ stream: Stream, unread: [UInt8], network: BisqNetwork) {
+    /// Over a connection that stands: reading paused, and what came over it already.
+    package init(_ stream: Stream, unread: [UInt8], network: BisqNetwork) {
         self.stream = stream
         self.network = network
         keepAlive = Timer { [unowned self] in

@@ -45,9 +45,16 @@ package final class HTTPExchange: StreamHandler {
         } catch {
             throw .dial(error)
         }
-        let exchange = HTTPExchange(connection.stream)
         defer { connection.stream.close() }
-        return try await exchange.run(request.encoded(host: host), unread: connection.unread, deadline).get()
+        return try await answer(
+            to: request, host: host, over: connection.stream, unread: connection.unread, deadline: deadline)
+    }
+
+    /// Asks over a connection that stands (reading paused, these bytes came already) and takes the answer.
+    package static func answer(
+        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
+    ) async throws(HTTPExchangeError) -> HTTPResponse {
+        try await HTTPExchange(stream).run(request.encoded(host: host), unread: unread, deadline).get()
     }
 
     private func run(

@@ -29,6 +29,7 @@ final class RelayNode {
     private var managementServer: HTTPServer?
     private var presence: OnionPresence?
     private var virtualPorts: [UInt16] = []
+    private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
     /// Set once, whoever asks and however often.
     private var stopping: Task<Void, Never>?
@@ -153,10 +154,12 @@ final class RelayNode {
     }
 
     private func openHTTPDoors(_ dispatcher: Dispatcher) throws(NodeError) -> [VirtualPort] {
+        let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
-            door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher),
-            places: settings.onion.httpPorts.map { .onion(port: $0) }, body: settings.http.limits.body)
-        return try listeners?.open([bisq]) ?? []
+            door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
+            body: settings.http.limits.body)
+        let own = DoorListeners.PlacedDoor(door: ownDoors, places: places, body: 0)
+        return try listeners?.open([own, bisq]) ?? []
     }
 
     private func open(
@@ -178,10 +181,14 @@ final class RelayNode {
         } catch {
             throw .configuration("onion: \(error)")
         }
-        let presence = OnionPresence(
-            OnionPresence.Settings(
-                source: try torSource(), key: OnionKeyFile(path: state.onionKey), ports: ports),
-            log: log)
+        var presenceSettings = OnionPresence.Settings(
+            source: try torSource(), key: OnionKeyFile(path: state.onionKey), ports: ports)
+        presenceSettings.socks = settings.tor.socks
+        presenceSettings.heartbeat = settings.tor.heartbeat
+        presenceSettings.uploadTime = settings.onion.uploadTimeout
+        presenceSettings.selfDial = settings.onion.selfDial
+        presenceSettings.selfDial.doors = ownDoors.doors(of: settings.onion)
+        let presence = OnionPresence(presenceSettings, log: log)
         self.presence = presence
         virtualPorts = ports.map(\.number)
         presence.onChange = { [unowned self] in onionChanged(to: $0) }
@@ -199,7 +206,7 @@ final class RelayNode {
                 TorProcess.Settings(
                     binary: settings.tor.binary,
                     torrc: try TorConfiguration.path(setting: settings.tor.torrc),
-                    dataDirectory: state.torDirectory, offersSocks: false))
+                    dataDirectory: state.torDirectory, offersSocks: settings.onion.selfDial.interval > .zero))
         case .system:
             .running(
                 control: settings.tor.control,
@@ -223,12 +230,10 @@ final class RelayNode {
     // MARK: Health
 
     private var checks: [ManagementDoor.Check] {
-        let onion = presence?.state ?? .connecting
         let fault = dispatcher?.outboxFault
-        var checks = [
-            ManagementDoor.Check(name: "onion", isWell: onion.isPublished, state: onion.description),
-            ManagementDoor.Check(name: "outbox", isWell: fault == nil, state: fault?.description ?? "works"),
-        ]
+        var checks = onionChecks
+        checks.append(
+            ManagementDoor.Check(name: "outbox", isWell: fault == nil, state: fault?.description ?? "works"))
         for lane in lanes { checks.append(check(lane)) }
         let now = EventLoop.unixMilliseconds / 1000
         for (app, end) in certificateEnds {
@@ -238,6 +243,14 @@ final class RelayNode {
                     state: CertificateAlarm.state(end: end, now: now)))
         }
         return checks
+    }
+
+    private var onionChecks: [ManagementDoor.Check] {
+        OnionHealth(
+            state: presence?.state ?? .connecting, figures: presence?.figures ?? TorFigures(),
+            isCutOff: presence?.isCutOff ?? false, interval: settings.onion.selfDial.interval,
+            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset
+        ).checks
     }
 
     private func check(_ lane: GatewayAssembly.Lane) -> ManagementDoor.Check {

@@ -2,6 +2,7 @@ import Doors
 import Logging
 import Reactor
 import Relay
+import Tor
 import Wire
 
 /// Everything an operator can set, checked. `Deploy/onionbell.yaml` explains each key.
@@ -17,6 +18,10 @@ struct Settings: Sendable {
         /// Empty: as tor itself says.
         var cookieFile = ""
         var passwordFile = ""
+        /// `nil`: as tor itself says.
+        var socks: Endpoint?
+        /// How often tor is asked how it is.
+        var heartbeat: Duration = .seconds(20)
     }
 
     struct Onion: Sendable {
@@ -27,6 +32,9 @@ struct Settings: Sendable {
         var peerListen = Endpoint.host("127.0.0.1", port: 0)
         /// The same for HTTP.
         var httpListen = Endpoint.host("127.0.0.1", port: 0)
+        var uploadTimeout: Duration = .seconds(180)
+        /// Calls to the own address; without the doors that are called.
+        var selfDial = SelfDialSettings()
     }
 
     struct App: Sendable {

@@ -65,6 +65,8 @@ extension Settings {
         tor.control = section.endpoint("control", default: tor.control)
         tor.cookieFile = section.path("cookie_file")
         tor.passwordFile = section.path("password_file")
+        tor.socks = section.optionalEndpoint("socks")
+        tor.heartbeat = section.seconds("heartbeat", default: tor.heartbeat, in: 1...300)
         section.refuseUnknownKeys()
     }
 
@@ -74,6 +76,13 @@ extension Settings {
         onion.network = section.choice("network", default: onion.network)
         onion.peerListen = section.endpoint("peer_listen", default: onion.peerListen)
         onion.httpListen = section.endpoint("http_listen", default: onion.httpListen)
+        onion.uploadTimeout = section.seconds("upload_timeout", default: onion.uploadTimeout, in: 10...3600)
+        onion.selfDial.interval = section.seconds(
+            "self_dial_interval", default: onion.selfDial.interval, in: 0...86400)
+        onion.selfDial.timeout = section.seconds(
+            "self_dial_timeout", default: onion.selfDial.timeout, in: 1...120)
+        onion.selfDial.failures = section.integer(
+            "self_dial_failures", default: onion.selfDial.failures, in: 1...100)
         for (key, endpoint) in [("peer_listen", onion.peerListen), ("http_listen", onion.httpListen)]
         where !endpoint.isLoopback {
             section.fault(key, "must be a loopback address or a Unix socket: peers come by tor")

@@ -72,6 +72,12 @@ extension SettingsReader.Section {
         value(name, default: fallback, expecting: "ADDRESS:PORT or unix:/PATH") { Endpoint($0) }
     }
 
+    func optionalEndpoint(_ name: String) -> Endpoint? {
+        value(name, default: Endpoint?.none, expecting: "ADDRESS:PORT, unix:/PATH, or nothing") {
+            $0.isEmpty ? .some(nil) : Endpoint($0).map { .some($0) }
+        }
+    }
+
     /// Where a gateway is: `https://HOST[:PORT]`, without a slash at its end.
     func origin(_ name: String, default fallback: String) -> String {
         value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in

@@ -41,6 +41,9 @@ extension ControlCommand {
     package static let protocolInfo = ControlCommand("PROTOCOLINFO", ["1"])
     package static let takeOwnership = ControlCommand("TAKEOWNERSHIP")
 
+    /// New circuits for new streams, and no descriptor from the cache: a service of this tor is not touched.
+    static let newIdentity = ControlCommand("SIGNAL", ["NEWNYM"])
+
     static let authenticate = ControlCommand("AUTHENTICATE")
 
     /// A password goes as hexadecimal digits, so any bytes will do; so do a cookie and the answer to a challenge.

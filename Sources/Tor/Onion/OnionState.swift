@@ -40,6 +40,8 @@ package enum OnionLoss: Error, Equatable, Sendable {
     case process(TorProcessError)
     /// No directory took a descriptor in time.
     case notUploaded(after: Duration)
+    /// So many calls to the own address in a row did not get there; why the last one did not.
+    case unreached(calls: Int, String)
     /// Tor comes no further into the network.
     case notInNetwork(progress: Int, after: Duration)
     /// The machine slept so long that tor's circuits are gone.
@@ -51,6 +53,7 @@ package enum OnionLoss: Error, Equatable, Sendable {
         case .control: "control_connection"
         case .process: "process"
         case .notUploaded: "not_uploaded"
+        case .unreached: "unreached"
         case .notInNetwork: "not_in_network"
         case .suspended: "suspended"
         }
@@ -76,6 +79,8 @@ extension OnionLoss: CustomStringConvertible {
         case .control(let error): error.description
         case .process(let error): error.description
         case .notUploaded(let time): "no directory took its descriptor within \(time)"
+        case .unreached(let calls, let words):
+            "\(calls) calls in a row to the own address failed, the last: \(words)"
         case .notInNetwork(let progress, let time):
             "tor stays at \(progress) % of its way into the network for \(time)"
         case .suspended(let time): "the machine slept for \(time.components.seconds) s"

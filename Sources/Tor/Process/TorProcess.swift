@@ -11,7 +11,7 @@ package final class TorProcess {
         package var torrc: String
         /// Tor's own files; made, mode 0700, if it is not there. Nobody else may use it.
         package var dataDirectory: String
-        /// Whether tor opens a SOCKS port, on a free port of 127.0.0.1.
+        /// Whether tor takes SOCKS connections, at a Unix socket in the data directory.
         package var offersSocks: Bool
 
         package init(binary: String = "tor", torrc: String, dataDirectory: String, offersSocks: Bool) {
@@ -22,6 +22,7 @@ package final class TorProcess {
         }
 
         var controlSocket: String { dataDirectory + "/control" }
+        var socksSocket: String { dataDirectory + "/socks" }
         var cookieFile: String { dataDirectory + "/control.authcookie" }
 
         var arguments: [String] {
@@ -32,7 +33,8 @@ package final class TorProcess {
                 "--DataDirectory", dataDirectory,
                 "--ControlPort", "unix:\(ControlCommand.quoted(controlSocket.utf8))",
                 "--CookieAuthentication", "1", "--CookieAuthFile", cookieFile,
-                "--SocksPort", offersSocks ? "auto" : "0",
+                "--SocksPort",
+                offersSocks ? "unix:\(ControlCommand.quoted(socksSocket.utf8)) ExtendedErrors" : "0",
                 // Behind the kernel's signal to the child: tor itself looks every 15 s whether we are still there.
                 "--__OwningControllerProcess", "\(getpid())",
             ]

@@ -85,6 +85,8 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failures = 0
     /// Since the last that came through.
     package var failuresInARow = 0
+    /// When the first of those was made.
+    package var failingSince: Int64?
     package var lastSuccess: Int64?
     /// From the dial to the door's answer, of the last that came through.
     package var lastDuration: Duration?

@@ -1,0 +1,59 @@
+import Crypto
+import Doors
+import HTTP1
+import Lab
+import Reactor
+import Tor
+import Wire
+
+/// What the node says at its own doors when it calls its own address: a Ping to the peer door, and to the HTTP door a
+/// question that only this process can answer. Another node with the same onion key gives itself away with it.
+@EventLoop
+final class OwnDoors: HTTPDoor {
+    /// The path of the present call; known to nobody but this process.
+    private var path: String?
+    private var wasAsked = false
+
+    /// - Parameter onion: its ports and network.
+    func doors(of onion: Settings.Onion) -> [SelfDialDoor] {
+        let peers = SelfDialDoor(port: onion.peerPort) { stream, unread, deadline in
+            let peer = BisqPeer(stream, unread: unread, network: onion.network)
+            defer { peer.close() }
+            do {
+                _ = try await peer.ping(deadline: deadline)
+                return .own
+            } catch {
+                return .unanswered("port \(onion.peerPort): \(error)")
+            }
+        }
+        guard let port = onion.httpPorts.first else { return [peers] }
+        let http = SelfDialDoor(port: port) { [unowned self] stream, unread, deadline in
+            await ask(port: port, over: stream, unread, deadline)
+        }
+        return [peers, http]
+    }
+
+    private func ask(
+        port: UInt16, over stream: Stream, _ unread: [UInt8], _ deadline: Duration
+    ) async -> SelfDialAnswer {
+        let path = "/" + Hex.encode(randomBytes(16))
+        self.path = path
+        wasAsked = false
+        defer { self.path = nil }
+        do {
+            _ = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: path, isKeptAlive: false), host: "localhost",
+                over: stream, unread: unread, deadline: deadline)
+            return wasAsked ? .own : .another
+        } catch {
+            return .unanswered("port \(port): \(error)")
+        }
+    }
+
+    func matches(path: String) -> Bool { path == self.path }
+
+    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        wasAsked = true
+        respond(HTTPResponse(status: 204))
+    }
+}

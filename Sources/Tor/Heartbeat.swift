@@ -1,0 +1,59 @@
+import Logging
+import Reactor
+
+/// Asks tor at intervals how it is, and looks whether the machine has slept.
+///
+/// A tor that hangs keeps its connections open. The question ends the connection when it is not answered in time, and
+/// that tells its owner.
+@EventLoop
+final class Heartbeat {
+    /// Nothing is asked while there is no connection.
+    var connection: @EventLoop () -> ControlConnection? = { nil }
+    var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
+    var onSuspension: @EventLoop (Duration) -> Void = { _ in }
+
+    private let settings: OnionPresence.Settings
+    private let log: Logger
+    private var timer: Timer!
+    private var isStopped = false
+    private var slept: Int64
+
+    /// Tor's circuits outlive a shorter sleep.
+    private static let shortestSuspension = Duration.seconds(10)
+
+    init(_ settings: OnionPresence.Settings, log: Logger) {
+        self.settings = settings
+        self.log = log
+        slept = settings.sleptNanoseconds()
+        timer = Timer { [unowned self] in Task { await beat() } }
+    }
+
+    func start() {
+        if !isStopped { timer.start(after: settings.heartbeat) }
+    }
+
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
+
+    private func beat() async {
+        lookForSuspension()
+        do {
+            let pulse = try await connection()?.ask(
+                TorPulse.question, within: settings.heartbeatDeadline, TorPulse.init)
+            if let pulse { onPulse(pulse) }
+        } catch {
+            // An end of the connection tells itself; what tor refuses or says in another form is an answer.
+            log.debug("tor.unanswered", metadata: ["reason": "\(error)"])
+        }
+        start()
+    }
+
+    private func lookForSuspension() {
+        let before = slept
+        slept = settings.sleptNanoseconds()
+        let time = Duration.nanoseconds(slept - before)
+        if time >= Self.shortestSuspension { onSuspension(time) }
+    }
+}

@@ -1,0 +1,52 @@
+import Logging
+
+/// What the log says of tor and the onion service.
+struct PresenceWords {
+    let log: Logger
+
+    func tell(_ state: OnionState) {
+        switch state {
+        case .connecting: break  // Only ever the first.
+        case .bootstrapping(let progress, let summary):
+            log.info("tor.bootstrapping", metadata: ["progress": "\(progress)", "summary": "\(summary)"])
+        case .publishing: log.info("tor.bootstrapped")
+        case .published(let uploads, _): log.notice("onion.published", metadata: ["uploads": "\(uploads)"])
+        case .lost(let loss): log.warning("onion.lost", metadata: ["reason": "\(loss)"])
+        case .stopped: log.info("onion.withdrawn")
+        }
+    }
+
+    func tell(_ event: ControlEvent, isOwn: Bool) {
+        switch event {
+        case .clockSkew(let seconds):
+            log.warning(
+                "tor.clock",
+                metadata: ["seconds": "\(abs(seconds))", "this_machine": seconds > 0 ? "ahead" : "behind"])
+        case .networkLiveness(let isUp):
+            log.info("tor.network", metadata: ["state": isUp ? "alive" : "dead"])
+        case .log(_, let words):
+            // A tor of our own writes the same lines to its output.
+            if !isOwn { log.debug("tor.said", metadata: ["words": "\(TorLogLine.withoutAddresses(words))"]) }
+        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
+            break
+        }
+    }
+
+    func callFailed(_ reason: String) {
+        log.warning("onion.self_dial_failed", metadata: ["reason": "\(reason)"])
+    }
+
+    func answersAgain(after failures: Int) {
+        log.notice("onion.self_dial_answered", metadata: ["failures_before": "\(failures)"])
+    }
+
+    func keyIsInUseElsewhere() {
+        log.error(
+            "onion.key_in_use_elsewhere",
+            metadata: ["advice": "another node answers under this address: stop one, or give it another key"])
+    }
+
+    func hasNoSocks() {
+        log.notice("onion.self_dial_off", metadata: ["reason": "tor has no SOCKS port; see tor.socks"])
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Lab
+import Logging
+import Reactor
+import Synchronization
+import Testing
+
+@testable import Tor
+
+/// Outages that tor does not tell of, in a real network: each is noticed and mended without a hand.
+@Suite(.serialized) struct OnionPresenceOutageTests {
+    private let stage: Stage
+
+    init() async throws { stage = try await Stage() }
+
+    @Test @EventLoop func anOwnTorThatHangsIsKilledAndReplaced() async throws {
+        let presence = try await stage.publishByOwnTor()
+        let clock = Stopwatch("own tor, stopped")
+        kill(try await stage.processOfOwnTor(), SIGSTOP)
+        try await stage.wait { $0.state.isLostForSilence }
+        clock.lap("noticed")
+        try await stage.wait { $0.state.isPublished }
+        clock.lap("published again")
+        try await stage.dial()
+        clock.lap("dialled")
+        #expect(presence.figures.torStarts == 2)
+        await presence.stop()
+    }
+
+    @Test @EventLoop func theSystemsTorThatHangsIsLeftAloneAndUsedWhenItGoesOn() async throws {
+        let tor = try await SharedTorNetwork.network().startTor()
+        let presence = try await stage.publish(by: tor)
+        var clock = Stopwatch("system's tor, stopped")
+        kill(tor.processID, SIGSTOP)
+        try await stage.wait { $0.state.isLostForSilence }
+        clock.lap("noticed")
+        clock.restart()
+        kill(tor.processID, SIGCONT)
+        try await stage.wait { $0.state.isPublished }
+        clock.lap("published again")
+        try await stage.dial()
+        clock.lap("dialled")
+        await presence.stop()
+        await tor.kill()
+    }
+
+    @Test @EventLoop func afterASleepOfTheMachineTheServiceIsPublishedAnew() async throws {
+        let presence = try await stage.publishByOwnTor()
+        let clock = Stopwatch("machine slept")
+        stage.sleeper.sleep(.seconds(3600))
+        try await stage.wait { $0.state == .lost(.suspended(for: .seconds(3600))) }
+        clock.lap("noticed")
+        try await stage.wait { $0.state.isPublished }
+        clock.lap("published again")
+        try await stage.dial()
+        clock.lap("dialled")
+        #expect(presence.figures.suspensions == 1)
+        #expect(presence.figures.torStarts == 1)
+        await presence.stop()
+    }
+
+    @Test @EventLoop func anOwnTorWhoseNetworkWasSwitchedOffIsFoundOutByCallsAndReplaced() async throws {
+        let presence = try await stage.publishByOwnTor()
+        try await stage.wait { $0.figures.selfDial.lastSuccess != nil }
+        let clock = Stopwatch("DisableNetwork behind our back")
+        let control = try await stage.controlOfOwnTor()
+        try await control.send(.setConfiguration([("DisableNetwork", "1")]))
+        control.close()
+        try await stage.wait { $0.isCutOff }
+        clock.lap("noticed")
+        try await stage.wait { $0.figures.torStarts == 2 }
+        clock.lap("own tor started anew")
+        try await stage.wait { $0.state.isPublished && !$0.isCutOff }
+        clock.lap("own call came through")
+        try await stage.dial()
+        clock.lap("dialled")
+        await presence.stop()
+    }
+
+    /// Tor is alive and all its connections stand, but nothing goes through them.
+    @Test @EventLoop func aNetworkThatGoesAwayIsNoticedAndComesBack() async throws {
+        let network = try await SharedTorNetwork.network()
+        let presence = try await stage.publishByOwnTor()
+        try await stage.wait { $0.figures.selfDial.lastSuccess != nil }
+        var clock = Stopwatch("network stands still")
+        network.standStill()
+        defer { network.goOn() }
+        try await stage.wait { $0.isCutOff }
+        clock.lap("noticed")
+        clock.restart()
+        network.goOn()
+        try await stage.wait { $0.state.isPublished && !$0.isCutOff }
+        clock.lap("own call came through again")
+        try await stage.dial()
+        clock.lap("dialled")
+        await presence.stop()
+    }
+}
+
+extension OnionState {
+    /// Whichever of our questions was on its way when tor fell silent.
+    fileprivate var isLostForSilence: Bool {
+        if case .lost(.control(.timedOut)) = self { true } else { false }
+    }
+}
+
+/// One presence in the shared network, with all its times short.
+@EventLoop
+private final class Stage {
+    let directory = TemporaryDirectory()
+    let sleeper = Sleeper()
+    private let greeter: Greeter
+    private var presence: OnionPresence!
+    private var tor: TorProcess.Settings!
+
+    init() async throws { greeter = try Greeter("still here") }
+
+    func publishByOwnTor() async throws -> OnionPresence {
+        let network = try await SharedTorNetwork.network()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let torrc = directory.path + "/torrc"
+        try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
+        try network.seed(dataDirectory: directory.path + "/tor")
+        tor = TorProcess.Settings(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: true)
+        return try await publish(.own(tor))
+    }
+
+    func publish(by tor: LabTor) async throws -> OnionPresence {
+        try await publish(.running(control: tor.control, tor.credentials))
+    }
+
+    private func publish(_ source: OnionPresence.Settings.Source) async throws -> OnionPresence {
+        var settings = OnionPresence.Settings(
+            source: source, key: OnionKeyFile(path: directory.path + "/onion-key"),
+            ports: [try VirtualPort(9999, to: greeter.endpoint)])
+        settings.heartbeat = .milliseconds(500)
+        settings.heartbeatDeadline = .seconds(2)
+        settings.uploadTime = .seconds(8)
+        settings.sleptNanoseconds = sleeper.slept
+        settings.selfDial.interval = .seconds(1)
+        settings.selfDial.firstPause = .milliseconds(500)
+        settings.selfDial.retryPause = .milliseconds(500)
+        settings.selfDial.timeout = .seconds(4)
+        settings.selfDial.doors = [
+            SelfDialDoor(port: 9999) { stream, unread, _ in
+                await Listening(to: stream, unread).words() == "still here" ? .own : .another
+            }
+        ]
+        presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await presence.start()
+        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await dial()
+        return presence
+    }
+
+    func wait(until isMet: (OnionPresence) -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(120)
+        while !isMet(presence) {
+            let (state, figures) = (presence.state, presence.figures)
+            try #require(ContinuousClock.now < end, "\(state) \(figures)")
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    func dial() async throws {
+        #expect(
+            try await Dialler.greeting(of: #require(presence.address), port: 9999) == "still here")
+    }
+
+    func controlOfOwnTor() async throws -> ControlConnection {
+        try await .open(
+            .unix(path: tor.controlSocket), credentials: ControlCredentials(cookieFile: tor.cookieFile))
+    }
+
+    func processOfOwnTor() async throws -> pid_t {
+        let control = try await controlOfOwnTor()
+        defer { control.close() }
+        return try #require(
+            try await control.send(.getInfo(["process/pid"]))["process/pid"].flatMap { pid_t($0) })
+    }
+}
+
+/// A machine that sleeps when it is told to.
+private final class Sleeper: Sendable {
+    private let nanoseconds = Atomic<Int64>(0)
+
+    var slept: @Sendable () -> Int64 { { self.nanoseconds.load(ordering: .relaxed) } }
+    func sleep(_ time: Duration) { nanoseconds.add(time.nanoseconds, ordering: .relaxed) }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// The node's calls to itself, by a SOCKS proxy that says what a test wants.
+@EventLoop
+@Suite struct SelfDialTests {
+    private let address = OnionAddress(publicKey: [UInt8](repeating: 7, count: 32))
+
+    private func settings(_ answer: @escaping @EventLoop @Sendable () -> SelfDialAnswer) -> SelfDialSettings {
+        var settings = SelfDialSettings()
+        settings.interval = .milliseconds(5)
+        settings.retryPause = .milliseconds(5)
+        settings.firstPause = .zero
+        settings.timeout = .seconds(5)
+        settings.needsSocks = true
+        settings.doors = [
+            SelfDialDoor(port: 9999) { _, _, _ in answer() }, SelfDialDoor(port: 80) { _, _, _ in answer() },
+        ]
+        return settings
+    }
+
+    private func wait(until isMet: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while !isMet() {
+            try #require(ContinuousClock.now < end)
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    @Test func eachTryTakesACircuitOfItsOwnAndBothDoorsAreAsked() async throws {
+        let proxy = try FakeSocks { $0 == 1 ? 4 : 0 }
+        let selfDial = SelfDial(settings { .own }) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        selfDial.begin()
+        try await wait { selfDial.figures.dials > 0 }
+        selfDial.pause()
+        // The first try failed, the second came through; then the other door.
+        #expect(proxy.requests.prefix(3).map(\.port) == [9999, 9999, 80])
+        #expect(Set(proxy.requests.map(\.user)).count == proxy.requests.count)
+        #expect(proxy.requests.allSatisfy { $0.host == address.description })
+        #expect(selfDial.figures.failures == 0)
+        #expect(selfDial.figures.lastSuccess != nil && selfDial.figures.lastDuration != nil)
+    }
+
+    @Test func failuresInARowCallForHelpAndASuccessEndsThem() async throws {
+        let isUp = Changing(false)
+        let proxy = try FakeSocks { _ in isUp.value ? 0 : 0xF2 }
+        let selfDial = SelfDial(settings { .own }) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        var calls: [Int] = []
+        var words: Set<String> = []
+        selfDial.onUnreachable = {
+            calls.append($0)
+            words.insert($1)
+        }
+        var before: Int?
+        selfDial.onSuccess = { before = before ?? $0 }
+        selfDial.begin()
+        try await wait { calls.count == 2 }
+        #expect(calls == [2, 3])
+        #expect(
+            words == ["port 9999: the onion service's introduction points do not know it any more"])
+        #expect(selfDial.isFailing && selfDial.figures.failingSince != nil)
+        isUp.value = true
+        try await wait { before != nil }
+        #expect((before ?? 0) >= 3)
+        #expect(!selfDial.isFailing && selfDial.figures.failingSince == nil)
+        #expect(selfDial.figures.lastFailure == nil)
+        selfDial.pause()
+    }
+
+    @Test func aDoorThatDoesNotAnswerIsNotTorsFault() async throws {
+        let proxy = try FakeSocks { _ in 0 }
+        let selfDial = SelfDial(settings { .unanswered("busy") }) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        selfDial.onUnreachable = { _, _ in Issue.record("tor was blamed") }
+        selfDial.begin()
+        try await wait { selfDial.figures.failuresInARow >= 3 }
+        #expect(selfDial.isFailing)
+        #expect(selfDial.figures.lastFailure == "busy")
+        // No second try of a call that came through.
+        #expect(proxy.requests.count <= selfDial.figures.dials + 1)
+        selfDial.pause()
+    }
+
+    @Test func anotherNodeUnderOurAddressIsToldOnce() async throws {
+        let proxy = try FakeSocks { _ in 0 }
+        let answer = Changing(SelfDialAnswer.another)
+        let selfDial = SelfDial(settings { answer.value }) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        var told = 0
+        selfDial.onStranger = { told += 1 }
+        selfDial.begin()
+        try await wait { selfDial.figures.dials >= 3 }
+        #expect(told == 1)
+        #expect(selfDial.figures.isAnsweredByAnother && !selfDial.isFailing)
+        answer.value = .own
+        try await wait { !selfDial.figures.isAnsweredByAnother }
+        selfDial.pause()
+    }
+
+    @Test(arguments: [true, false])
+    func aTorWithoutSocksIsAFaultOfOurOwnOnly(isOwn: Bool) async throws {
+        var settings = settings { .own }
+        settings.needsSocks = isOwn
+        var asked = 0
+        let selfDial = SelfDial(settings) {
+            asked += 1
+            return nil
+        }
+        selfDial.begin()
+        try await wait { asked >= 3 }
+        selfDial.pause()
+        #expect(selfDial.isFailing == isOwn)
+        #expect(!selfDial.isAble)
+    }
+
+    @Test func aCallThatBeganBeforeTheServiceWasLostSaysNothing() async throws {
+        let proxy = try FakeSocks { _ in 0 }
+        let isAsked = Changing(false)
+        var settings = settings { .own }
+        settings.doors = [
+            SelfDialDoor(port: 1) { _, _, _ in
+                isAsked.value = true
+                try? await Task.sleep(for: .milliseconds(50))
+                return .unreached("late")
+            }
+        ]
+        let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
+        selfDial.begin()
+        try await wait { isAsked.value }
+        selfDial.pause()
+        try await wait { !selfDial.isCalling }
+        #expect(selfDial.figures == SelfDialFigures())
+    }
+}
+
+@EventLoop
+private final class Changing<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// A SOCKS5 proxy with a login that answers each request with the code it is told.
+@EventLoop
+private final class FakeSocks: StreamHandler {
+    struct Request {
+        var user: String
+        var host: String
+        var port: UInt16
+    }
+
+    private(set) var requests: [Request] = []
+    private let code: @EventLoop (_ request: Int) -> UInt8
+    private var listener: Listener!
+    private var streams: [ObjectIdentifier: (stream: Reactor.Stream, user: String?)] = [:]
+
+    var endpoint: Endpoint { listener.endpoint }
+
+    init(code: @escaping @EventLoop (_ request: Int) -> UInt8) throws {
+        self.code = code
+        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
+            stream.handler = self
+            streams[ObjectIdentifier(stream)] = (stream, nil)
+        }
+    }
+
+    /// Each of the client's three messages comes in one read: it waits for the answer to the one before.
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
+        let bytes = bytes.withUnsafeBytes { Array($0) }
+        let id = ObjectIdentifier(stream)
+        if bytes[0] == 1 {
+            let user = bytes[2..<2 + Int(bytes[1])]
+            streams[id]?.user = String(decoding: user, as: UTF8.self)
+            stream.write([1, 0])
+        } else if bytes.count == 3 {
+            stream.write([5, 2])
+        } else {
+            let host = bytes[5..<5 + Int(bytes[4])]
+            let port = UInt16(bytes[bytes.count - 2]) << 8 | UInt16(bytes[bytes.count - 1])
+            requests.append(
+                Request(
+                    user: streams[id]?.user ?? "", host: String(decoding: host, as: UTF8.self), port: port))
+            stream.write([5, code(requests.count), 0, 1, 0, 0, 0, 0, 0, 0])
+        }
+    }
+
+    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { streams[ObjectIdentifier(stream)] = nil }
+}
