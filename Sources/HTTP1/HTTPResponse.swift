@@ -28,7 +28,7 @@ package struct HTTPResponse: Equatable, Sendable {
     /// Goes out before the body of a request that expects it.
     package static let goOn = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// Appends the answer as a server sends it, always with its length and whether the connection stays.
+    /// Appends the answer as a server sends it, with its length and whether the connection stays.
     ///
     /// There is no Date on purpose: it would show an onion service's clock, by which its machine can be recognised.
     /// Field names and values are our own words: free of line breaks.
@@ -38,7 +38,9 @@ package struct HTTPResponse: Equatable, Sendable {
         output.append(contentsOf: "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n".utf8)
         for field in fields.all { output.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8) }
         let connection = isKeptAlive ? "keep-alive" : "close"
-        output.append(contentsOf: "content-length: \(body.count)\r\nconnection: \(connection)\r\n\r\n".utf8)
+        // RFC 9110, section 8.6: an answer that never has a body has no length.
+        if status != 204 { output.append(contentsOf: "content-length: \(body.count)\r\n".utf8) }
+        output.append(contentsOf: "connection: \(connection)\r\n\r\n".utf8)
         if withBody { output.append(contentsOf: body) }
     }
 

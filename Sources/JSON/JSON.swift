@@ -61,3 +61,13 @@ extension JSONError: CustomStringConvertible {
         }
     }
 }
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByDictionaryLiteral {
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+
+    /// - Parameter members: no key twice.
+    package init(dictionaryLiteral members: (String, JSON)...) {
+        self = .object(Dictionary(uniqueKeysWithValues: members))
+    }
+}

@@ -1,10 +1,12 @@
 extension JSON {
     /// Reads one document.
     ///
-    /// - Parameter maximumDepth: how many arrays and objects may lie within each other.
-    package init(_ text: [UInt8], maximumDepth: Int = 16) throws(JSONError) {
+    /// - Parameters:
+    ///   - maximumDepth: how many arrays and objects may lie within each other.
+    ///   - ignoresRest: whether anything may come behind the value, unread.
+    package init(_ text: [UInt8], maximumDepth: Int = 16, ignoresRest: Bool = false) throws(JSONError) {
         var reader = JSONReader(text: text, maximumDepth: maximumDepth)
-        self = try reader.document()
+        self = try ignoresRest ? reader.firstValue() : reader.document()
     }
 }
 
@@ -18,6 +20,8 @@ private struct JSONReader {
         self.text = text
         self.maximumDepth = maximumDepth
     }
+
+    mutating func firstValue() throws(JSONError) -> JSON { try value(depth: 0) }
 
     mutating func document() throws(JSONError) -> JSON {
         let value = try value(depth: 0)

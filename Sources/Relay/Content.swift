@@ -48,7 +48,11 @@ package struct BisqContent: Equatable, Sendable {
 /// The door answers for the JSON: valid, UTF-8, no line break in ``collapseID``.
 package struct PreparedPush: Equatable, Sendable {
     /// How Apple is to treat it (`apns-push-type`).
-    package enum Kind: Equatable, Sendable { case alert, background }
+    package enum Kind: Equatable, Sendable {
+        case alert, background
+        /// As the sender's own protocol has it, with nothing of ours beside it: see ``init(exactly:fields:isUrgent:)``.
+        case exact
+    }
 
     /// Until when the gateway keeps it for a phone that is away.
     package enum Expiry: Int64, Equatable, Sendable {
@@ -63,7 +67,8 @@ package struct PreparedPush: Equatable, Sendable {
     /// APNs: the whole body, a JSON object. FCM: the members of `message` beside `token` and `android`, without the
     /// braces around them: `"data":{"p":"…"}`.
     package var body: String
-    /// FCM: members of `android` beside `ttl`, `priority` and `collapse_key`, without the braces; may be empty.
+    /// FCM: members of `android` beside `ttl`, `priority` and `collapse_key`, without the braces; may be empty. APNs gets
+    /// nothing of it, but for ``Kind/exact``: there it is header fields, `name: value` on a line each.
     package var android: String
     package var kind: Kind
     /// APNs priority 10 or 5, FCM `high` or `normal`.
@@ -86,5 +91,25 @@ package struct PreparedPush: Equatable, Sendable {
         self.isUrgent = isUrgent
         self.expiry = expiry
         self.collapseID = collapseID
+    }
+    /// A push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes along, so that a
+    /// repetition after an unclear outcome shows twice.
+    ///
+    /// - Parameters:
+    ///   - body: APNs: the whole body. FCM: the whole request with its target.
+    ///   - fields: for APNs, beside authorization and topic; an `apns-topic` goes before the app's. No line breaks.
+    ///   - isUrgent: sent by the node before those that are not.
+    package init(exactly body: String, fields: [(name: String, value: String)] = [], isUrgent: Bool = true) {
+        self.init(
+            body: body, android: fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n"),
+            kind: .exact,
+            isUrgent: isUrgent, expiry: .unsaid)
+    }
+
+    /// The fields of ``init(exactly:fields:isUrgent:)``.
+    package var fields: [(name: Substring, value: Substring)] {
+        android.split(separator: "\n").compactMap { line in
+            line.firstRange(of: ": ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
+        }
     }
 }

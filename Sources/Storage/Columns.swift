@@ -15,6 +15,7 @@ struct Flags: OptionSet {
     /// Two bits: ``PreparedPush/Expiry``.
     static let expiryShift: Int64 = 7
     static let expiryMask: Int64 = 3
+    static let exact = Flags(rawValue: 512)
 }
 
 extension Notification {
@@ -30,7 +31,11 @@ extension Notification {
             return flags.rawValue
         case .prepared(let push):
             flags.insert(.prepared)
-            if push.kind == .alert { flags.insert(.alert) }
+            switch push.kind {
+            case .alert: flags.insert(.alert)
+            case .background: break
+            case .exact: flags.insert(.exact)
+            }
             return flags.rawValue | push.expiry.rawValue << Flags.expiryShift
         }
     }
@@ -48,7 +53,8 @@ extension BisqContent {
 extension PreparedPush {
     init(flags: Flags, body: String, android: String, collapseID: String?) {
         self.init(
-            body: body, android: android, kind: flags.contains(.alert) ? .alert : .background,
+            body: body, android: android,
+            kind: flags.contains(.exact) ? .exact : flags.contains(.alert) ? .alert : .background,
             isUrgent: flags.contains(.urgent),
             // Three of the four values are ours; nobody writes the fourth.
             expiry: Expiry(rawValue: flags.rawValue >> Flags.expiryShift & Flags.expiryMask)

@@ -74,6 +74,16 @@ extension APNsRequest {
         let id = notification.id.uuid
         var head = HTTP2Headers(method: "POST", authority: authority, path: path(notification))
         if let authorization { head.add("authorization", authorization, .never) }
+        if case .prepared(let push) = notification.content, push.kind == .exact {
+            let fields = push.fields
+            let own = fields.first { $0.name == "apns-topic" }.map { String($0.value) }
+            head.add("apns-topic", own ?? topic)
+            for name in exactFields {
+                guard let field = fields.first(where: { $0.name == name.description }) else { continue }
+                head.add(name, String(field.value), changing)
+            }
+            return head
+        }
         head.add("apns-topic", topic)
         var isAlert = notification.content.isUrgent
         var expiresAt: Int64? = notification.expiresAt
@@ -94,4 +104,9 @@ extension APNsRequest {
         head.add("apns-collapse-id", collapseID, changing)
         return head
     }
+
+    /// What a sender's own protocol may say beside the topic.
+    private static let exactFields: [StaticString] = [
+        "apns-push-type", "apns-priority", "apns-expiration", "apns-id", "apns-collapse-id",
+    ]
 }

@@ -18,6 +18,9 @@ package enum FCMMessage {
     ///   - withNotification: the block that the system shows by itself, for apps that can't show data messages.
     ///   - now: milliseconds since 1970.
     package static func body(_ notification: Notification, withNotification: Bool, now: Int64) -> [UInt8] {
+        if case .prepared(let push) = notification.content, push.kind == .exact {
+            return Array(push.body.utf8)
+        }
         let left = (notification.expiresAt - now + 999) / 1000
         let life = min(max(left, 0), longestLife)
         var body: [UInt8] = []

@@ -56,8 +56,9 @@ final class FCMService: SimulatedService {
             return GatewayCall(request: request, subject: .token, deviceToken: nil)
         }
         let document = try? JSON(request.body)
-        let token = document?["message"]?["token"]?.string
-        return GatewayCall(request: request, subject: .push, deviceToken: token, document: document)
+        let message = document?["message"]
+        let target = message?["token"] ?? message?["topic"] ?? message?["condition"]
+        return GatewayCall(request: request, subject: .push, deviceToken: target?.string, document: document)
     }
 
     func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict {
@@ -76,10 +77,10 @@ final class FCMService: SimulatedService {
             return .answered(violation(of: "message.token"))
         }
         if let field = faultyField(of: message) { return .answered(violation(of: field)) }
-        guard (32...4096).contains(deviceToken.utf8.count),
-            deviceToken.utf8.allSatisfy(Self.isTokenByte)
-        else {
-            return .answered(error(status: 400, code: "INVALID_ARGUMENT"))
+        if message["token"] != nil {
+            guard (32...4096).contains(deviceToken.utf8.count),
+                deviceToken.utf8.allSatisfy(Self.isTokenByte)
+            else { return .answered(error(status: 400, code: "INVALID_ARGUMENT")) }
         }
         lastMessage += 1
         var answer = GatewayAnswer(status: 200)
@@ -93,7 +94,9 @@ final class FCMService: SimulatedService {
         guard let members = message.object, let data = (message["data"] ?? .object([:])).object else {
             return "message.data"
         }
-        guard members["topic"] == nil, members["condition"] == nil else { return "message.topic" }
+        guard ["token", "topic", "condition"].count(where: { members[$0] != nil }) == 1 else {
+            return "message.topic"
+        }
         var size = 0
         for (key, value) in data {
             let isReserved =
