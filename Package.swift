@@ -61,7 +61,12 @@ let package = Package(
             "Gateways",
             ["Relay", "Metrics", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
         library("Tor", ["Reactor", "Crypto", log]),
-        library("Doors", ["Wire", "Relay", "Delivery", "Reactor", "JSON", "HTTP1", "TLS", log]),
+        library(
+            "Doors",
+            [
+                "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto", "JSON", "HTTP1", "TLS",
+                log,
+            ]),
         library(
             "Lab", ["Wire", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", "CQREncode", log]),
         .executableTarget(
@@ -117,7 +122,7 @@ let package = Package(
             "Doors",
             [
                 "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors", "HTTP1",
-                "HTTP2", "JSON", "TLS", "Gateways", "Lab",
+                "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Status",
             ]),
         tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
         tests("Onionbell", ["Onionbell", "Reactor", log]),

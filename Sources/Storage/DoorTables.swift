@@ -37,7 +37,7 @@ package struct RegistrationView: Sendable {
 
 /// The tables of all doors, as they are kept in the outbox's file: every kind there is.
 enum DoorTableKinds {
-    static var all: [any DoorTables.Type] { [InstallationTables.self] }
+    static var all: [any DoorTables.Type] { [InstallationTables.self, StatusTables.self] }
 }
 
 /// Makes and brings up to date the tables of doors.

@@ -45,6 +45,17 @@ struct Statement: ~Copyable {
         try check(code)
     }
 
+    /// `nil`: NULL.
+    func bind(_ index: Int32, bytes: [UInt8]?) throws(SQLiteError) {
+        guard let bytes else { return try check(sqlite3_bind_null(handle, index)) }
+        // SQLite takes a null address, which no bytes may have, for NULL.
+        guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(handle, index, 0)) }
+        let code = bytes.withUnsafeBytes {
+            sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), Statement.copied)
+        }
+        try check(code)
+    }
+
     private func check(_ code: Int32) throws(SQLiteError) {
         guard code == SQLITE_OK else {
             throw SQLiteError(
@@ -91,6 +102,11 @@ struct Statement: ~Copyable {
         guard let bytes = sqlite3_column_text(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
     /// 16 bytes, big-endian; zeros when the column holds anything else.

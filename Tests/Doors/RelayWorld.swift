@@ -14,14 +14,20 @@ import TLS
 /// The HTTP door with everything behind it: outbox, dispatcher, and both gateways over TLS to simulators.
 @EventLoop
 final class RelayWorld {
-    static let bisq1Topic = "bisqremote.joachimneumann.com"
-    static let bisq2Topic = "bisq.mobile.client.BisqConnect"
+    nonisolated static let bisq1Topic = "bisqremote.joachimneumann.com"
+    nonisolated static let bisq2Topic = "bisq.mobile.client.BisqConnect"
 
     struct Options {
         var door = BisqRelayDoor.Settings()
         var http = HTTPServer.Settings()
         var limits = Admission.Limits()
         var withNotification = false
+        /// Those of Apple's, with their topics.
+        var apps: [(name: String, topic: String)] = [
+            ("bisq1-ios", RelayWorld.bisq1Topic), ("bisq2-ios", RelayWorld.bisq2Topic),
+        ]
+        /// Further topics that Apple lets these apps push to.
+        var topics: [String] = []
 
         /// Both generations have their own apps; a token may have as many notifications as a test likes.
         init() {
@@ -39,6 +45,9 @@ final class RelayWorld {
     let server: HTTPServer
     let endpoint: Endpoint
     let outbox: FaultyOutbox
+    /// Where the tables of doors are.
+    let store: SQLiteOutbox
+    let log: Logger
     let outboxPath: String
     private var pushes: [AcceptedPush] = []
     private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
@@ -49,26 +58,25 @@ final class RelayWorld {
         var options = Options()
         change(&options)
         let lab = RelayWorld.lab
-        let rules = lab.apnsRules(topics: [RelayWorld.bisq1Topic, RelayWorld.bisq2Topic])
+        let rules = lab.apnsRules(topics: Set(options.apps.map(\.topic) + options.topics))
         apple = try GatewaySimulator(.apns(rules), try lab.serverContext())
         sandbox = try GatewaySimulator(.apns(rules), try lab.serverContext())
         google = try GatewaySimulator(.fcm(lab.fcmRules()), try lab.serverContext())
 
         let withNotification = options.withNotification
-        let apps = [
-            App(
-                name: "bisq1-ios", gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize),
-            App(
-                name: "bisq2-ios", gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize),
+        var apps = options.apps.map {
+            App(name: $0.name, gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize)
+        }
+        apps.append(
             App(
                 name: "android", gateway: .fcm, isEnabled: true,
-                payloadSize: { FCMMessage.payloadSize($0, withNotification: withNotification) }),
-        ]
+                payloadSize: { FCMMessage.payloadSize($0, withNotification: withNotification) }))
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         outboxPath = path + "/outbox.sqlite"
-        outbox = FaultyOutbox(try await SQLiteOutbox(path: outboxPath))
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        store = try await SQLiteOutbox(path: outboxPath)
+        outbox = FaultyOutbox(store)
+        log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(
                 validator: Validator(apps: apps, defaultIOS: "bisq1-ios", defaultAndroid: "android"),
@@ -76,7 +84,7 @@ final class RelayWorld {
             outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])), log: log)
         let trust = TLSTrust.authorities(pem: try lab.authorityPEM())
         let key = try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM())
-        for (name, topic) in [("bisq1-ios", RelayWorld.bisq1Topic), ("bisq2-ios", RelayWorld.bisq2Topic)] {
+        for (name, topic) in options.apps {
             let both = try APNsGateway.both(
                 APNsSettings(
                     topic: topic, credentials: .providerKey(key), productionURL: try GatewayURL(apple.url),

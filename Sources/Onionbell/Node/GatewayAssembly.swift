@@ -89,6 +89,7 @@ enum GatewayAssembly {
         }
         for (key, path) in [
             ("tor.torrc", settings.tor.torrc), ("tor.password_file", settings.tor.passwordFile),
+            ("doors.gorush.secret_file", settings.status.gorushSecretFile),
         ]
         where !path.isEmpty && access(path, R_OK) != 0 {
             faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").description))

@@ -19,6 +19,7 @@ final class RelayNode {
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
 
     private var dispatcher: Dispatcher?
+    private var outbox: SQLiteOutbox?
     private var gateways: [GatewayAssembly.AppGateways] = []
     private var lanes: [GatewayAssembly.Lane] = []
     private var credentials: CredentialWatch?
@@ -26,6 +27,7 @@ final class RelayNode {
     private var certificateTimer: Timer?
     private var peerDoor: PeerDoor?
     private var listeners: DoorListeners?
+    private var statusStream: StatusStreamDoor?
     private var managementServer: HTTPServer?
     private var presence: OnionPresence?
     private var virtualPorts: [UInt16] = []
@@ -55,7 +57,7 @@ final class RelayNode {
         let dispatcher = try await openOutbox()
         try openManagement()
         let peers = try openPeerDoor(dispatcher)
-        let http = try openHTTPDoors(dispatcher)
+        let http = try await openHTTPDoors(dispatcher)
         try await publish(peers: peers, http: http)
     }
 
@@ -83,6 +85,7 @@ final class RelayNode {
             digester: SubmissionDigester(key: try state.digestKey()), memory: memory, log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
         self.dispatcher = dispatcher
+        self.outbox = outbox
         do {
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
@@ -153,13 +156,17 @@ final class RelayNode {
         }
     }
 
-    private func openHTTPDoors(_ dispatcher: Dispatcher) throws(NodeError) -> [VirtualPort] {
+    private func openHTTPDoors(_ dispatcher: Dispatcher) async throws(NodeError) -> [VirtualPort] {
         let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
             door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
             body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(door: ownDoors, places: places, body: 0)
-        return try listeners?.open([own, bisq]) ?? []
+        let status = try await StatusDoors(
+            settings.status, state: state, outbox: outbox, dispatcher, log: log)
+        statusStream = status.stream
+        return try status.openStream(settings.status.streamPlaces)
+            + (try listeners?.open([own, bisq] + status.placed) ?? [])
     }
 
     private func open(
@@ -286,7 +293,8 @@ final class RelayNode {
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
         async let requests: Void? = listeners?.close()
-        _ = await (peers, requests)
+        async let messages: Void? = statusStream?.close()
+        _ = await (peers, requests, messages)
         await dispatcher?.stop(deadline: .seconds(3))
         await presence?.stop()
         await managementServer?.close()

@@ -59,7 +59,17 @@ struct StateDirectory: ~Copyable {
 
     /// The key under which digests are made: made once, 32 random bytes in hex.
     func digestKey() throws(NodeError) -> Secret {
-        let file = path + "/digest-key"
+        try key("digest-key", without: "the memory of duplicates, and what phones have registered")
+    }
+
+    /// The identity of the door for Status' clients, made once in the same way.
+    func statusKey() throws(NodeError) -> Secret {
+        try key("status-key", without: "what phones have registered")
+    }
+
+    /// - Parameter loss: what is lost with the key.
+    private func key(_ name: String, without loss: String) throws(NodeError) -> Secret {
+        let file = "\(path)/\(name)"
         do {
             if access(file, F_OK) != 0 {
                 try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)
@@ -69,8 +79,7 @@ struct StateDirectory: ~Copyable {
                 key.count == 32
             else {
                 throw NodeError.configuration(
-                    "\(file) is no key of 64 hex digits: restore it, or delete it and with it the memory of duplicates"
-                )
+                    "\(file) is no key of 64 hex digits: restore it, or delete it and with it \(loss)")
             }
             return Secret(key)
         } catch let error as NodeError {
@@ -78,6 +87,10 @@ struct StateDirectory: ~Copyable {
         } catch {
             throw .unavailable("\(error)")
         }
+    }
+
+    func write(statusPublicKey key: String) throws(SystemError) {
+        try PrivateFile.write(key + "\n", to: path + "/status-public-key", replacing: true)
     }
 
     func write(onionAddress address: String) throws(SystemError) {

@@ -90,6 +90,7 @@ struct Settings: Sendable {
     var bisqRelay = BisqRelayDoor.Settings()
     var http = HTTPServer.Settings()
     var doors = Doors()
+    var status = Status()
     var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     var log = Log()
 }

@@ -46,6 +46,11 @@ extension Settings {
         var limits = LimitedDoor.Limits()
 
         var isOn: Bool { !listen.isEmpty }
+
+        init() {}
+
+        /// - Parameter body: bytes of the largest one.
+        init(body: Int) { limits.body = body }
     }
 
     struct Doors: Sendable {
@@ -59,12 +64,14 @@ extension Settings {
         doors.certificateFile = https.path("certificate_file")
         doors.keyFile = https.path("key_file")
         https.refuseUnknownKeys()
+        read(gorush: section.section("gorush"), names)
+        read(status: section.section("status"), names)
         section.refuseUnknownKeys()
     }
 
     /// Reads `listen` and the limits of one door. The door's own keys are the caller's to read, from the same section.
-    func door(_ section: SettingsReader.Section) -> Door {
-        var door = Door()
+    func door(_ section: SettingsReader.Section, default fallback: Door = Door()) -> Door {
+        var door = fallback
         door.listen = section.places("listen")
         for place in door.listen {
             switch place {
@@ -84,7 +91,7 @@ extension Settings {
 
 extension SettingsReader.Section {
     /// Where a door is served, each place once.
-    fileprivate func places(_ name: String) -> [DoorPlace] {
+    func places(_ name: String) -> [DoorPlace] {
         let places = words(name)?.map { DoorPlace($0) } ?? [nil]
         let known = places.compactMap(\.self)
         guard known.count == places.count, Set(known).count == known.count else {

@@ -1,0 +1,71 @@
+import HTTP1
+import JSON
+
+/// What gorush answers.
+package struct GorushAnswer {
+    /// A push that failed: gorush tells no others.
+    package struct Failure {
+        package var id = ""
+        package var platform: GorushNotification.Platform
+        package var token: String
+        package var message: String
+        package var error: String
+    }
+
+    package var count = 0
+    package var failures: [Failure] = []
+    /// Whether tokens are shown with their first and last ten characters masked.
+    package var hidesTokens: Bool
+
+    package init(hidesTokens: Bool) { self.hidesTokens = hidesTokens }
+
+    package var response: HTTPResponse {
+        var body = Array("{\"counts\":\(count),\"logs\":[".utf8)
+        for (index, failure) in failures.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            append(failure, to: &body)
+        }
+        body.append(contentsOf: "],\"success\":\"ok\"}".utf8)
+        return .gorush(status: 200, body)
+    }
+
+    private func append(_ failure: Failure, to body: inout [UInt8]) {
+        body.append(UInt8(ascii: "{"))
+        if !failure.id.isEmpty {
+            body.append(contentsOf: "\"notif_id\":".utf8)
+            body.append(jsonString: failure.id)
+            body.append(UInt8(ascii: ","))
+        }
+        let platform = failure.platform == .ios ? "ios" : "android"
+        body.append(contentsOf: "\"type\":\"failed-push\",\"platform\":\"\(platform)\"".utf8)
+        let token = hidesTokens ? GorushAnswer.masked(failure.token) : failure.token
+        for (key, text) in [("token", token), ("message", failure.message), ("error", failure.error)] {
+            body.append(contentsOf: ",\"\(key)\":".utf8)
+            body.append(jsonString: text)
+        }
+        body.append(UInt8(ascii: "}"))
+    }
+
+    package static func response(to fault: GorushFault) -> HTTPResponse {
+        var body = Array("{\"code\":400,\"message\":".utf8)
+        body.append(jsonString: fault.message)
+        body.append(UInt8(ascii: "}"))
+        return .gorush(status: 400, body)
+    }
+
+    /// Gorush masks the first and the last ten characters, wherever these strings occur.
+    package static func masked(_ token: String) -> String {
+        guard token.count >= 20 else { return String(repeating: "*", count: token.count) }
+        let stars = String(repeating: "*", count: 10)
+        return token.replacing(token.prefix(10), with: stars).replacing(token.suffix(10), with: stars)
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static func gorush(status: Int, _ body: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(status: status, body: body)
+        response.fields.append("content-type", "application/json; charset=utf-8")
+        response.fields.append("x-gorush-version", "onionbell")
+        return response
+    }
+}

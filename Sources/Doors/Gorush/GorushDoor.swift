@@ -1,0 +1,247 @@
+import Crypto
+import Delivery
+import HTTP1
+import Reactor
+import Relay
+
+/// The part of gorush (appleboy/gorush) that Status' push notification servers use: `POST /api/push`.
+///
+/// Where gorush answers from a queue in memory, this answers after the commit. It tells no failures that come later,
+/// unless it is set to wait for the gateways, as gorush's `core.sync`.
+@EventLoop
+package final class GorushDoor: HTTPDoor {
+    package struct Settings: Sendable {
+        package var apps = PushApps()
+        /// Elements of one request.
+        package var notifications = 100
+        /// Whether the answer waits for the gateways, and how long at most.
+        package var waits = false
+        package var outcomeDeadline: Duration = .seconds(5)
+        /// Whether one message may go to all subscribers of an Android topic.
+        package var broadcasts = false
+        package var hidesTokens = true
+        /// What senders must show; `nil`: gorush asks for nothing.
+        package var secret: Secret?
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private let dispatcher: Dispatcher
+    private let figures: DoorFigures
+
+    package init(settings: Settings, dispatcher: Dispatcher) {
+        self.settings = settings
+        self.dispatcher = dispatcher
+        figures = dispatcher.door("gorush")
+    }
+
+    package func matches(path: String) -> Bool {
+        // A setting that ends in a slash yields two.
+        ["/api/push", "//api/push", "/healthz"].contains(path)
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        if request.path == "/healthz" {
+            guard ["GET", "HEAD"].contains(request.method) else { return respond(.gorushNotFound) }
+            return respond(HTTPResponse(status: 200, body: []))
+        }
+        guard request.method == "POST" else { return respond(.gorushNotFound) }
+        guard isAllowed(request.fields["authorization"]) else {
+            var response = HTTPResponse(status: 401, text: "a secret is needed here")
+            response.fields.append("www-authenticate", "Bearer")
+            return respond(response)
+        }
+        do throws(GorushFault) {
+            push(try GorushRequest(request.body, limit: settings.notifications), respond)
+        } catch {
+            respond(GorushAnswer.response(to: error))
+        }
+    }
+
+    package func tooLargeAnswer(limit: Int) -> HTTPResponse { GorushAnswer.response(to: .missing) }
+
+    /// `Bearer SECRET`, or `Basic` with the secret as password, which is what Go's client makes of `http://x:SECRET@`.
+    private func isAllowed(_ authorization: String?) -> Bool {
+        guard let secret = settings.secret else { return true }
+        guard let parts = authorization?.split(separator: " ", maxSplits: 1), parts.count == 2 else {
+            return false
+        }
+        switch parts[0].lowercased() {
+        case "bearer": return Secret(Array(parts[1].utf8)) == secret
+        case "basic":
+            guard let pair = Base64.decode(String(parts[1])),
+                let colon = pair.firstIndex(of: UInt8(ascii: ":"))
+            else { return false }
+            return Secret(Array(pair[(colon + 1)...])) == secret
+        default: return false
+        }
+    }
+
+    // MARK: Pushing
+
+    private func push(_ request: GorushRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        let gathering = Gathering(
+            GorushAnswer(hidesTokens: settings.hidesTokens),
+            deadline: settings.waits ? settings.outcomeDeadline : nil, respond)
+        for notification in request.notifications {
+            switch notification.platform {
+            case .ios where !settings.apps.ios.isEmpty:
+                gathering.answer.count += notification.count
+                pushToApple(notification, gathering)
+            case .android where settings.apps.android != nil:
+                gathering.answer.count += notification.count
+                pushToGoogle(notification, gathering)
+            case .ios, .android, nil: break
+            }
+        }
+        gathering.allAsked()
+    }
+
+    private func pushToApple(_ notification: GorushNotification, _ gathering: Gathering) {
+        do throws(GorushRefusal) {
+            let push = try GorushApplePush(notification)
+            guard let app = settings.apps.app(topic: notification.topic) else {
+                throw GorushRefusal(reason: Reason.unknownApp.rawValue)
+            }
+            let isSandbox =
+                notification.apple.isProduction
+                ? false : notification.apple.isDevelopment || settings.apps.isSandbox
+            var fields = push.fields
+            if !notification.topic.isEmpty { fields.append(("apns-topic", notification.topic)) }
+            let prepared = PreparedPush(
+                exactly: push.body, fields: fields, isUrgent: notification.priority != "normal")
+            for token in notification.tokens {
+                submit(
+                    Submission(
+                        platform: isSandbox ? .iosDev : .ios, app: app, deviceToken: token,
+                        content: .prepared(prepared), expiresAt: expiry(notification)),
+                    notification, token, gathering)
+            }
+        } catch {
+            gathering.fail(notification, token: notification.tokens.first ?? "", error.reason)
+        }
+    }
+
+    private func pushToGoogle(_ notification: GorushNotification, _ gathering: Gathering) {
+        do throws(GorushRefusal) {
+            let push = try GorushGooglePush(notification)
+            guard !push.isBroadcast || settings.broadcasts else {
+                throw GorushRefusal(reason: "broadcasts to topics are not allowed here")
+            }
+            for target in push.targets {
+                let prepared = PreparedPush(exactly: push.body(for: target), isUrgent: push.isUrgent)
+                submit(
+                    Submission(
+                        platform: .android, app: settings.apps.android ?? "", deviceToken: target.deviceToken,
+                        content: .prepared(prepared), payloadSize: push.payloadSize),
+                    notification, target.deviceToken, gathering)
+            }
+        } catch {
+            gathering.fail(notification, token: notification.tokens.first ?? "", error.reason)
+        }
+    }
+
+    /// Every request is a new one: gorush's senders repeat nothing, and the same words come again and again.
+    private func submit(
+        _ submission: Submission, _ notification: GorushNotification, _ token: String, _ gathering: Gathering
+    ) {
+        var submission = submission
+        submission.uid = Hex.encode(randomBytes(16))
+        gathering.expect()
+        let waits = settings.waits
+        var isKnown = false
+        dispatcher.submit(submission, from: figures, awaitsOutcome: waits) { receipt in
+            guard !isKnown, !waits || receipt != .stored else { return }
+            isKnown = true
+            gathering.take(receipt, notification, token: token)
+        }
+    }
+
+    /// Milliseconds since 1970. A time that has passed means that it is tried for a minute; gorush would try once.
+    private func expiry(_ notification: GorushNotification) -> Int64 {
+        guard let seconds = notification.apple.expiration, seconds > 0 else { return 0 }
+        let now = EventLoop.unixMilliseconds
+        let latest = now + Validator.longestLifetime.milliseconds
+        return seconds >= latest / 1000 ? latest : max(seconds * 1000, now + 60_000)
+    }
+}
+
+extension GorushGooglePush.Target {
+    /// What stands for it where a phone's token does: of a broadcast, a name that is no token.
+    fileprivate var deviceToken: String {
+        switch self {
+        case .token(let token): token
+        case .topic(let topic): "topic:" + Hex.encode(Digest.sha256(Array(topic.utf8)))
+        case .condition(let condition): "condition:" + Hex.encode(Digest.sha256(Array(condition.utf8)))
+        }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static var gorushNotFound: HTTPResponse {
+        HTTPResponse(status: 404, text: "404 page not found")
+    }
+}
+
+/// Gathers what becomes of a request's pushes, and answers once: when all are known, or when the time is over.
+@EventLoop
+private final class Gathering {
+    var answer: GorushAnswer
+    private var unknown = 1
+    private var respond: (@EventLoop (HTTPResponse) -> Void)?
+    private var timer: Timer?
+    /// `nil`: stored is enough to know.
+    private let deadline: Duration?
+
+    init(
+        _ answer: GorushAnswer, deadline: Duration?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        self.answer = answer
+        self.deadline = deadline
+        self.respond = respond
+    }
+
+    func expect() { unknown += 1 }
+
+    /// To be called when everything that is to be expected is.
+    func allAsked() {
+        if let deadline, unknown > 1 {
+            timer = Timer { [self] in finish() }
+            timer?.start(after: deadline)
+        }
+        known()
+    }
+
+    func take(_ receipt: Receipt, _ notification: GorushNotification, token: String) {
+        switch receipt {
+        // What is held is delivered when the operator has mended what it waits for.
+        case .stored, .held, .ended(.delivered): known()
+        case .busy(.node): fail(notification, token: token, "max capacity reached", wasExpected: true)
+        case .busy(.device): fail(notification, token: token, Reason.busy.rawValue, wasExpected: true)
+        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
+            fail(notification, token: token, reason, wasExpected: true)
+        case .ended(.expired): fail(notification, token: token, Reason.expired.rawValue, wasExpected: true)
+        }
+    }
+
+    func fail(_ notification: GorushNotification, token: String, _ error: String, wasExpected: Bool = false) {
+        answer.failures.append(
+            GorushAnswer.Failure(
+                id: notification.id, platform: notification.platform ?? .ios, token: token,
+                message: notification.message, error: error))
+        if wasExpected { known() }
+    }
+
+    private func known() {
+        unknown -= 1
+        if unknown == 0 { finish() }
+    }
+
+    private func finish() {
+        timer = nil
+        respond?(answer.response)
+        respond = nil
+    }
+}

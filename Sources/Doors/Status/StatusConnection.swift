@@ -1,0 +1,110 @@
+import Reactor
+import Status
+
+/// One client's connection: its messages are answered one after the other, so that each sees what those before it did.
+@EventLoop
+final class StatusConnection: StreamHandler {
+    private let stream: Stream
+    private unowned let door: StatusStreamDoor
+    private var messages: MessageStream
+    /// Whole messages of the last read that are not begun; nothing more is read while there are any.
+    private var waiting: [[UInt8]] = []
+    private var isAnswering = false
+    private var strangeMessages = 0
+    /// Monotonic nanoseconds at which the rate is unused again.
+    private var usedUntil: Int64 = 0
+    /// Runs while a message is incomplete.
+    private var deadline: Timer?
+    /// Runs while the connection has to wait for its rate.
+    private var pause: Timer?
+    private var isShuttingDown = false
+    private var hasEnded = false
+
+    init(_ stream: Stream, door: StatusStreamDoor) {
+        self.stream = stream
+        self.door = door
+        messages = MessageStream(maximumLength: door.settings.messageBytes)
+        stream.idleTimeout = door.settings.idleTimeout
+        stream.handler = self
+    }
+
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        let bytes = Span<UInt8>(_bytes: bytes)
+        var position = 0
+        do throws(MessageStreamError) {
+            while let message = try messages.next(in: bytes, from: &position) { waiting.append(message) }
+        } catch {
+            door.server.counters.refused += 1
+            return end()
+        }
+        watchMessage()
+        // What came first is taken last from the end.
+        waiting.reverse()
+        answerNext()
+    }
+
+    private func watchMessage() {
+        guard messages.isIncomplete else {
+            deadline?.stop()
+            return
+        }
+        let timer = deadline ?? Timer { [unowned self] in end() }
+        deadline = timer
+        // The deadline is that of the message, not of its last part.
+        if !timer.isRunning { timer.start(after: door.settings.messageDeadline) }
+    }
+
+    private func answerNext() {
+        guard !isAnswering, !hasEnded else { return }
+        guard !waiting.isEmpty else { return isShuttingDown ? end() : stream.resumeReading() }
+        stream.pauseReading()
+        guard hasShare() else { return }
+        isAnswering = true
+        door.server.take(waiting.removeLast()) { [self] reply in
+            isAnswering = false
+            guard !hasEnded else { return }
+            switch reply {
+            case .message(let message):
+                stream.write(MessageStream.prefix(of: message))
+                stream.write(message)
+            case .silence: break
+            case .unreadable:
+                strangeMessages += 1
+                if strangeMessages >= door.settings.strangeMessages { return end() }
+            }
+            if isShuttingDown { end() } else { answerNext() }
+        }
+    }
+
+    /// Whether the next message may be taken now; else it is, when its time has come.
+    private func hasShare() -> Bool {
+        let now = EventLoop.monotonicNanoseconds
+        let interval = 1_000_000_000 / Int64(door.settings.rate)
+        let earliest = usedUntil - interval * Int64(door.settings.rate - 1)
+        guard now < earliest else {
+            usedUntil = max(usedUntil, now) + interval
+            return true
+        }
+        let timer = pause ?? Timer { [unowned self] in answerNext() }
+        pause = timer
+        if !timer.isRunning { timer.start(after: .nanoseconds(earliest - now)) }
+        return false
+    }
+
+    func shutDown() {
+        isShuttingDown = true
+        stream.pauseReading()
+        if !isAnswering { end() }
+    }
+
+    func stream(_ stream: Stream, ended end: StreamEnd) { self.end() }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        deadline?.stop()
+        pause?.stop()
+        stream.closeWhenFlushed()
+        door.ended(self)
+    }
+}

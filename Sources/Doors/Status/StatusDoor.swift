@@ -1,0 +1,29 @@
+import HTTP1
+import Reactor
+import Relay
+
+/// Status' messages over HTTP: `POST /status/v1/message`, one message each way.
+///
+/// 200 with the answer, 204 where Status' servers are silent, 400 for what is no message of a client.
+@EventLoop
+package final class StatusDoor: HTTPDoor {
+    private let server: StatusServer
+
+    package init(_ server: StatusServer) { self.server = server }
+
+    package func matches(path: String) -> Bool { path == "/status/v1/message" }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
+        server.take(request.body) { reply in
+            switch reply {
+            case .message(let message):
+                var response = HTTPResponse(status: 200, body: message)
+                response.fields.append("content-type", "application/octet-stream")
+                respond(response)
+            case .silence: respond(HTTPResponse(status: 204, body: []))
+            case .unreadable: respond(HTTPResponse(status: 400, text: "no signed message of a client"))
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Crypto
+import JSON
+import Relay
+import Status
+
+/// A phone's push as status-go and gorush would have made it together: an alert with a text, and three hex strings
+/// that wake the app.
+enum StatusPush {
+    /// - Parameters:
+    ///   - uid: the same for every repetition of the entry's message.
+    ///   - apps: the configured apps that this door may push to.
+    /// - Returns: `nil` when no app serves this registration.
+    static func submission(
+        _ entry: PushEntry, to target: StatusTarget, uid: String, apps: PushApps
+    ) -> Submission? {
+        let content = PushContent(entry)
+        let data = JSON.object(
+            Dictionary(uniqueKeysWithValues: content.data.map { ($0.name, .string($0.value)) }))
+        switch target.tokenType {
+        case .apns:
+            guard let app = apps.app(topic: target.topic) else { return nil }
+            var body: [String: JSON] = ["aps": ["alert": .string(content.text)]]
+            body.merge(data.object ?? [:]) { own, _ in own }
+            return Submission(
+                uid: uid, platform: apps.isSandbox ? .iosDev : .ios, app: app,
+                deviceToken: target.deviceToken,
+                content: .prepared(
+                    PreparedPush(exactly: JSON.object(body).text, fields: [("apns-push-type", "alert")])))
+        case .firebase:
+            guard let app = apps.android else { return nil }
+            let message: JSON = [
+                "message": [
+                    "token": .string(target.deviceToken), "notification": ["body": .string(content.text)],
+                    "data": data,
+                ]
+            ]
+            return Submission(
+                uid: uid, platform: .android, app: app, deviceToken: target.deviceToken,
+                content: .prepared(PreparedPush(exactly: message.text)),
+                payloadSize: content.text.utf8.count + 4
+                    + content.data.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
+        }
+    }
+
+    /// Names one entry of one message in the outbox: 51 characters at most.
+    static func uid(messageID: [UInt8], index: Int) -> String {
+        "\(Hex.encode(Array(messageID.prefix(24))))-\(index)"
+    }
+}
+
+/// What of a registration is needed to push to it.
+package struct StatusTarget: Equatable, Sendable {
+    let tokenType: Registration.TokenType
+    let deviceToken: String
+    let topic: String
+    /// So that only this one is forgotten when its device token proves dead.
+    let version: UInt64
+
+    /// `nil` for a type of token that is neither Apple's nor Google's.
+    init?(_ registration: Registration) {
+        guard let tokenType = Registration.TokenType(rawValue: registration.tokenType) else { return nil }
+        self.tokenType = tokenType
+        deviceToken = registration.deviceToken
+        topic = registration.topic
+        version = registration.version
+    }
+}

@@ -1,0 +1,333 @@
+import Crypto
+import Delivery
+import Logging
+import Reactor
+import Relay
+import Status
+import Storage
+
+/// Status' push notification server (16/PUSH-NOTIFICATION-SERVER): takes registrations, answers queries, and pushes.
+///
+/// It speaks Status' messages; what carries them is the doors' matter. Whoever sends is known by the key that signed,
+/// and by nothing else. Every answer follows its commit.
+@EventLoop
+package final class StatusServer {
+    package struct Settings: Sendable {
+        package var apps = PushApps()
+        package var keysPerQuery = 100
+        package var entriesPerRequest = 100
+        /// How long a repeated message gets the answer of the first.
+        package var messageMemory: Duration = .seconds(7 * 86400)
+
+        package init() {}
+    }
+
+    package enum Reply: Equatable, Sendable {
+        /// An encoded message.
+        case message([UInt8])
+        /// Status' servers tell nothing.
+        case silence
+        /// No message, not signed, or none that a server takes.
+        case unreadable
+    }
+
+    package struct Counters: Equatable, Sendable {
+        package var registrations = 0
+        package var queries = 0
+        package var requests = 0
+        /// Messages that were answered with what was told before.
+        package var repetitions = 0
+        /// Registrations that were refused, and messages that could not be read.
+        package var refused = 0
+        package var forgottenTokens = 0
+    }
+
+    package typealias Answer = @EventLoop (Reply) -> Void
+
+    package internal(set) var counters = Counters()
+    /// 33 bytes: what clients seal their registrations for.
+    package var publicKey: [UInt8] { key.publicKey.compressed }
+
+    private let settings: Settings
+    private let key: Secp256k1.PrivateKey
+    private let registrations: StatusRegistrations
+    private let dispatcher: Dispatcher
+    private let figures: DoorFigures
+    private let digest: KeyedDigest
+    private let log: Logger
+
+    /// Bytes of an answer to a query, about: more than the largest that a client is known to need.
+    private nonisolated static let longestQueryResponse = 1 << 20
+
+    /// - Parameter digestKey: the node's, under which it keeps what must not be read from its disk.
+    package init(
+        settings: Settings, key: Secp256k1.PrivateKey, registrations: StatusRegistrations,
+        dispatcher: Dispatcher, digestKey: Secret, log: Logger
+    ) {
+        self.settings = settings
+        self.key = key
+        self.registrations = registrations
+        self.dispatcher = dispatcher
+        figures = dispatcher.door("status")
+        digest = KeyedDigest(key: digestKey.bytes)
+        self.log = log
+    }
+
+    /// Takes one message.
+    ///
+    /// - Parameter answer: called once, when what it tells is durable.
+    package func take(_ encoded: [UInt8], answer: @escaping Answer) {
+        guard let message = try? SignedMessage(encoded),
+            let signer = Secp256k1.PublicKey(
+                recoveredFrom: SignedMessage.digest(of: message.payload), signature: message.signature)
+        else { return refuse(answer) }
+        // Status' code hands such a message to nobody.
+        guard !message.payload.isEmpty else { return answer(.silence) }
+        switch message.kind {
+        case .registration: register(message.payload, of: signer, answer)
+        case .query:
+            guard let query = try? Query(message.payload, limit: settings.keysPerQuery) else {
+                return refuse(answer)
+            }
+            self.answer(query, named: SignedMessage.id(signer: signer.uncompressed, encoded: encoded), answer)
+        case .request:
+            guard let request = try? PushRequest(message.payload, limit: settings.entriesPerRequest) else {
+                return refuse(answer)
+            }
+            push(request, named: SignedMessage.id(signer: signer.uncompressed, encoded: encoded), answer)
+        case .registrationResponse, .queryResponse, .response, nil: refuse(answer)
+        }
+    }
+
+    private func refuse(_ answer: Answer) {
+        counters.refused += 1
+        answer(.unreadable)
+    }
+
+    private func signed(_ payload: [UInt8], _ kind: SignedMessage.Kind) -> Reply {
+        .message(
+            SignedMessage(
+                signature: key.sign(SignedMessage.digest(of: payload)), payload: payload, kind: kind
+            )
+            .encoded)
+    }
+
+    // MARK: Registering
+
+    private func register(_ sealed: [UInt8], of client: Secp256k1.PublicKey, _ answer: @escaping Answer) {
+        counters.registrations += 1
+        Task {
+            let fault = await fault(of: sealed, client)
+            if fault != nil { counters.refused += 1 }
+            answer(
+                signed(
+                    RegistrationResponse(fault: fault, requestID: Keccak.shake256(sealed)).encoded,
+                    .registrationResponse))
+        }
+    }
+
+    /// Keeps a registration.
+    ///
+    /// - Returns: why not; `nil`: it is kept.
+    private func fault(of sealed: [UInt8], _ client: Secp256k1.PublicKey) async -> RegistrationFault? {
+        do {
+            let registration = try opened(sealed, client)
+            try registration.checkIdentity()
+            let key = key(
+                of: Keccak.shake256(client.compressed), installationID: registration.installationID)
+            let known = try await registrations.version(of: key)
+            try registration.check(storedVersion: known) { isGranted($0, by: client) }
+            let result = try await registrations.put(
+                registration.isUnregister ? nil : registration.encoded, of: key,
+                version: registration.version, at: EventLoop.unixMilliseconds)
+            switch result {
+            case .stored: return nil
+            case .stale: return .versionMismatch
+            case .full: return .internal
+            }
+        } catch let fault as RegistrationFault {
+            return fault
+        } catch {
+            return .internal
+        }
+    }
+
+    /// Sealed for this server by the client: a nonce of 12 bytes, the text, a tag of 16.
+    private func opened(
+        _ sealed: [UInt8], _ client: Secp256k1.PublicKey
+    ) throws(RegistrationFault) -> Registration {
+        do {
+            return try Registration(
+                AES256GCM.open(
+                    Array(sealed.dropFirst(12)), key: key.sharedX(with: client),
+                    nonce: Array(sealed.prefix(12))))
+        } catch {
+            throw .malformedMessage
+        }
+    }
+
+    private func isGranted(_ registration: Registration, by client: Secp256k1.PublicKey) -> Bool {
+        let digest = registration.grantDigest(client: client.compressed, server: publicKey)
+        return Secp256k1.PublicKey(recoveredFrom: digest, signature: registration.grant) == client
+    }
+
+    private func owner(_ keyHash: [UInt8]) -> Relay.Digest {
+        let pair = digest([UInt8(ascii: "o")] + keyHash)
+        return Relay.Digest(high: pair.high, low: pair.low)
+    }
+
+    private func key(of keyHash: [UInt8], installationID: String) -> StatusRegistrations.Key {
+        let pair = digest([UInt8(ascii: "i")] + keyHash + [0] + Array(installationID.utf8))
+        return StatusRegistrations.Key(
+            owner: owner(keyHash), installation: Relay.Digest(high: pair.high, low: pair.low))
+    }
+
+    // MARK: Queries
+
+    private func answer(_ query: Query, named id: [UInt8], _ answer: @escaping Answer) {
+        counters.queries += 1
+        guard !query.keyHashes.isEmpty else { return answer(.silence) }
+        guard !query.isOverLimit else {
+            counters.refused += 1
+            return answer(signed(QueryResponse().encoded(to: id, isSuccess: false), .queryResponse))
+        }
+        var hashes: [[UInt8]] = []
+        for hash in query.keyHashes where !hashes.contains(hash) { hashes.append(hash) }
+        Task { [hashes] in
+            let found = try? await registrations.reduce(
+                hashes.map(owner), into: QueryResponse()
+            ) { response, index, bytes in
+                guard response.size + bytes.count <= StatusServer.longestQueryResponse else { return false }
+                if let registration = try? Registration(bytes) {
+                    response.add(registration, foundBy: hashes[index])
+                }
+                return true
+            }
+            answer(
+                signed((found ?? QueryResponse()).encoded(to: id, isSuccess: found != nil), .queryResponse))
+        }
+    }
+
+    // MARK: Pushing
+
+    /// What is to be done with one entry.
+    private enum Plan: Sendable {
+        case answered(PushResult)
+        case send(StatusTarget)
+
+        init(_ entry: PushEntry, _ registration: [UInt8]?) {
+            switch PushDecision(entry, registration.flatMap { try? Registration($0) }) {
+            case .answered(let result): self = .answered(result)
+            case .send(let registration):
+                // Gorush passes over in silence what is neither Apple's nor Google's.
+                self = StatusTarget(registration).map { .send($0) } ?? .answered(.accepted)
+            }
+        }
+    }
+
+    private func push(_ request: PushRequest, named id: [UInt8], _ answer: @escaping Answer) {
+        counters.requests += 1
+        guard !request.messageID.isEmpty else { return answer(.silence) }
+        guard !request.isOverLimit else {
+            counters.refused += 1
+            return answer(
+                response([PushResult](repeating: .internal, count: request.entries.count), to: request))
+        }
+        let pair = digest([UInt8(ascii: "m")] + id)
+        let message = Relay.Digest(high: pair.high, low: pair.low)
+        let keys = request.entries.map { key(of: $0.keyHash, installationID: $0.installationID) }
+        Task {
+            guard
+                let (told, plans) = try? await registrations.look(
+                    for: message, keys, { Plan(request.entries[$0], $1) })
+            else { return answer(failed(request)) }
+            if let told {
+                counters.repetitions += 1
+                return answer(response(told.map { PushResult(rawValue: $0) ?? .internal }, to: request))
+            }
+            let pushed = await push(plans, of: request, keys, named: id)
+            // What there was no room for is tried again when the client repeats its message.
+            if !pushed.wasBusy {
+                let now = EventLoop.unixMilliseconds
+                do throws(OutboxError) {
+                    try await registrations.remember(
+                        message, pushed.results.map(\.rawValue), at: now,
+                        forgettingBefore: now - settings.messageMemory.milliseconds)
+                } catch {
+                    return answer(failed(request))
+                }
+            }
+            answer(response(pushed.results, to: request))
+        }
+    }
+
+    /// Of the store: nothing is remembered, so the same message may come again.
+    private func failed(_ request: PushRequest) -> Reply {
+        response([PushResult](repeating: .internal, count: request.entries.count), to: request)
+    }
+
+    private func response(_ results: [PushResult], to request: PushRequest) -> Reply {
+        signed(PushResponse.encoded(results, to: request), .response)
+    }
+
+    /// Hands over what is to be sent; returns when the outbox has answered for all of it.
+    private func push(
+        _ plans: [Plan], of request: PushRequest, _ keys: [StatusRegistrations.Key], named id: [UInt8]
+    ) async -> (results: [PushResult], wasBusy: Bool) {
+        await withCheckedContinuation { continuation in
+            var results = [PushResult](repeating: .internal, count: plans.count)
+            var wasBusy = false
+            var unknown = 1
+            func known() {
+                unknown -= 1
+                if unknown == 0 { continuation.resume(returning: (results, wasBusy)) }
+            }
+            for (index, plan) in plans.enumerated() {
+                switch plan {
+                case .answered(let result): results[index] = result
+                case .send(let target):
+                    guard
+                        let submission = StatusPush.submission(
+                            request.entries[index], to: target,
+                            uid: StatusPush.uid(messageID: id, index: index), apps: settings.apps)
+                    else { continue }
+                    unknown += 1
+                    var isKnown = false
+                    dispatcher.submit(submission, from: figures, awaitsOutcome: true) { [self] receipt in
+                        if case .ended(.tokenDead) = receipt { forget(keys[index], target.version) }
+                        guard !isKnown else { return }
+                        isKnown = true
+                        results[index] = PushResult(receipt)
+                        if case .busy = receipt { wasBusy = true }
+                        known()
+                    }
+                }
+            }
+            known()
+        }
+    }
+
+    /// The device token is dead: whoever sends there again is told that nobody is registered.
+    private func forget(_ key: StatusRegistrations.Key, _ version: UInt64) {
+        counters.forgottenTokens += 1
+        Task {
+            do throws(OutboxError) {
+                try await registrations.forget(key, version: version)
+            } catch {
+                // The node remembers the dead token itself: the next message for it comes here again.
+                log.error("status.forget", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}
+
+extension PushResult {
+    /// Taken is all that a sender is told of what goes well.
+    fileprivate init(_ receipt: Receipt) {
+        switch receipt {
+        case .stored, .held, .ended(.delivered): self = .accepted
+        case .busy, .ended(.refused), .ended(.expired): self = .internal
+        case .ended(.tokenDead): self = .notRegistered
+        }
+    }
+}

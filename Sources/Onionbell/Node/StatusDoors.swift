@@ -1,0 +1,91 @@
+import Crypto
+import Delivery
+import Doors
+import Logging
+import Reactor
+import Relay
+import Storage
+import Tor
+
+/// The doors for Status, as far as they are set.
+@EventLoop
+struct StatusDoors {
+    /// Those over HTTP.
+    private(set) var placed: [DoorListeners.PlacedDoor] = []
+    private(set) var stream: StatusStreamDoor?
+
+    init(
+        _ settings: Settings.Status, state: borrowing StateDirectory, outbox: SQLiteOutbox?,
+        _ dispatcher: Dispatcher, log: Logger
+    ) async throws(NodeError) {
+        if settings.gorush.isOn {
+            var door = settings.gorushDoor
+            door.secret = try StatusDoors.secret(in: settings.gorushSecretFile)
+            place(GorushDoor(settings: door, dispatcher: dispatcher), settings.gorush)
+        }
+        guard settings.isServer, let outbox else { return }
+        let server: StatusServer
+        do {
+            server = StatusServer(
+                settings: settings.serverDoor, key: try Secp256k1.PrivateKey(try state.statusKey()),
+                registrations: try await StatusRegistrations(in: outbox, limits: settings.registrations),
+                dispatcher: dispatcher, digestKey: try state.digestKey(), log: log)
+            let key = Hex.encode(server.publicKey)
+            try state.write(statusPublicKey: key)
+            log.notice("status.key", metadata: ["public": "\(key)"])
+        } catch let error as NodeError {
+            throw error
+        } catch {
+            throw .unavailable("the door for Status' clients: \(error)")
+        }
+        if settings.server.isOn { place(StatusDoor(server), settings.server) }
+        if !settings.streamPlaces.isEmpty {
+            stream = StatusStreamDoor(settings: settings.stream, server: server)
+        }
+    }
+
+    private mutating func place(_ door: some HTTPDoor, _ settings: Settings.Door) {
+        placed.append(
+            DoorListeners.PlacedDoor(
+                door: LimitedDoor(door, limits: settings.limits), places: settings.listen,
+                body: settings.limits.body))
+    }
+
+    /// The first line of a file; `nil`: none is set.
+    private static func secret(in file: String) throws(NodeError) -> Secret? {
+        guard !file.isEmpty else { return nil }
+        do throws(SettingsFault) {
+            let line = try readCredential(file, key: "doors.gorush.secret_file")
+                .split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)[0]
+            guard !line.isEmpty else {
+                throw SettingsFault(
+                    key: "doors.gorush.secret_file", problem: "\(file): the first line is empty")
+            }
+            return Secret(Array(line))
+        } catch {
+            throw .configuration("\(error)")
+        }
+    }
+
+    /// Opens the places of the stream.
+    ///
+    /// - Returns: The virtual ports that lead to it.
+    func openStream(_ places: [DoorPlace]) throws(NodeError) -> [VirtualPort] {
+        guard let stream else { return [] }
+        var ports: [VirtualPort] = []
+        do {
+            for place in places {
+                switch place {
+                case .onion(let port):
+                    ports.append(try VirtualPort(port, to: try stream.open(on: .host("127.0.0.1", port: 0))))
+                case .plain(let endpoint): _ = try stream.open(on: endpoint)
+                // The settings refuse it.
+                case .https: break
+                }
+            }
+        } catch {
+            throw .unavailable("\(error). Stop what uses it, or name another one in doors.status.stream")
+        }
+        return ports
+    }
+}

@@ -1,0 +1,319 @@
+import Relay
+
+/// What the door for Status' clients keeps: who registered, and which messages were handled.
+///
+/// Rows are found by keyed digests. Of a phone that has unregistered, or whose device token is dead, nothing is left
+/// but those and the version.
+package struct StatusRegistrations: Sendable {
+    /// One installation of one client.
+    package struct Key: Hashable, Sendable {
+        /// Of the client's key.
+        package let owner: Digest
+        /// Of the client's key and the installation's id.
+        package let installation: Digest
+
+        package init(owner: Digest, installation: Digest) {
+            self.owner = owner
+            self.installation = installation
+        }
+    }
+
+    /// What is kept at most.
+    package struct Limits: Equatable, Sendable {
+        /// Registered installations of one client.
+        package var perOwner = 50
+        /// Installations in all, registered or not.
+        package var installations = 100_000
+        /// Bytes of all registrations.
+        package var bytes = 1 << 30
+        /// Handled messages; the oldest are forgotten first.
+        package var messages = 1_000_000
+
+        package init() {}
+    }
+
+    package enum PutResult: Equatable, Sendable {
+        case stored
+        /// There is one of this version, or of a higher one.
+        case stale
+        /// A limit is reached.
+        case full
+    }
+
+    private let file: SQLiteOutbox
+    private let limits: Limits
+
+    /// Makes the tables if they are not there.
+    package init(in file: SQLiteOutbox, limits: Limits) async throws(OutboxError) {
+        try await file.open(StatusTables.self)
+        self.file = file
+        self.limits = limits
+    }
+
+    /// Also of one that is not registered any more.
+    package func version(of key: Key) async throws(OutboxError) -> UInt64? {
+        try await file.read(StatusTables.self) { tables throws(SQLiteError) in try tables.version(of: key) }
+    }
+
+    /// Puts a registration in the place of an older one. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - registration: `nil`: unregistered; where nothing is known nothing is kept.
+    ///   - now: milliseconds since 1970.
+    package func put(
+        _ registration: [UInt8]?, of key: Key, version: UInt64, at now: Int64
+    ) async throws(OutboxError) -> PutResult {
+        try await file.write(StatusTables.self) { [limits] tables throws(SQLiteError) in
+            try tables.put(registration, of: key, version: version, at: now, limits)
+        }
+    }
+
+    /// Unregisters what still has this version.
+    package func forget(_ key: Key, version: UInt64) async throws(OutboxError) {
+        try await file.write(StatusTables.self) { tables throws(SQLiteError) in
+            try tables.forget(key, version: version)
+        }
+    }
+
+    /// Goes through the registrations of these clients.
+    ///
+    /// - Parameter body: takes the client's place in `owners` and the registration, on the store's thread; `false`
+    ///   ends it.
+    package func reduce<Value: Sendable>(
+        _ owners: [Digest], into initial: Value,
+        _ body: @Sendable (inout Value, Int, [UInt8]) -> Bool
+    ) async throws(OutboxError) -> Value {
+        try await file.read(StatusTables.self) { tables throws(SQLiteError) in
+            var value = initial
+            for (index, owner) in owners.enumerated() {
+                guard try tables.forEach(of: owner, { body(&value, index, $0) }) else { break }
+            }
+            return value
+        }
+    }
+
+    /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
+    ///
+    /// - Parameter body: on the store's thread; takes a place in `keys`, and `nil` for what is not registered.
+    package func look<Value: Sendable>(
+        for message: Digest, _ keys: [Key], _ body: @Sendable (Int, [UInt8]?) -> Value
+    ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value]) {
+        try await file.read(StatusTables.self) { tables throws(SQLiteError) in
+            if let told = try tables.results(of: message) { return (told, []) }
+            var found: [Value] = []
+            for (index, key) in keys.enumerated() {
+                found.append(body(index, try tables.registration(of: key)))
+            }
+            return (nil, found)
+        }
+    }
+
+    /// Remembers what was told of a message, and forgets those that were handled before a time. Durable when it
+    /// returns.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds since 1970, as `forgotten`.
+    package func remember(
+        _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64
+    ) async throws(OutboxError) {
+        try await file.write(StatusTables.self) { [limits] tables throws(SQLiteError) in
+            try tables.remember(message, results, at: now, forgettingBefore: forgotten, most: limits.messages)
+        }
+    }
+}
+
+/// The statements of ``StatusRegistrations``.
+final class StatusTables: DoorTables {
+    static let name = "status"
+    static let steps = [
+        """
+        CREATE TABLE status_registration (
+            number INTEGER PRIMARY KEY,
+            installation BLOB NOT NULL UNIQUE,
+            owner BLOB NOT NULL,
+            version INTEGER NOT NULL,
+            changed_at INTEGER NOT NULL,
+            registration BLOB
+        ) STRICT;
+        CREATE INDEX status_owner ON status_registration (owner);
+        CREATE TABLE status_message (
+            number INTEGER PRIMARY KEY,
+            digest BLOB NOT NULL UNIQUE,
+            handled_at INTEGER NOT NULL,
+            results BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE status_total (installations INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+        INSERT INTO status_total VALUES (0, 0);
+        CREATE TRIGGER status_added AFTER INSERT ON status_registration BEGIN
+            UPDATE status_total SET installations = installations + 1,
+                bytes = bytes + coalesce(length(new.registration), 0);
+        END;
+        CREATE TRIGGER status_changed AFTER UPDATE OF registration ON status_registration BEGIN
+            UPDATE status_total SET
+                bytes = bytes + coalesce(length(new.registration), 0) - coalesce(length(old.registration), 0);
+        END;
+        CREATE TRIGGER status_removed AFTER DELETE ON status_registration BEGIN
+            UPDATE status_total SET installations = installations - 1,
+                bytes = bytes - coalesce(length(old.registration), 0);
+        END
+        """
+    ]
+    static let views = [
+        RegistrationView(
+            kind: "status",
+            query: """
+                SELECT lower(hex(installation)) AS id, lower(hex(substr(owner, 1, 4))) AS client,
+                    iif(registration IS NULL, 'no', 'yes') AS registered,
+                    datetime(changed_at / 1000, 'unixepoch') AS changed
+                FROM status_registration ORDER BY number
+                """,
+            removal: ["DELETE FROM status_registration WHERE lower(hex(installation)) = ?1"])
+    ]
+
+    private let select: Statement
+    private let selectOwned: Statement
+    private let countOwned: Statement
+    private let selectTotal: Statement
+    private let insert: Statement
+    private let update: Statement
+    private let clear: Statement
+    private let selectMessage: Statement
+    private let insertMessage: Statement
+    private let forgetMessages: Statement
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        select = try Statement(
+            "SELECT version, registration FROM status_registration WHERE installation = ?", on: connection)
+        selectOwned = try Statement(
+            """
+            SELECT registration FROM status_registration WHERE owner = ? AND registration IS NOT NULL
+            ORDER BY number
+            """, on: connection)
+        countOwned = try Statement(
+            "SELECT count(*) FROM status_registration WHERE owner = ? AND registration IS NOT NULL",
+            on: connection)
+        selectTotal = try Statement("SELECT installations, bytes FROM status_total", on: connection)
+        insert = try Statement(
+            """
+            INSERT INTO status_registration (installation, owner, version, changed_at, registration)
+            VALUES (?, ?, ?, ?, ?)
+            """, on: connection)
+        update = try Statement(
+            """
+            UPDATE status_registration SET version = ?, changed_at = ?, registration = ? WHERE installation = ?
+            """, on: connection)
+        clear = try Statement(
+            "UPDATE status_registration SET registration = NULL WHERE installation = ? AND version = ?",
+            on: connection)
+        selectMessage = try Statement("SELECT results FROM status_message WHERE digest = ?", on: connection)
+        insertMessage = try Statement(
+            "INSERT OR IGNORE INTO status_message (digest, handled_at, results) VALUES (?, ?, ?)",
+            on: connection)
+        // Numbers rise with time, so the oldest have the lowest.
+        forgetMessages = try Statement(
+            """
+            DELETE FROM status_message WHERE number <= max(
+                coalesce((SELECT max(number) FROM status_message), 0) - ?1,
+                coalesce((SELECT max(number) FROM
+                    (SELECT number, handled_at FROM status_message ORDER BY number LIMIT 100)
+                    WHERE handled_at < ?2), 0))
+            """, on: connection)
+    }
+
+    func version(of key: StatusRegistrations.Key) throws(SQLiteError) -> UInt64? {
+        try select.bind(1, key.installation)
+        defer { select.reset() }
+        return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
+    }
+
+    func registration(of key: StatusRegistrations.Key) throws(SQLiteError) -> [UInt8]? {
+        try select.bind(1, key.installation)
+        defer { select.reset() }
+        return try select.step() && !select.isNull(1) ? select.bytes(1) : nil
+    }
+
+    func put(
+        _ registration: [UInt8]?, of key: StatusRegistrations.Key, version: UInt64, at now: Int64,
+        _ limits: StatusRegistrations.Limits
+    ) throws(SQLiteError) -> StatusRegistrations.PutResult {
+        let known = try self.version(of: key)
+        if let known, known >= version { return .stale }
+        guard known != nil || registration != nil else { return .stored }
+        let old = try self.registration(of: key)
+        if let registration {
+            let total = try total()
+            let owned = old == nil ? try count(of: key.owner) : 0
+            guard total.bytes + registration.count - (old?.count ?? 0) <= limits.bytes,
+                known != nil || total.installations < limits.installations, owned < limits.perOwner
+            else { return .full }
+        }
+        if known == nil {
+            try insert.bind(1, key.installation)
+            try insert.bind(2, key.owner)
+            try insert.bind(3, Int64(bitPattern: version))
+            try insert.bind(4, now)
+            try insert.bind(5, bytes: registration)
+            try insert.run()
+        } else {
+            try update.bind(1, Int64(bitPattern: version))
+            try update.bind(2, now)
+            try update.bind(3, bytes: registration)
+            try update.bind(4, key.installation)
+            try update.run()
+        }
+        return .stored
+    }
+
+    func forget(_ key: StatusRegistrations.Key, version: UInt64) throws(SQLiteError) {
+        try clear.bind(1, key.installation)
+        try clear.bind(2, Int64(bitPattern: version))
+        try clear.run()
+    }
+
+    /// - Returns: whether `body` wants more.
+    func forEach(of owner: Digest, _ body: ([UInt8]) -> Bool) throws(SQLiteError) -> Bool {
+        try selectOwned.bind(1, owner)
+        defer { selectOwned.reset() }
+        while try selectOwned.step() {
+            guard body(selectOwned.bytes(0)) else { return false }
+        }
+        return true
+    }
+
+    private func count(of owner: Digest) throws(SQLiteError) -> Int {
+        try countOwned.bind(1, owner)
+        defer { countOwned.reset() }
+        return try countOwned.step() ? Int(countOwned.integer(0)) : 0
+    }
+
+    private func total() throws(SQLiteError) -> (installations: Int, bytes: Int) {
+        defer { selectTotal.reset() }
+        return try selectTotal.step() ? (Int(selectTotal.integer(0)), Int(selectTotal.integer(1))) : (0, 0)
+    }
+
+    // MARK: Messages
+
+    func results(of message: Digest) throws(SQLiteError) -> [UInt8]? {
+        try selectMessage.bind(1, message)
+        defer { selectMessage.reset() }
+        return try selectMessage.step() ? selectMessage.bytes(0) : nil
+    }
+
+    func remember(
+        _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64, most: Int
+    ) throws(SQLiteError) {
+        try insertMessage.bind(1, message)
+        try insertMessage.bind(2, now)
+        try insertMessage.bind(3, bytes: results)
+        try insertMessage.run()
+        try forgetMessages.bind(1, Int64(most))
+        try forgetMessages.bind(2, forgotten)
+        try forgetMessages.run()
+    }
+}
+
+extension Statement {
+    fileprivate func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
+        try bind(index, high: digest.high, low: digest.low)
+    }
+}

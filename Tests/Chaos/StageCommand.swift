@@ -1,0 +1,88 @@
+import ArgumentParser
+import Glibc
+import Lab
+import Reactor
+
+/// Shows a door on this machine alone: the built program between simulated gateways and a sender of any kind.
+struct StageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stage",
+        abstract: "Run the built program with simulated gateways, and a command that sends to it.",
+        discussion: """
+            The node's tor has no network: doors are to listen on this machine. The command finds the node's state \
+            directory in STATE, its process in NODE, the authority of the https:// listeners in CA. Each push that a \
+            gateway takes is printed. The exit status is the command's.
+            """)
+
+    @Option(help: "The torrc that the node's is based on.")
+    var torrc: String
+    @Option(
+        help:
+            "Lines of configuration behind those that make the node work here; LAB stands for its directory.")
+    var settings: String
+    @Argument(parsing: .captureForPassthrough)
+    var command: [String]
+
+    func run() async throws {
+        Chaos.prepare()
+        throw ExitCode(try await Stage().play(self))
+    }
+}
+
+@EventLoop
+private final class Stage {
+    func play(_ options: StageCommand) async throws -> Int32 {
+        let world = try LabWorld()
+        for (simulator, name) in [(world.apple, "Apple"), (world.google, "Google")] {
+            simulator.onAccepted = { push in
+                let fields = ["apns-topic", "apns-push-type", "apns-priority", "apns-collapse-id"].compactMap
+                { name in
+                    push.headers[name].map { "\(name): \($0)" }
+                }
+                say("  \(name) got, for \(push.deviceToken.prefix(12))…: \(fields.joined(separator: ", "))")
+                say("    \(String(decoding: push.body, as: UTF8.self))")
+            }
+        }
+        let path = world.directory.path
+        try LabDirectory.write(
+            try LabDirectory.read(options.torrc) + Array("\nDisableNetwork 1\n".utf8), to: path + "/torrc")
+        let server = try world.credentials.authority.server(names: ["localhost", "127.0.0.1"])
+        try LabDirectory.write(try server.chainPEM(), to: path + "/server.pem")
+        try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
+        let configuration = try world.configure(
+            tor: ["mode: own", "torrc: \(path)/torrc"],
+            more: [options.settings.replacing("LAB", with: path)])
+        let node = try LabNode(Chaos.program, configuration: configuration)
+        await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
+        guard node.exit == nil else {
+            for line in node.lines { say(line) }
+            return EXIT_FAILURE
+        }
+        var arguments = options.command
+        if arguments.first == "--" { arguments.removeFirst() }
+        let status = try await run(
+            ["/usr/bin/env", "STATE=\(world.state)", "CA=\(path)/ca.pem", "NODE=\(node.processID ?? 0)"]
+                + arguments)
+        await node.stop()
+        await world.close()
+        return status
+    }
+
+    private func run(_ arguments: [String]) async throws -> Int32 {
+        var child: ChildProcess?
+        defer { _ = child }
+        return try await withCheckedThrowingContinuation { continuation in
+            do {
+                child = try ChildProcess(arguments) { exit in
+                    if case .exited(let code) = exit {
+                        continuation.resume(returning: code)
+                    } else {
+                        continuation.resume(returning: EXIT_FAILURE)
+                    }
+                }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}

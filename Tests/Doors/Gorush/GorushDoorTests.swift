@@ -1,0 +1,94 @@
+import Crypto
+import Doors
+import Foundation
+import HTTP1
+import Lab
+import Reactor
+import Relay
+import Testing
+
+/// What the door adds to gorush: the commit before the answer, a secret, and no broadcasts that nobody allowed.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct GorushDoorTests {
+    private static let token = String(repeating: "7f", count: 32)
+    private static let body = Data(
+        #"{"notifications":[{"tokens":["\#(token)"],"platform":1,"message":"m"}]} and more"#.utf8)
+    private static let nothing = #"{"counts":0,"logs":[],"success":"ok"}"#
+
+    @Test func bothPathsAndTheHealthCheckAreServed() async throws {
+        let world = try await StatusWorld()
+        #expect(await world.push(Self.body)?.text == #"{"counts":1,"logs":[],"success":"ok"}"#)
+        #expect(await world.push(Self.body, path: "//api/push")?.status == 200)
+        let client = try await world.client()
+        let health = await client.get("/healthz")
+        #expect(health?.status == 200)
+        #expect(health?.body == [])
+        #expect(await client.get("/api/push")?.status == 404)
+        #expect(await world.relay.pushes(2).count == 2, "the same words twice are two pushes")
+        await world.end()
+    }
+
+    @Test func nothingIsAnsweredAsTakenThatIsNotStored() async throws {
+        let world = try await StatusWorld()
+        await world.relay.outbox.setFault(.full)
+        let answer = try #require(await world.push(Self.body))
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("max capacity reached"))
+        #expect(!answer.text.contains(Self.token), "tokens are masked")
+        await world.relay.outbox.setFault(nil)
+        #expect(world.relay.apple.book.isEmpty && world.relay.sandbox.book.isEmpty)
+        await world.end()
+    }
+
+    @Test func aBroadcastIsRefusedUnlessTheOperatorAllowsIt() async throws {
+        let world = try await StatusWorld()
+        for target in [#""topic":"/topics/all""#, #""condition":"'a' in topics""#] {
+            let answer = await world.push(
+                Data(#"{"notifications":[{"platform":2,"message":"m",\#(target)}]}"#.utf8))
+            #expect(answer?.status == 200)
+            #expect(answer?.text.contains("broadcasts to topics are not allowed here") == true)
+        }
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+
+    @Test func theSecretIsAskedForInTheFormsThatClientsHave() async throws {
+        let world = try await StatusWorld { $0.gorush.secret = Secret(Array("open sesame".utf8)) }
+        let basic = Base64.encode(Array("x:open sesame".utf8))
+        for good in ["Bearer open sesame", "Basic \(basic)"] {
+            #expect(await world.push(Self.body, fields: "Authorization: \(good)\r\n")?.status == 200)
+        }
+        for bad in [
+            "", "Authorization: Bearer open\r\n", "Authorization: Basic eA==\r\n", "Authorization: x\r\n",
+        ] {
+            #expect(await world.push(Self.body, fields: bad)?.status == 401)
+        }
+        await world.end()
+    }
+
+    @Test func appsAreChosenByTopic() async throws {
+        let world = try await StatusWorld()
+        let other = Data(
+            #"{"notifications":[{"tokens":["\#(Self.token)"],"platform":1,"message":"m","topic":"com.other"}]}"#
+                .utf8)
+        let answer = await world.push(other)
+        #expect(answer?.text.contains("UnknownApp") == true)
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+
+    @Test(arguments: [
+        (#""push_type":"a\r\nb""#, "InvalidPushType"), (#""apns_id":"ü""#, "BadMessageId"),
+        (#""collapse_id":"\#(String(repeating: "c", count: 65))""#, "BadCollapseId"),
+        (#""message":"\#(String(repeating: "m", count: 4096))""#, "MessageTooLarge"),
+        (#""tokens":["../../x"]"#, "BadDeviceToken"),
+    ])
+    func whatWouldSpoilTheRequestToAppleIsToldAndNotSent(members: String, reason: String) async throws {
+        let world = try await StatusWorld()
+        let tokens = members.contains("tokens") ? "" : #""tokens":["\#(Self.token)"],"#
+        let answer = await world.push(Data(#"{"notifications":[{\#(tokens)"platform":1,\#(members)}]}"#.utf8))
+        #expect(answer?.text.contains("\"error\":\"\(reason)\"") == true)
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+}

@@ -1,0 +1,287 @@
+import Crypto
+import Doors
+import Foundation
+import HTTP1
+import Lab
+import Reactor
+import Status
+import Storage
+import Testing
+import Vectors
+import Wire
+
+/// What the vectors don't tell: limits, dead phones, failing disks, repetitions, strangers.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct StatusDoorTests {
+    private let vectors = StatusWorld.vectors
+    private let server: Secp256k1.PublicKey
+
+    init() throws {
+        server = try Secp256k1.PublicKey(
+            bytes(hex: try #require(StatusWorld.vectors.keys["server"]).public_compressed_hex))
+    }
+
+    /// A client of the test's own.
+    private struct Client {
+        let key = Secp256k1.PrivateKey.random()
+        var registration: Registration
+
+        init(_ deviceToken: String = String(repeating: "ab", count: 32)) {
+            registration = Registration()
+            registration.tokenType = 1
+            registration.deviceToken = deviceToken
+            registration.installationID = UUID().uuidString.lowercased()
+            registration.accessToken = UUID().uuidString.lowercased()
+            registration.version = 1
+            registration.topic = "im.fqixvywn"
+        }
+
+        var hash: [UInt8] { Keccak.shake256(key.publicKey.compressed) }
+
+        func registering(at server: Secp256k1.PublicKey) throws -> [UInt8] {
+            var registration = registration
+            registration.grant = key.sign(
+                registration.grantDigest(client: key.publicKey.compressed, server: server.compressed))
+            let nonce = randomBytes(12)
+            let sealed = try AES256GCM.seal(
+                registration.encoded, key: key.sharedX(with: server), nonce: nonce)
+            return message(.registration, nonce + sealed)
+        }
+
+        func message(_ kind: SignedMessage.Kind, _ payload: [UInt8]) -> [UInt8] {
+            SignedMessage(
+                signature: key.sign(SignedMessage.digest(of: payload)), payload: payload, kind: kind
+            ).encoded
+        }
+
+        /// A request to wake this client's phone, `count` times.
+        func request(id: [UInt8] = randomBytes(32), count: Int = 1) -> [UInt8] {
+            var writer = ProtoWriter()
+            for _ in 0..<count {
+                writer.message(1) { entry in
+                    entry.string(1, registration.accessToken)
+                    entry.data(2, [1])
+                    entry.data(3, hash)
+                    entry.string(4, registration.installationID)
+                    entry.uint64(6, 1)
+                }
+            }
+            writer.data(2, id)
+            return message(.request, writer.bytes)
+        }
+    }
+
+    private func ask(_ world: StatusWorld, _ message: [UInt8]) async throws -> [UInt8] {
+        let answer = try #require(await world.post("/status/v1/message", message))
+        #expect(answer.status == 200)
+        return try SignedMessage(answer.body).payload
+    }
+
+    /// What a registration is answered: 0 for success, else the error.
+    private func register(_ client: Client, at world: StatusWorld) async throws -> UInt8 {
+        let payload = try await ask(world, try client.registering(at: server))
+        return payload[0] == 8 ? 0 : payload[1]
+    }
+
+    /// The reports of a request's answer: 0 for success, else the error.
+    private func reports(_ payload: [UInt8]) throws -> [UInt64] {
+        var reader = ProtoReader(0..<payload.count)
+        var reports: [UInt64] = []
+        while let field = try reader.nextField(in: payload.span) {
+            guard field.number == 2 else {
+                try reader.skip(field, in: payload.span)
+                continue
+            }
+            var report = ProtoReader(try reader.delimited(in: payload.span))
+            var value: UInt64 = 0
+            while let part = try report.nextField(in: payload.span) {
+                if part.number == 2 {
+                    value = try report.varint(in: payload.span)
+                } else {
+                    try report.skip(part, in: payload.span)
+                }
+            }
+            reports.append(value)
+        }
+        return reports
+    }
+
+    @Test func aDeadDeviceTokenIsRemovedAndAHigherVersionBringsThePhoneBack() async throws {
+        let world = try await StatusWorld()
+        var client = Client()
+        #expect(try await register(client, at: world) == 0)
+        world.relay.sandbox.faults = FaultScript([
+            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
+        ])
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        while world.server.counters.forgottenTokens == 0 { await Task.yield() }
+        #expect(try reports(try await ask(world, client.request())) == [3])
+        #expect(try await register(client, at: world) == 2)
+        client.registration.version = 2
+        client.registration.deviceToken = String(repeating: "cd", count: 32)
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        _ = await world.relay.pushes(1)
+        await world.end()
+    }
+
+    /// Of what is known already the sender hears at once.
+    @Test func aTokenThatIsKnownToBeDeadIsToldAsNotRegistered() async throws {
+        let world = try await StatusWorld()
+        let (one, other) = (Client(), Client())
+        for client in [one, other] { #expect(try await register(client, at: world) == 0) }
+        world.relay.sandbox.faults = FaultScript([
+            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
+        ])
+        #expect(try reports(try await ask(world, one.request())) == [0])
+        while world.server.counters.forgottenTokens == 0 { await Task.yield() }
+        #expect(try reports(try await ask(world, other.request())) == [3])
+        await world.end()
+    }
+
+    @Test func whatCannotBePushedIsAnInternalError() async throws {
+        let world = try await StatusWorld()
+        var client = Client("no token of Apple's")
+        #expect(try await register(client, at: world) == 0, "the shape of tokens is not looked at")
+        #expect(try reports(try await ask(world, client.request())) == [2])
+        client = Client()
+        client.registration.topic = "com.another.app"
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request())) == [2])
+        client = Client()
+        client.registration.tokenType = 9
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request())) == [0], "gorush drops it in silence")
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+
+    @Test func aRepetitionIsAnsweredAndPushedOnceAlsoWhenItComesAtTheSameTime() async throws {
+        let world = try await StatusWorld()
+        let client = Client()
+        #expect(try await register(client, at: world) == 0)
+        let request = client.request(count: 3)
+        var answers: [[UInt8]] = []
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<8 { group.addTask { try await ask(world, request) } }
+            for try await answer in group { answers.append(answer) }
+        }
+        #expect(Set(answers).count == 1)
+        #expect(try reports(answers[0]) == [0, 0, 0])
+        #expect(try await ask(world, request) == answers[0])
+        #expect(await world.relay.pushes(3).count == 3)
+        #expect(world.relay.sandbox.book.count == 3)
+        await world.end()
+    }
+
+    @Test func nothingIsAnsweredAsTakenThatIsNotStored() async throws {
+        let world = try await StatusWorld()
+        let client = Client()
+        #expect(try await register(client, at: world) == 0)
+        await world.relay.outbox.setFault(.full)
+        let request = client.request()
+        #expect(try reports(try await ask(world, request)) == [2])
+        await world.relay.outbox.setFault(nil)
+        // It was not remembered: the same message is tried again.
+        #expect(try reports(try await ask(world, request)) == [0])
+        #expect(await world.relay.pushes(1).count == 1)
+        await world.end()
+    }
+
+    @Test func whatIsTooManyIsRefusedInStatusOwnWords() async throws {
+        let world = try await StatusWorld {
+            $0.server.entriesPerRequest = 2
+            $0.server.keysPerQuery = 2
+            $0.registrations.perOwner = 1
+            $0.registrations.installations = 3
+        }
+        var client = Client()
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request(count: 2))) == [0, 0])
+        #expect(try reports(try await ask(world, client.request(count: 3))) == [2, 2])
+        var writer = ProtoWriter()
+        for _ in 0..<3 { writer.data(1, client.hash) }
+        let answer = try await ask(world, client.message(.query, writer.bytes))
+        #expect(answer.count == 34, "an id, and no success")
+        client.registration.installationID = UUID().uuidString
+        #expect(try await register(client, at: world) == 4, "the second phone of one client")
+        #expect(try await register(Client(), at: world) == 0)
+        #expect(try await register(Client(), at: world) == 0)
+        #expect(try await register(Client(), at: world) == 4, "the fourth phone of all")
+        _ = await world.relay.pushes(2)
+        await world.end()
+    }
+
+    @Test func strangersAndNoiseAreRefused() async throws {
+        let world = try await StatusWorld()
+        let client = Client()
+        let good = try client.registering(at: server)
+        var unsigned = try SignedMessage(good)
+        unsigned.signature = []
+        var forged = try SignedMessage(good)
+        forged.signature[64] = 27
+        let answer = client.message(.registrationResponse, [1])
+        for message in [[], [1, 2, 3], unsigned.encoded, forged.encoded, answer] {
+            #expect(await world.post("/status/v1/message", message)?.status == 400)
+        }
+        #expect(await world.post("/status/v1/message", client.message(.query, []))?.status == 204)
+        let http = try await world.client()
+        #expect(await http.get("/status/v1/message")?.status == 405)
+        // The same on the stream: silence, and an end to it.
+        let stream = try await StatusClient(world.streamEndpoint)
+        for _ in 0..<8 { stream.send(unsigned.encoded) }
+        await stream.waitForEnd()
+        #expect(stream.answers.isEmpty)
+        let endless = try await StatusClient(world.streamEndpoint)
+        endless.send(frame: [0x7f, 0xff, 0xff, 0xff])
+        await endless.waitForEnd()
+        await world.end()
+    }
+
+    /// A message sealed for another server is refused: that is what the sealing is for.
+    @Test func whatWasMeantForAnotherServerIsMalformed() async throws {
+        let world = try await StatusWorld()
+        let other = try Secp256k1.PublicKey(
+            bytes(hex: try #require(vectors.keys["other_server"]).public_compressed_hex))
+        let payload = try await ask(world, try Client().registering(at: other))
+        #expect(payload.prefix(2) == [0x10, 1])
+        await world.end()
+    }
+
+    @Test func messagesSentAheadAreAnsweredInOrder() async throws {
+        let world = try await StatusWorld { $0.stream.rate = 3 }
+        var client = Client()
+        let stream = try await StatusClient(world.streamEndpoint)
+        for version in 1...5 {
+            client.registration.version = UInt64(version)
+            stream.send(try client.registering(at: server))
+        }
+        let answers = await stream.wait(for: 5)
+        for answer in answers { #expect(try SignedMessage(answer).payload.prefix(2) == [8, 1]) }
+        stream.close()
+        await world.end()
+    }
+
+    /// Of who unregisters nothing readable is left on the disk, and of who is registered only what pushing needs.
+    @Test func whoUnregistersIsForgotten() async throws {
+        let world = try await StatusWorld()
+        var client = Client("4f3c" + String(repeating: "ab", count: 30))
+        #expect(try await register(client, at: world) == 0)
+        let path = world.relay.outboxPath
+        func holds(_ text: [UInt8]) throws -> Bool {
+            try ["", "-wal"].contains { ending in
+                guard FileManager.default.fileExists(atPath: path + ending) else { return false }
+                return try Data(contentsOf: URL(filePath: path + ending)).range(of: Data(text)) != nil
+            }
+        }
+        #expect(try holds(Array(client.registration.deviceToken.utf8)))
+        #expect(try !holds(client.hash), "found by digest only")
+        client.registration.isUnregister = true
+        client.registration.version = 2
+        #expect(try await register(client, at: world) == 0)
+        await world.end()
+        for text in [client.registration.deviceToken, client.registration.accessToken] {
+            #expect(try !holds(Array(text.utf8)))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import HTTP1
+import Lab
+import Reactor
+import Testing
+import Vectors
+
+/// The built program's doors for Status, asked by a client in Python that shares no code with it, and killed.
+@EventLoop
+@Suite(.serialized) struct StatusNodeTests {
+    private nonisolated static let apps = "apps: [bisq-remote-ios, bisq-remote-android]"
+    private nonisolated static let examples = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Deploy/examples").standardized.path
+
+    /// Runs the whole exchange. Over tor a first try may hit a stale descriptor: it is repeated.
+    private func exchange(
+        _ server: String, _ world: LabWorld, socks: Endpoint? = nil, rounds: Int = 2
+    ) async throws -> CommandResult {
+        let key = try String(contentsOfFile: world.state + "/status-public-key", encoding: .utf8)
+        var arguments = [
+            "/usr/bin/python3", "-B", Self.examples + "/status.py", server,
+            key.trimmingCharacters(in: .whitespacesAndNewlines), "--topic", LabWorld.topic, "--rounds",
+            "\(rounds)",
+        ]
+        if let socks { arguments += ["--socks", "\(socks)"] }
+        let environment = ["SSL_CERT_FILE": world.directory.path + "/ca.pem"]
+        // The simulated gateways live on this thread's loop: the client must not block it.
+        let result = try await Task.detached { [arguments] in
+            try run(arguments, environment: environment)
+        }.value
+        #expect(result.status == 0, "\(server): \(result.output)\(result.errors)")
+        return result
+    }
+
+    @Test func aClientOfIndependentCodeIsServedOverTor() async throws {
+        let stage = try await NodeTests.Stage(more: [
+            "doors:",
+            "  gorush: {listen: [\"onion:8088\"], \(Self.apps)}",
+            "  status: {stream: [\"onion:9998\"], listen: [\"onion:80\"], \(Self.apps)}",
+            "limits: {token_burst: 1000}",
+        ])
+        let (apple, google) = (stage.world.apple, stage.world.google)
+        _ = try await exchange("stream://\(stage.address):9998", stage.world, socks: stage.socks)
+        _ = try await exchange("http://\(stage.address)", stage.world, socks: stage.socks)
+        // Each exchange: two rounds to both phones, and one message to the first.
+        while apple.book.count < 6 || google.book.count < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        let body =
+            #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
+        let arguments = [
+            "curl", "--silent", "--max-time", "60", "--retry", "3", "--retry-all-errors", "--socks5-hostname",
+            "\(stage.socks)", "http://\(stage.address):8088/api/push", "--data-binary", body,
+        ]
+        let answer = try await Task.detached { try run(arguments) }.value
+        #expect(answer.output == #"{"counts":1,"logs":[],"success":"ok"}"#, "\(answer.errors)")
+        while apple.book.count < 7 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(google.book.count == 4)
+        #expect(stage.node.lines.contains { $0.contains("status.key") })
+        let secret = try String(contentsOfFile: stage.world.state + "/status-key", encoding: .utf8)
+        await stage.close()
+        #expect(!stage.node.lines.contains { $0.contains(secret.prefix(16)) })
+    }
+
+    @Test func aClientOfIndependentCodeIsServedOverHTTPS() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage { text in
+            text + """
+
+                doors:
+                  https: {certificate_file: server.pem, key_file: server-key.pem}
+                  status: {listen: ["https://127.0.0.1:\(port)"], \(Self.apps)}
+
+                """
+        }
+        let path = stage.world.directory.path
+        let server = try stage.world.credentials.authority.server(names: ["localhost"])
+        try LabDirectory.write(try server.chainPEM(), to: path + "/server.pem")
+        try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
+        try await stage.start()
+        _ = try await exchange("https://localhost:\(port)", stage.world)
+        while stage.world.apple.book.count < 3 || stage.world.google.book.count < 2 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try permissions(stage.world.state + "/status-key") == 0o600)
+        await stage.close()
+    }
+
+    /// Registrations, messages handled and pushes on their way outlive the process, however it ends.
+    @Test func whatWasAnsweredBeforeAKillHoldsAfterIt() async throws {
+        let vectors = try StatusVectors.read()
+        let stage = try LoopbackStage { text in
+            text
+                + """
+
+                doors:
+                  status: {listen: ["unix:status"], \(Self.apps)}
+
+                """.replacing("unix:status", with: "unix:/tmp/onionbell-status-\(getpid())")
+        }
+        let route = PeerRoute.direct(.unix(path: "/tmp/onionbell-status-\(getpid())"))
+        _ = try stage.world.directory.make("state")
+        let key = try #require(vectors.keys["server"]).private_hex
+        try LabDirectory.write(Array("\(key)\n".utf8), to: stage.world.state + "/status-key")
+        stage.world.google.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        try await stage.start()
+        func ask(_ message: String) async throws -> String {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "POST", path: "/status/v1/message", body: bytes(hex: message)),
+                host: "a",
+                by: route)
+            #expect(answer.status == 200)
+            return answer.body.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        for vector in vectors.registrations_in_order {
+            #expect(try await ask(vector.message_hex) == vector.expect.response_message_example_hex)
+        }
+        let request = try #require(
+            vectors.then_requests_in_order.first { $0.name.hasPrefix("to both devices") }
+        ).message_hex
+        let first = try await ask(request)
+        try stage.signal(SIGKILL)
+        await stage.node.wait { $0.exit != nil }
+        #expect(stage.world.google.book.isEmpty)
+        stage.world.google.faults = FaultScript()
+        try await stage.start()
+        #expect(try await ask(request) == first)
+        let query = vectors.then_queries[0]
+        let found = try await ask(query.message_hex)
+        #expect(found.contains(try #require(query.expect.response_payload_hex)))
+        while stage.world.google.book.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try await ask(request) == first)
+        for vector in vectors.then_unregister_in_order {
+            #expect(try await ask(vector.message_hex) == vector.expect.response_message_example_hex)
+        }
+        try stage.signal(SIGKILL)
+        await stage.node.wait { $0.exit != nil }
+        try await stage.start()
+        let old = try #require(vectors.then_unregister_in_order.last)
+        #expect(try await ask(old.message_hex) == old.expect.response_message_example_hex)
+        #expect(stage.world.google.book.count == 1)
+        let list = try run([program, "registrations", "list", "status", "--config", stage.configuration])
+        #expect(list.output.split(separator: "\n").count == 3, "\(list.output)")
+        #expect(list.output.contains("\tno\t") && list.output.contains("\tyes\t"))
+        await stage.close()
+    }
+
+    private func freePort() throws -> UInt16 {
+        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        defer { listener.close() }
+        guard case .host(_, let port) = listener.endpoint else { return 0 }
+        return port
+    }
+
+    private func permissions(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+}

@@ -1,0 +1,40 @@
+// Any body posted to gorush's door, up to what Apple and Google would get. Built with the sources of the door's forms
+// by Deploy/fuzz.
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzGorush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let body = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let request = try? GorushRequest(body, limit: 5) else { return 0 }
+    precondition((1...5).contains(request.notifications.count))
+    var answer = GorushAnswer(hidesTokens: true)
+    for notification in request.notifications {
+        answer.count += notification.count
+        answer.failures.append(
+            GorushAnswer.Failure(
+                id: notification.id, platform: .ios, token: notification.tokens.first ?? "",
+                message: notification.message, error: notification.topic))
+        if let push = try? GorushApplePush(notification) { check(push) }
+        if let push = try? GorushGooglePush(notification) { check(push) }
+    }
+    precondition((try? JSON(answer.response.body, maximumDepth: 40)) != nil, "the answer is no JSON")
+    return 0
+}
+
+private func check(_ push: GorushApplePush) {
+    let body = try? JSON(Array(push.body.utf8), maximumDepth: 40)
+    precondition(body?["aps"]?.object != nil, "Apple gets no JSON")
+    for field in push.fields {
+        precondition(field.value.utf8.allSatisfy { (0x21..<0x7F).contains($0) } && !field.value.isEmpty)
+    }
+}
+
+private func check(_ push: GorushGooglePush) {
+    precondition(!push.targets.isEmpty)
+    for target in push.targets {
+        let message = (try? JSON(Array(push.body(for: target).utf8), maximumDepth: 40))?["message"]
+        precondition(message != nil, "Google gets no JSON")
+        precondition(
+            ["token", "topic", "condition"].count { message?[$0] != nil } == 1, "not one target")
+        for value in (message?["data"]?.object ?? [:]).values { precondition(value.string != nil) }
+    }
+}
