@@ -12,6 +12,6 @@ struct Onionbell: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self, PairCommand.self,
-            DecryptCommand.self, OutboxCommand.self, RegistrationsCommand.self,
+            DecryptCommand.self, OutboxCommand.self, KeyCommand.self, RegistrationsCommand.self,
         ])
 }

@@ -134,19 +134,8 @@ final class ChaosWorld {
 
     /// Kills the tor that the node has started; does nothing while there is none.
     func killTor() {
-        guard let parent = node?.processID, let entries = opendir("/proc") else { return }
-        defer { closedir(entries) }
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard let process = pid_t(name), let stat = try? LabDirectory.read("/proc/\(name)/stat") else {
-                continue
-            }
-            // `pid (name) state parent ...`
-            let words = String(decoding: stat, as: UTF8.self).split(separator: " ")
-            if words.count > 3, words[1] == "(tor)", words[3] == "\(parent)" { kill(process, SIGKILL) }
-        }
+        guard let parent = node?.processID else { return }
+        for process in ChildProcesses.named("tor", of: parent) { kill(process, SIGKILL) }
     }
 
     var isOverTor: Bool { if case .tor = way { true } else { false } }

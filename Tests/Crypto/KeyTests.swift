@@ -107,6 +107,27 @@ import Vectors
         #expect(expanded.count == 64 && expanded[0] & 7 == 0 && expanded[31] & 0xc0 == 0x40)
     }
 
+    @Test func thePublicKeyOfAnExpandedKeyIsThatOfItsSeed() throws {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<64 {
+            let seed = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let expanded = try Ed25519.expandedKey(seed: seed)
+            #expect(try Ed25519.publicKey(expanded: expanded) == Ed25519.publicKey(seed: seed), "\(seed)")
+        }
+    }
+
+    @Test func anExpandedKeyHas64BytesAndAClampedScalar() throws {
+        let good = try Ed25519.expandedKey(seed: [UInt8](repeating: 1, count: 32))
+        #expect(throws: CryptoError.wrongLength(of: "expanded Ed25519 key", bytes: 63, allowed: "64")) {
+            try Ed25519.publicKey(expanded: good.dropLast())
+        }
+        for (place, bit) in [(0, 1), (31, 0x80), (31, 0x40)] as [(Int, UInt8)] {
+            var changed = good
+            changed[place] ^= bit
+            #expect(throws: CryptoError.self) { try Ed25519.publicKey(expanded: changed) }
+        }
+    }
+
     @Test func anEd25519SeedHas32Bytes() {
         #expect(throws: CryptoError.wrongLength(of: "Ed25519 seed", bytes: 31, allowed: "32")) {
             try Ed25519.publicKey(seed: [UInt8](repeating: 0, count: 31))

@@ -6,14 +6,13 @@ import Testing
 /// An operator of another relay takes the address along.
 @EventLoop
 @Suite(.serialized) struct TakeOverTests {
-    /// The command of the article, made to work in `directory`.
-    private func documentedCommand(in directory: String) throws -> String {
+    /// The command of the article.
+    private func documentedCommand() throws -> [String] {
         let article = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../Sources/Onionbell/Onionbell.docc/TakingOver.md"), encoding: .utf8)
-        let blocks = article.components(separatedBy: "```\n")
-        let block = try #require(blocks.first { $0.contains("hs_ed25519_secret_key |") })
-        return block.replacing("cd /var/lib/onionbell", with: "cd '\(directory)'")
+        let line = article.split(separator: "\n").first { $0.hasPrefix("onionbell key import") }
+        return try #require(line).split(separator: " ").map(String.init)
     }
 
     /// A tor that makes an onion service's key, and is not needed any more.
@@ -38,12 +37,14 @@ import Testing
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try await makeService(in: directory)
         let address = try String(contentsOfFile: directory + "/service/hostname", encoding: .utf8)
-        let command = try documentedCommand(in: directory + "/service")
-        let made = try await Task.detached { try run(["bash", "-c", command]) }.value
-        #expect(made.status == 0, "\(made.errors)")
+        let command = try documentedCommand()
         let stage = try await NodeTests.Stage { world in
-            try FileManager.default.copyItem(
-                atPath: directory + "/service/onion-key", toPath: world.state + "/onion-key")
+            let configuration = try world.configure(tor: ["mode: own"])
+            let made = try run(
+                [program] + command[1...].dropLast() + [
+                    "\(directory)/service/\(command[command.count - 1])", "--config", configuration,
+                ])
+            #expect(made.status == 0, "\(made.errors)")
         }
         #expect(stage.address + "\n" == address)
         #expect(try await stage.dial().ping() > .zero)

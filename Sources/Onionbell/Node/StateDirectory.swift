@@ -10,11 +10,12 @@ struct StateDirectory: ~Copyable {
     /// Holds the lock as long as it is open.
     private let lock: Descriptor
 
-    var onionKey: String { path + "/onion-key" }
+    var onionKey: String { StateDirectory.onionKey(in: path) }
     var onionAddress: String { path + "/onion-address" }
     var outbox: String { StateDirectory.outbox(in: path) }
     var torDirectory: String { path + "/tor" }
 
+    static func onionKey(in path: String) -> String { path + "/onion-key" }
     static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
 
     init(_ path: String) throws(NodeError) {

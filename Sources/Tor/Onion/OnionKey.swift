@@ -11,8 +11,6 @@ package struct OnionKey: Sendable {
 
     let secret: Material
 
-    /// `nil` for an expanded key that came without its public key: OpenSSL can't compute that from the expanded form,
-    /// so tor's first reply to ADD_ONION tells the address.
     package let address: OnionAddress?
 
     package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32))! }
@@ -24,12 +22,15 @@ package struct OnionKey: Sendable {
         address = OnionAddress(publicKey: publicKey)
     }
 
-    /// - Parameter expanded: 64 bytes. `nil` is returned for another length or an unclamped scalar, of which tor would
-    ///   make some other address.
+    /// - Parameters:
+    ///   - expanded: 64 bytes. `nil` is returned for another length or an unclamped scalar, of which tor would make some
+    ///     other address.
+    ///   - address: what it should be, as a check; `nil`: not known.
     package init?(expanded: [UInt8], address: OnionAddress?) {
-        guard expanded.count == 64, expanded[0] & 7 == 0, expanded[31] & 0xC0 == 0x40 else { return nil }
+        guard let publicKey = try? Ed25519.publicKey(expanded: expanded) else { return nil }
         secret = .expanded(expanded)
-        self.address = address
+        self.address = OnionAddress(publicKey: publicKey)
+        guard address == nil || address == self.address else { return nil }
     }
 
     private init(_ secret: Material, _ address: OnionAddress) {
@@ -47,6 +48,11 @@ package struct OnionKey: Sendable {
         case .seed(let seed): try! Ed25519.expandedKey(seed: seed)  // throws for another length only
         }
     }
+}
+
+extension OnionKey {
+    /// For the name of a file.
+    package var fileName: String { address?.serviceID ?? "unknown" }
 }
 
 extension OnionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -16,6 +16,11 @@ package enum PrivateFile {
     ///
     /// - Throws: `EEXIST` when there is a file of this name and `replacing` is false.
     package static func write(_ text: String, to path: String, replacing: Bool) throws(SystemError) {
+        try write(Array(text.utf8), to: path, replacing: replacing)
+    }
+
+    /// The same for bytes.
+    package static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(SystemError) {
         let operation = "write \(path)"
         let directory = parent(of: path)
         let unfinished = "\(path).\(getpid()).new"
@@ -23,7 +28,7 @@ package enum PrivateFile {
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError(operation) }
         defer { unlink(unfinished) }
-        let isWritten = writeAll(Array(text.utf8), to: descriptor) && fsync(descriptor) == 0
+        let isWritten = writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
         let code = errno
         guard Glibc.close(descriptor) == 0, isWritten else { throw SystemError(operation, code: code) }
         let isNamed = replacing ? rename(unfinished, path) == 0 : link(unfinished, path) == 0

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Glibc
+import Reactor
+import Tor
+
+/// `onionbell key`: the key of the onion address, which is the address.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Show, export or import the key of the onion address.",
+        discussion: """
+            Whoever has the key has the address, and without it the address is lost. No key is ever printed: export \
+            writes it to a file. Exit status: 0 done, 65 the file holds no key, 69 the node runs, or there is no key.
+            """,
+        subcommands: [KeyShowCommand.self, KeyExportCommand.self, KeyImportCommand.self])
+}
+
+struct KeyShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the address, and where its key is.")
+
+    @OptionGroup var config: ConfigOption
+
+    func run() async throws {
+        let (file, key) = try existingKey(config)
+        printLine("\(key.address.map(\.description) ?? "unknown")\n\(file.path)")
+    }
+}
+
+struct KeyExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write the key to a file as tor keeps it (hs_ed25519_secret_key).",
+        discussion: "The file is made with mode 0600; one that is there already is left as it is.")
+
+    @OptionGroup var config: ConfigOption
+    @Argument(help: "The file to write.") var file: String
+
+    func run() async throws {
+        let (_, key) = try existingKey(config)
+        do {
+            try PrivateFile.write(key.torsFile, to: file, replacing: false)
+        } catch {
+            throw fail(error, status: 73)
+        }
+        printLine("\(file): \(key). Keep it safe: who has this file has the address")
+    }
+}
+
+struct KeyImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take over an onion address with its key.",
+        discussion: """
+            Takes tor's hs_ed25519_secret_key, Bisq 1's private_key, Bisq 2's private_key_hex, and a copy of the \
+            node's own onion-key. If a file hostname lies beside it, the key must be that address'. The node must not \
+            run. Afterwards take the address from the other program: two that serve it push each other off the network.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @Argument(help: "The file with the key.") var file: String
+    @Flag(help: "Take it even if the node has a key. That one is kept under another name.") var force = false
+
+    func run() async throws {
+        let key = try read()
+        let settings = try config.settings()
+        do {
+            let state = try stoppedNode(settings.stateDirectory)
+            let target = OnionKeyFile(path: state.onionKey)
+            if let former = try target.load() {
+                let aside = "\(target.path)-\(former.fileName)"
+                guard force else { throw OnionKeyFileError.exists(path: target.path) }
+                guard rename(target.path, aside) == 0 else {
+                    throw OnionKeyFileError.system(SystemError("keep the former key as \(aside)"))
+                }
+                printLine("\(aside): \(former)")
+            }
+            try target.create(key)
+            printLine("\(target.path): \(key)")
+        } catch let error as NodeError {
+            throw fail(error, status: error.exitStatus)
+        } catch {
+            throw fail("\(error)", status: 69)
+        }
+    }
+
+    private func read() throws -> OnionKey {
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.read(file, limit: OnionKey.fileSizeLimit)
+        } catch {
+            throw fail(error, status: 66)
+        }
+        guard let key = OnionKey(file: bytes) else {
+            throw fail("\(file) holds no key of an onion service of version 3", status: 65)
+        }
+        let directory = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+        if let hostname = try? PrivateFile.read(directory + "hostname", limit: 128),
+            let address = OnionAddress(
+                String(String(decoding: hostname, as: UTF8.self).prefix { !$0.isWhitespace })),
+            address != key.address
+        {
+            throw fail("\(file) is the \(key), but \(directory)hostname says \(address)", status: 65)
+        }
+        return key
+    }
+
+    /// Made if it is not there yet: the first start shall find the key.
+    private func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
+        guard access(path, F_OK) == 0 else { return try StateDirectory(path) }
+        guard let state = try StateDirectory(ofStoppedNode: path) else {
+            throw .unavailable("the node runs with \(path): stop it first")
+        }
+        return state
+    }
+}
+
+private func existingKey(_ config: ConfigOption) throws -> (file: OnionKeyFile, key: OnionKey) {
+    let file = OnionKeyFile(path: StateDirectory.onionKey(in: try config.settings().stateDirectory))
+    do {
+        if let key = try file.load() { return (file, key) }
+    } catch {
+        throw fail(error, status: 69)
+    }
+    throw fail("there is no \(file.path) yet: the node makes it at its first start", status: 69)
+}
