@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import Reactor
 import Relay
 
@@ -15,14 +16,14 @@ package final class Dispatcher {
     /// A submission in the next commit.
     private struct Ticket {
         let handle: Pipeline.Handle
-        let door: DoorFigures
+        let door: DoorCounter
         /// Monotonic nanoseconds.
         let submittedAt: Int64
         let awaitsOutcome: Bool
         let reply: Reply
     }
 
-    package private(set) var doors: [DoorFigures] = []
+    package private(set) var doors: [DoorCounter] = []
     /// Like ``lanes``.
     package private(set) var laneFigures: [LaneFigures] = []
     package private(set) var commitFigures = CommitFigures()
@@ -83,9 +84,9 @@ package final class Dispatcher {
     }
 
     /// The figures of a door, made at the first call with its name.
-    package func door(_ name: String) -> DoorFigures {
+    package func door(_ name: String) -> DoorCounter {
         if let door = doors.first(where: { $0.name == name }) { return door }
-        let door = DoorFigures(name: name)
+        let door = DoorCounter(name: name)
         doors.append(door)
         return door
     }
@@ -122,7 +123,7 @@ package final class Dispatcher {
     ///   - awaitsOutcome: Whether `reply` wants to hear the end as well.
     ///   - reply: Called before this returns when nothing is stored, else after the commit.
     package func submit(
-        _ submission: Submission, from door: DoorFigures, awaitsOutcome: Bool, reply: @escaping Reply
+        _ submission: Submission, from door: DoorCounter, awaitsOutcome: Bool, reply: @escaping Reply
     ) {
         guard !isStopping else {
             let receipt = Receipt.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails))
@@ -366,7 +367,9 @@ package final class Dispatcher {
     package var lanes: [Lane] { pipeline.lanes }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
-    package var counters: Counters { Counters(doors: doors, lanes: laneFigures, commits: commitFigures) }
+    package var counters: Counters {
+        Counters(doors: doors.map(\.figures), lanes: laneFigures, commits: commitFigures)
+    }
 }
 
 /// A lane with its gateway.

@@ -11,7 +11,8 @@ struct Onionbell: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self, PairCommand.self,
-            DecryptCommand.self, OutboxCommand.self, KeyCommand.self, RegistrationsCommand.self,
+            RunCommand.self, StatusCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self,
+            PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
+            RegistrationsCommand.self,
         ])
 }

@@ -28,7 +28,7 @@ package final class GorushDoor: HTTPDoor {
 
     private let settings: Settings
     private let dispatcher: Dispatcher
-    private let figures: DoorFigures
+    private let figures: DoorCounter
 
     package init(settings: Settings, dispatcher: Dispatcher) {
         self.settings = settings

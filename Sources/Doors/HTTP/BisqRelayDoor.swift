@@ -22,7 +22,7 @@ package final class BisqRelayDoor: HTTPDoor {
 
     private let settings: Settings
     private let dispatcher: Dispatcher
-    private let (bisq1, bisq2): (DoorFigures, DoorFigures)
+    private let (bisq1, bisq2): (DoorCounter, DoorCounter)
 
     package init(settings: Settings, dispatcher: Dispatcher) {
         self.settings = settings

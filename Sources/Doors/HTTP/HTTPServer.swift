@@ -65,6 +65,8 @@ package final class HTTPServer {
         return listener.endpoint
     }
 
+    package var openConnections: Int { connections.count }
+
     private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {
         guard connections.count < settings.connections else { return stream.close() }
         counters.connections += 1

@@ -1,48 +1,80 @@
+import Crypto
 import HTTP1
-import JSON
+import Overview
 import Reactor
 
-/// What the operator's tools ask on a loopback port: `GET /healthz`.
+/// What the operator and his tools ask on a loopback port or a Unix socket: the status page, metrics, health.
 ///
 /// No login, so it is never served on the onion address, and nothing it tells is about one device.
 @EventLoop
 package final class ManagementDoor {
-    /// One thing that must be well for notifications to arrive.
-    package struct Check: Sendable {
-        package var name: String
-        package var isWell: Bool
-        /// What it is, in words; never empty when it is not well.
-        package var state: String
+    package typealias Check = Overview.Check
 
-        package init(name: String, isWell: Bool, state: String) {
-            self.name = name
-            self.isWell = isWell
-            self.state = state
-        }
-    }
+    private let report: @EventLoop () -> Report
 
-    private let checks: @EventLoop () -> [Check]
+    /// Nothing may be loaded, run or framed; the only style is the page's own.
+    private static let contentPolicy =
+        "default-src 'none'; style-src 'sha256-\(Base64.encode(Digest.sha256(Array(StatusPage.style.utf8))))'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-    package init(checks: @escaping @EventLoop () -> [Check]) { self.checks = checks }
+    /// - Parameter report: Made anew for each request.
+    package init(report: @escaping @EventLoop () -> Report) { self.report = report }
 
     package func answer(_ request: HTTPRequest, respond: @EventLoop (HTTPResponse) -> Void) {
-        guard request.path == "/healthz" else { return respond(HTTPResponse(status: 404, text: "not here")) }
+        guard ManagementDoor.isOurs(host: request.fields["host"] ?? "") else {
+            return respond(HTTPResponse(status: 403, text: "ask for 127.0.0.1 or localhost"))
+        }
+        guard let page = page(request.path) else {
+            return respond(HTTPResponse(status: 404, text: "not here"))
+        }
         guard request.method == "GET" || request.method == "HEAD" else {
             return respond(.methodNotAllowed("GET, HEAD"))
         }
-        let checks = checks()
-        let isWell = checks.allSatisfy(\.isWell)
-        var body = Array("{\"status\":\(isWell ? "\"ok\"" : "\"failing\""),\"checks\":{".utf8)
-        for (index, check) in checks.enumerated() {
-            if index > 0 { body.append(UInt8(ascii: ",")) }
-            body.append(jsonString: check.name)
-            body.append(contentsOf: ":{\"ok\":\(check.isWell),\"state\":".utf8)
-            body.append(jsonString: check.state)
-            body.append(UInt8(ascii: "}"))
-        }
-        body.append(contentsOf: "}}\n".utf8)
-        var response = HTTPResponse(status: isWell ? 200 : 503, body: body)
-        response.fields.append("content-type", "application/json")
+        var response = page
+        response.fields.append("cache-control", "no-store")
+        response.fields.append("x-content-type-options", "nosniff")
         respond(response)
+    }
+
+    private func page(_ path: String) -> HTTPResponse? {
+        switch path {
+        case "/":
+            var response = page("text/html; charset=utf-8", StatusPage.html(of: report()))
+            response.fields.append("content-security-policy", ManagementDoor.contentPolicy)
+            response.fields.append("referrer-policy", "no-referrer")
+            return response
+        case "/metrics":
+            return page("text/plain; version=0.0.4; charset=utf-8", MetricsPage.text(of: report()))
+        case "/healthz": return health(report().checks)
+        case "/readyz": return health(report().readinessChecks)
+        case "/status.json": return page("application/json", StatusJSON.bytes(of: report()))
+        case "/status.txt": return text(coloured: false)
+        case "/status.ansi": return text(coloured: true)
+        case _: return nil
+        }
+    }
+
+    private func page(_ type: String, _ body: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(status: 200, body: body)
+        response.fields.append("content-type", type)
+        return response
+    }
+
+    private func text(coloured: Bool) -> HTTPResponse {
+        page("text/plain; charset=utf-8", Array(StatusText.text(of: report(), coloured: coloured).utf8))
+    }
+
+    private func health(_ checks: [Check]) -> HTTPResponse {
+        var response = page("application/json", HealthReport.json(of: checks))
+        if !checks.allSatisfy(\.isWell) { response.status = 503 }
+        return response
+    }
+
+    /// A page from elsewhere can make a browser ask here under a name of its own (DNS rebinding), and must not read the
+    /// answer: numbers, `localhost` and onion addresses are no such names.
+    private static func isOurs(host: String) -> Bool {
+        let name = host.hasPrefix("[") ? host[...] : host.prefix { $0 != ":" }
+        let isNumber = name.hasPrefix("[") || name.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+        return isNumber || name.lowercased() == "localhost" || name.hasSuffix(".onion")
     }
 }

@@ -47,7 +47,7 @@ final class PeerConnection: StreamHandler {
         let uid = request.uid
         // A door that has gone on without this connection answers nobody.
         door.dispatcher.submit(
-            Submission(request), from: door.figures, awaitsOutcome: request.awaitsOutcome
+            Submission(request), from: door.counter, awaitsOutcome: request.awaitsOutcome
         ) { [weak self] receipt in
             guard let self else { return }
             if !isAnswered {

@@ -33,7 +33,7 @@ package final class PeerDoor {
     package internal(set) var counters = Counters()
     let settings: Settings
     let dispatcher: Dispatcher
-    let figures: DoorFigures
+    let counter: DoorCounter
     let log: Logger
     /// Reused by all connections: cleared after each read.
     var turn = PeerTurn()
@@ -45,7 +45,7 @@ package final class PeerDoor {
     package init(settings: Settings, dispatcher: Dispatcher, log: Logger) {
         self.settings = settings
         self.dispatcher = dispatcher
-        figures = dispatcher.door("peer")
+        counter = dispatcher.door("peer")
         self.log = log
     }
 

@@ -52,7 +52,7 @@ package final class StatusServer {
     private let key: Secp256k1.PrivateKey
     private let registrations: StatusRegistrations
     private let dispatcher: Dispatcher
-    private let figures: DoorFigures
+    private let figures: DoorCounter
     private let digest: KeyedDigest
     private let log: Logger
 

@@ -1,6 +1,7 @@
 import Crypto
 import Delivery
 import Logging
+import Metrics
 import Reactor
 import Relay
 import TLS

@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import Reactor
 import Relay
 import TLS
@@ -239,7 +240,7 @@ final class GatewayLink: ConnectionOwner {
             if suspicious.contains(reason) { suspect(reason) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
-                log.error("gateway.ownFault", metadata: ["reason": "\(reason)"])
+                log.error("gateway.own_fault", metadata: ["reason": "\(reason)"])
             }
         case .tokenDead: fault = nil
         case .blocked(let reason): fault = reason

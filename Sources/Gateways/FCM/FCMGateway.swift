@@ -1,6 +1,7 @@
 import Delivery
 import HTTP2
 import Logging
+import Metrics
 import Reactor
 import Relay
 import TLS

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Lab
+import QR
 import Wire
 
 extension MobilePlatform: ExpressibleByArgument {
@@ -53,5 +54,5 @@ struct PairCommand: AsyncParsableCommand {
 
 /// A QR code for the terminal, with colours where there is one.
 func showQRCode(of text: String) throws(QRCodeError) {
-    for line in try TerminalQRCode(text).lines(coloured: hasColours) { printLine(line) }
+    for line in try QRCode(text).lines(coloured: hasColours) { printLine(line) }
 }

@@ -17,7 +17,7 @@ final class DoorListeners {
     }
 
     private let settings: Settings
-    private var servers: [HTTPServer] = []
+    private(set) var servers: [HTTPServer] = []
     private let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles

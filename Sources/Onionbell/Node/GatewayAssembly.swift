@@ -3,6 +3,7 @@ import Delivery
 import Gateways
 import Glibc
 import Logging
+import Metrics
 import Reactor
 import Relay
 import TLS

@@ -12,25 +12,27 @@ import Tor
 /// from the bottom to the top.
 @EventLoop
 final class RelayNode {
-    private let settings: Settings
+    let settings: Settings
     private let log: Logger
     private let state: StateDirectory
     /// Called once the address can be reached for the first time.
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
 
-    private var dispatcher: Dispatcher?
+    private(set) var dispatcher: Dispatcher?
     private var outbox: SQLiteOutbox?
     private var gateways: [GatewayAssembly.AppGateways] = []
-    private var lanes: [GatewayAssembly.Lane] = []
-    private var credentials: CredentialWatch?
+    private(set) var lanes: [GatewayAssembly.Lane] = []
+    private(set) var credentials: CredentialWatch?
     private var certificateAlarms: [String: CertificateAlarm] = [:]
     private var certificateTimer: Timer?
-    private var peerDoor: PeerDoor?
-    private var listeners: DoorListeners?
+    private(set) var peerDoor: PeerDoor?
+    private(set) var listeners: DoorListeners?
     private var statusStream: StatusStreamDoor?
     private var managementServer: HTTPServer?
-    private var presence: OnionPresence?
-    private var virtualPorts: [UInt16] = []
+    private var statusServer: HTTPServer?
+    private(set) var history: NodeHistory?
+    private(set) var presence: OnionPresence?
+    private(set) var virtualPorts: [UInt16] = []
     private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
     /// Set once, whoever asks and however often.
@@ -124,7 +126,7 @@ final class RelayNode {
     }
 
     /// Seconds since 1970, of the apps that have a certificate and of our own.
-    private var certificateEnds: [(app: String, end: Int64)] {
+    var certificateEnds: [(app: String, end: Int64)] {
         var ends = gateways.compactMap { gateways in
             gateways.lanes.first?.figures().certificateEnd.map { (gateways.app, $0) }
         }
@@ -139,13 +141,24 @@ final class RelayNode {
         dispatcher?.resume(lanes.map(\.id))
     }
 
+    /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
     private func openManagement() throws(NodeError) {
-        let door = ManagementDoor { [unowned self] in checks }
+        let history = NodeHistory { [unowned self] in totals }
+        history.start()
+        self.history = history
+        let door = ManagementDoor { [unowned self] in report }
         let server = HTTPServer { door.answer($0, respond: $1) }
         _ = try open("management.listen", settings.managementListen) { (endpoint) throws(SystemError) in
             try server.open(on: endpoint)
         }
         managementServer = server
+        let status = HTTPServer { door.answer($0, respond: $1) }
+        do {
+            _ = try status.open(on: .unix(path: state.statusSocket))
+            statusServer = status
+        } catch {
+            log.warning("node.status_off", metadata: ["reason": "\(error)"])
+        }
     }
 
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
@@ -234,50 +247,6 @@ final class RelayNode {
         onPublished(address.description, virtualPorts)
     }
 
-    // MARK: Health
-
-    private var checks: [ManagementDoor.Check] {
-        let fault = dispatcher?.outboxFault
-        var checks = onionChecks
-        checks.append(
-            ManagementDoor.Check(name: "outbox", isWell: fault == nil, state: fault?.description ?? "works"))
-        for lane in lanes { checks.append(check(lane)) }
-        let now = EventLoop.unixMilliseconds / 1000
-        for (app, end) in certificateEnds {
-            checks.append(
-                ManagementDoor.Check(
-                    name: app + ".certificate", isWell: CertificateAlarm.isWell(end: end, now: now),
-                    state: CertificateAlarm.state(end: end, now: now)))
-        }
-        return checks
-    }
-
-    private var onionChecks: [ManagementDoor.Check] {
-        OnionHealth(
-            state: presence?.state ?? .connecting, figures: presence?.figures ?? TorFigures(),
-            isCutOff: presence?.isCutOff ?? false, interval: settings.onion.selfDial.interval,
-            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset
-        ).checks
-    }
-
-    private func check(_ lane: GatewayAssembly.Lane) -> ManagementDoor.Check {
-        let name = lane.id.app + (lane.id.isSandbox ? ".sandbox" : "")
-        if let reason = dispatcher?.lanes.first(where: { $0.id == lane.id })?.blockedReason {
-            return ManagementDoor.Check(name: name, isWell: false, state: "blocked: \(reason)")
-        }
-        let figures = lane.figures()
-        if figures.isSuspicious {
-            return ManagementDoor.Check(
-                name: name, isWell: false,
-                state:
-                    "\(figures.refusedTokensInARow) device tokens refused in a row: check host, topic and project"
-            )
-        }
-        // Those in use still work; they would not after a restart.
-        let refused = credentials?.fault(of: lane.id.app).map { "; new credentials refused: \($0)" }
-        return ManagementDoor.Check(name: name, isWell: true, state: "open" + (refused ?? ""))
-    }
-
     // MARK: Stopping
 
     /// Doors close and answer what they took, running commits and requests end, tor is let go. What is not delivered
@@ -297,6 +266,8 @@ final class RelayNode {
         _ = await (peers, requests, messages)
         await dispatcher?.stop(deadline: .seconds(3))
         await presence?.stop()
+        history?.stop()
         await managementServer?.close()
+        await statusServer?.close()
     }
 }

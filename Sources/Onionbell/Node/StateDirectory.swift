@@ -14,9 +14,11 @@ struct StateDirectory: ~Copyable {
     var onionAddress: String { path + "/onion-address" }
     var outbox: String { StateDirectory.outbox(in: path) }
     var torDirectory: String { path + "/tor" }
+    var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
     static func onionKey(in path: String) -> String { path + "/onion-key" }
     static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
+    static func statusSocket(in path: String) -> String { path + "/status" }
 
     init(_ path: String) throws(NodeError) {
         do {

@@ -1,5 +1,3 @@
-import Metrics
-
 /// What an operator may see of a gateway: counters since the start of the process, and how it stands now.
 package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
@@ -33,4 +31,6 @@ package struct GatewayFigures: Equatable, Sendable {
     /// From this on, refused device tokens are taken for a wrong configuration.
     package static let suspiciousRefusals = 20
     package var isSuspicious: Bool { refusedTokensInARow >= GatewayFigures.suspiciousRefusals }
+
+    package init() {}
 }

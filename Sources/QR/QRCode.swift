@@ -17,8 +17,8 @@ package enum QRCodeError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A text as a QR code, drawn with characters.
-package struct TerminalQRCode: Equatable, Sendable {
+/// A text as a QR code.
+package struct QRCode: Equatable, Sendable {
     /// How much of the code may be unreadable.
     package enum Level: Sendable {
         /// 7 %: the smallest code, good for screens.

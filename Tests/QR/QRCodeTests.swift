@@ -1,8 +1,8 @@
 import Testing
 
-@testable import Lab
+@testable import QR
 
-@Suite struct TerminalQRCodeTests {
+@Suite struct QRCodeTests {
     private let text =
         "iOS|iPhone 8 Plus|/XLNCjWgTeSOO5+vVohzWgZ1wY+aOUtR|" + String(repeating: "c0", count: 32)
 
@@ -13,11 +13,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [TerminalQRCode.Level.low, .medium])
-    func theDrawingIsTheCodeWithAQuietZone(level: TerminalQRCode.Level) throws {
-        let code = try TerminalQRCode(text, level: level)
+    @Test(arguments: [QRCode.Level.low, .medium])
+    func theDrawingIsTheCodeWithAQuietZone(level: QRCode.Level) throws {
+        let code = try QRCode(text, level: level)
         let drawn = modules(of: code.lines(coloured: false))
-        let zone = TerminalQRCode.quietZone
+        let zone = QRCode.quietZone
         let size = code.width + 2 * zone
         #expect(drawn.count == size + 1)
         for row in 0..<size {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func threeCornersHaveTheFinderPattern() throws {
-        let code = try TerminalQRCode(text)
+        let code = try QRCode(text)
         let last = code.width - 7
         for (top, left) in [(0, 0), (0, last), (last, 0)] {
             for row in 0..<7 {
@@ -46,19 +46,19 @@ import Testing
     }
 
     @Test func coloursAreSetAndTakenBack() throws {
-        for line in try TerminalQRCode(text).lines(coloured: true) {
+        for line in try QRCode(text).lines(coloured: true) {
             #expect(line.hasPrefix("\u{1b}["))
             #expect(line.hasSuffix("\u{1b}[0m"))
         }
     }
 
-    @Test(arguments: [TerminalQRCode.Level.low, .medium])
-    func theLongestTextFitsAndOneByteMoreDoesNot(level: TerminalQRCode.Level) throws {
+    @Test(arguments: [QRCode.Level.low, .medium])
+    func theLongestTextFitsAndOneByteMoreDoesNot(level: QRCode.Level) throws {
         let longest = String(repeating: "x", count: level.maximumBytes)
-        #expect(try TerminalQRCode(longest, level: level).width == 177)
+        #expect(try QRCode(longest, level: level).width == 177)
         #expect(
             throws: QRCodeError.tooLong(bytes: level.maximumBytes + 1, maximum: level.maximumBytes)
-        ) { try TerminalQRCode(longest + "x", level: level) }
-        #expect(throws: QRCodeError.empty) { try TerminalQRCode("", level: level) }
+        ) { try QRCode(longest + "x", level: level) }
+        #expect(throws: QRCodeError.empty) { try QRCode("", level: level) }
     }
 }

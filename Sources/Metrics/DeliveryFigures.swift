@@ -1,0 +1,49 @@
+/// What came in by one door since the start of the process. Counts only: nothing here is about one device.
+package struct DoorFigures: Equatable, Sendable {
+    package var stored = 0
+    /// Repetitions of what was stored before.
+    package var duplicates = 0
+    /// No room for this device.
+    package var busyDevice = 0
+    /// No room in the node, or its outbox fails, or it is stopping.
+    package var busyNode = 0
+    /// Refused before anything was stored, by reason word.
+    package var refused = WordCounts()
+    /// From the submission to its first receipt, whatever that says.
+    package var receiptTime = Histogram()
+
+    package init() {}
+
+    package var submitted: Int { stored + duplicates + busyDevice + busyNode + refused.total }
+}
+
+/// What became of the notifications of one lane since the start of the process.
+package struct LaneFigures: Equatable, Sendable {
+    package var delivered = 0
+    package var expired = 0
+    /// Refusals, by the gateway's word.
+    package var refused = WordCounts()
+    /// Dead tokens, by the gateway's word; those that waited for such a token with it.
+    package var tokensDead = WordCounts()
+    /// Times that a notification was handed to the gateway.
+    package var attempts = 0
+    /// Attempts that have to be repeated, by reason.
+    package var deferred = WordCounts()
+    /// From the submission to the gateway's yes.
+    package var deliveryTime = Histogram()
+    /// Monotonic nanoseconds of the last delivery, and of the gateway's last word on any notification; `nil`: none yet.
+    package var lastDelivery: Int64?
+    package var lastJudgement: Int64?
+
+    package init() {}
+}
+
+/// What the outbox did since the start of the process.
+package struct CommitFigures: Equatable, Sendable {
+    package var done = 0
+    package var failed = 0
+    /// From the request to the answer, of those that were done.
+    package var time = Histogram()
+
+    package init() {}
+}

@@ -1,0 +1,63 @@
+import Glibc
+import Overview
+import Reactor
+
+/// What the kernel says of this process (proc(5)).
+enum ProcessFigures {
+    static func read() -> Report.Process {
+        var figures = Report.Process()
+        // Behind the name in parentheses; the first word there is the third of the manual's list.
+        let stat = words(of: "/proc/self/stat", behind: ")")
+        let ticks = Int64(sysconf(CInt(_SC_CLK_TCK)))
+        if stat.count > 21, ticks > 0 {
+            let spent = (Int64(stat[11]) ?? 0) + (Int64(stat[12]) ?? 0)
+            figures.processorTime = .milliseconds(spent * 1000 / ticks)
+            figures.virtualBytes = Int(stat[20]) ?? 0
+            figures.residentBytes = (Int(stat[21]) ?? 0) * sysconf(CInt(_SC_PAGESIZE))
+            // Since the machine's start, in ticks.
+            let started = (Int64(stat[19]) ?? 0) * 1000 / ticks
+            figures.startedAt = EventLoop.unixMilliseconds - max(0, bootMilliseconds - started)
+        }
+        figures.openFiles = openFiles
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            figures.openFilesLimit = Int(clamping: limit.rlim_cur)
+        }
+        return figures
+    }
+
+    /// Bytes left for us on the disk of a path; `nil` if the kernel doesn't say.
+    static func diskAvailable(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    private static var bootMilliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Linux 6.2 and later tell the number as the size of the directory; before, it has to be read through.
+    private static var openFiles: Int {
+        var status = Glibc.stat()
+        if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
+        guard let directory = opendir("/proc/self/fd") else { return 0 }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        // Itself, its parent, and what this reads it by.
+        return max(0, count - 3)
+    }
+
+    private static func words(of path: String, behind mark: Character) -> [Substring] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+        return text.lastIndex(of: mark).map { text[text.index(after: $0)...].split(separator: " ") } ?? []
+    }
+}

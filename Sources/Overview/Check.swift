@@ -1,0 +1,122 @@
+/// One thing that must be well for notifications to arrive.
+package struct Check: Equatable, Sendable {
+    package enum Level: String, Comparable, CaseIterable, Sendable {
+        case ok
+        /// It works, and an operator should look before it doesn't.
+        case warning
+        case failing
+
+        package static func < (left: Level, right: Level) -> Bool {
+            allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
+        }
+    }
+
+    package var name: String
+    package var level: Level
+    /// What it is, in words; never empty when it is not well.
+    package var state: String
+
+    package init(name: String, level: Level, state: String) {
+        self.name = name
+        self.level = level
+        self.state = state
+    }
+
+    package init(name: String, isWell: Bool, state: String) {
+        self.init(name: name, level: isWell ? .ok : .failing, state: state)
+    }
+
+    package var isWell: Bool { level != .failing }
+}
+
+extension [Check] {
+    /// The worst of them.
+    package var level: Check.Level { map(\.level).max() ?? .ok }
+}
+
+extension Report {
+    /// Nothing delivered for so long while something waits: pushing has stopped.
+    package static let stalledAfter = Duration.seconds(300)
+    /// Bytes left on the disk below which an operator is warned, and below which health fails.
+    package static let diskWarning = 1 << 30
+    package static let diskFailing = 128 << 20
+    /// Part of the room for what waits at which an operator is warned.
+    package static let fullWarning = 0.8
+
+    /// How outbox, disk, gateways and delivery stand.
+    package var deliveryChecks: [Check] {
+        [outboxCheck] + (diskCheck.map { [$0] } ?? []) + [pushingCheck] + lanes.compactMap(Report.check)
+    }
+
+    private var outboxCheck: Check {
+        if let fault = outbox.fault { return Check(name: "outbox", level: .failing, state: fault) }
+        let waits = "\(outbox.waiting) of \(outbox.waitingLimit) wait"
+        let part = max(
+            Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
+            Double(outbox.waitingBytes) / Double(max(1, outbox.waitingBytesLimit)))
+        guard part >= Report.fullWarning else {
+            return Check(name: "outbox", level: .ok, state: "works; \(waits)")
+        }
+        return Check(
+            name: "outbox", level: .warning,
+            state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
+                + "of \(Words.bytes(outbox.waitingBytesLimit)); beyond that senders are told to come again")
+    }
+
+    private var diskCheck: Check? {
+        guard let available = outbox.diskAvailable else { return nil }
+        let state = "\(Words.bytes(available)) left where the outbox is"
+        let level: Check.Level =
+            available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
+        return Check(name: "disk", level: level, state: level == .ok ? state : "nearly full: \(state)")
+    }
+
+    /// Says for which apps something waits that should long have gone.
+    private var pushingCheck: Check {
+        let stalled = lanes.filter(isStalled)
+        guard stalled.isEmpty else {
+            let apps = stalled.map { lane in
+                let last = lane.figures.lastJudgement.map {
+                    "the last answer is \(Words.time(age(of: $0))) old"
+                }
+                return "\(lane.waiting) wait for \(lane.name), the oldest for "
+                    + "\(Words.time(lane.oldestAge ?? .zero)), \(last ?? "none was answered yet")"
+            }
+            return Check(
+                name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "))
+        }
+        let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
+        return Check(name: "pushing", level: .ok, state: last ?? "nothing was delivered since the start")
+    }
+
+    /// A refusal or a dead token is an answer as well: the gateway works.
+    private func isStalled(_ lane: Lane) -> Bool {
+        guard let oldest = lane.oldestAge, oldest >= Report.stalledAfter else { return false }
+        guard uptime >= Report.stalledAfter else { return false }
+        return lane.figures.lastJudgement.map { age(of: $0) >= Report.stalledAfter } ?? true
+    }
+
+    /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
+    private static func check(_ lane: Lane) -> Check? {
+        guard let gateway = lane.gateway else { return nil }
+        if let reason = lane.blockedReason {
+            return Check(name: lane.name, level: .failing, state: "blocked: \(reason)")
+        }
+        if gateway.isSuspicious {
+            return Check(
+                name: lane.name, level: .failing,
+                state: "\(gateway.refusedTokensInARow) device tokens refused in a row: "
+                    + "check host, topic and project")
+        }
+        if let fault = lane.credentialFault {
+            // Those in use still work; they would not after a restart.
+            return Check(name: lane.name, level: .warning, state: "open; new credentials refused: \(fault)")
+        }
+        if lane.isPaused {
+            let error = gateway.lastError.map { ": \($0)" } ?? ""
+            return Check(
+                name: lane.name, level: .warning, state: "away or overloaded, tried again soon\(error)")
+        }
+        return Check(name: lane.name, level: .ok, state: "open")
+    }
+}

@@ -1,0 +1,24 @@
+import JSON
+
+/// `/healthz` and `/readyz`: checks as JSON, for probes and scripts.
+package enum HealthReport {
+    /// `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`
+    package static func json(of checks: [Check]) -> [UInt8] {
+        var body = Array("{\"status\":\"\(checks.level)\",\"checks\":{".utf8)
+        for (index, check) in checks.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body.append(jsonString: check.name)
+            body.append(contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level)\",\"state\":".utf8)
+            body.append(jsonString: check.state)
+            body.append(UInt8(ascii: "}"))
+        }
+        body.append(contentsOf: "}}\n".utf8)
+        return body
+    }
+}
+
+extension Report {
+    /// What must be well for senders to be sent here: they reach the node, and it can write down what they bring. What
+    /// becomes of it afterwards is health's.
+    package var readinessChecks: [Check] { checks.filter { ["onion", "outbox"].contains($0.name) } }
+}

@@ -1,0 +1,276 @@
+import Metrics
+
+/// `/metrics`: a report in Prometheus' text format. Each metric is explained in the article `Metrics`.
+package struct MetricsPage {
+    private var page = MetricsText()
+    private let report: Report
+
+    package static func text(of report: Report) -> [UInt8] {
+        var page = MetricsPage(report)
+        page.addDoors()
+        page.addOutbox()
+        page.addDelivery()
+        page.addGateways()
+        page.addOnion()
+        page.addTor()
+        page.addConnections()
+        page.addNode()
+        return page.page.bytes
+    }
+
+    private init(_ report: Report) { self.report = report }
+
+    // MARK: In
+
+    private mutating func addDoors() {
+        page.begin(
+            "onionbell_submissions_total", .counter, "Notifications that came in, by what was answered.")
+        for door in report.doors {
+            let figures = door.figures
+            for (result, count) in [
+                ("stored", figures.stored), ("duplicate", figures.duplicates),
+                ("busy", figures.busyDevice + figures.busyNode), ("refused", figures.refused.total),
+            ] {
+                page.add(count, [("door", door.name), ("result", result)])
+            }
+        }
+        page.begin("onionbell_refusals_total", .counter, "Refused before they were stored, by reason word.")
+        for door in report.doors {
+            for (word, count) in door.figures.refused.sorted {
+                page.add(count, [("door", door.name), ("reason", word)])
+            }
+        }
+        page.begin("onionbell_busy_total", .counter, "Told to come again, by what had no room.")
+        for door in report.doors {
+            page.add(door.figures.busyDevice, [("door", door.name), ("limit", "device")])
+            page.add(door.figures.busyNode, [("door", door.name), ("limit", "node")])
+        }
+        page.begin("onionbell_receipt_seconds", .histogram, "From a request's last byte to its receipt.")
+        for door in report.doors { page.add(door.figures.receiptTime, [("door", door.name)]) }
+    }
+
+    // MARK: Kept
+
+    private mutating func addOutbox() {
+        let outbox = report.outbox
+        page.begin("onionbell_outbox_waiting", .gauge, "Notifications stored and not at their end.")
+        for lane in report.lanes { page.add(lane.waiting, labels(lane)) }
+        page.begin("onionbell_outbox_oldest_age_seconds", .gauge, "Age of the oldest that waits; 0: none.")
+        for lane in report.lanes { page.add((lane.oldestAge ?? .zero).inSeconds, labels(lane)) }
+        page.begin("onionbell_outbox_waiting_limit", .gauge, "Notifications that may wait.")
+        page.add(outbox.waitingLimit)
+        page.begin("onionbell_outbox_bytes", .gauge, "Bytes of messages and tokens that wait.")
+        page.add(outbox.waitingBytes)
+        page.begin("onionbell_outbox_bytes_limit", .gauge, "Bytes that may wait.")
+        page.add(outbox.waitingBytesLimit)
+        page.begin("onionbell_outbox_failing", .gauge, "1 while nothing can be written to the outbox.")
+        page.add(outbox.fault != nil)
+        page.begin("onionbell_commits_total", .counter, "Commits of the outbox, by result.")
+        page.add(outbox.commits.done, [("result", "done")])
+        page.add(outbox.commits.failed, [("result", "failed")])
+        page.begin("onionbell_commit_seconds", .histogram, "Duration of a commit, until it is on the disk.")
+        page.add(outbox.commits.time)
+        page.begin("onionbell_dead_tokens", .gauge, "Device tokens known to be dead.")
+        page.add(outbox.deadTokens)
+        if let available = outbox.diskAvailable {
+            page.begin("onionbell_disk_available_bytes", .gauge, "Bytes left where the outbox is.")
+            page.add(available)
+        }
+    }
+
+    // MARK: Out
+
+    private func labels(_ lane: Report.Lane) -> MetricsText.Labels {
+        [("app", lane.app), ("environment", lane.environment)]
+    }
+
+    private mutating func addDelivery() {
+        page.begin(
+            "onionbell_outcomes_total", .counter, "Notifications that came to their end, by how and why.")
+        for lane in report.lanes {
+            let figures = lane.figures
+            let outcomes =
+                [("delivered", "", figures.delivered), ("expired", "Expired", figures.expired)]
+                + figures.refused.sorted.map { ("refused", $0.word, $0.count) }
+                + figures.tokensDead.sorted.map { ("token_dead", $0.word, $0.count) }
+            for (outcome, reason, count) in outcomes {
+                page.add(count, labels(lane) + [("outcome", outcome), ("reason", reason)])
+            }
+        }
+        page.begin("onionbell_attempts_total", .counter, "Notifications handed to a gateway.")
+        for lane in report.lanes { page.add(lane.figures.attempts, labels(lane)) }
+        page.begin("onionbell_retries_total", .counter, "Attempts that have to be repeated, by reason.")
+        for lane in report.lanes {
+            for (word, count) in lane.figures.deferred.sorted {
+                page.add(count, labels(lane) + [("reason", word)])
+            }
+        }
+        page.begin(
+            "onionbell_delivery_seconds", .histogram, "From a request's last byte to the gateway's yes.")
+        for lane in report.lanes { page.add(lane.figures.deliveryTime, labels(lane)) }
+        page.begin(
+            "onionbell_last_delivery_timestamp_seconds", .gauge, "When a gateway last took a notification.")
+        for lane in report.lanes {
+            guard let last = lane.figures.lastDelivery else { continue }
+            page.add(Double(report.now) / 1000 - report.age(of: last).inSeconds, labels(lane))
+        }
+        page.begin(
+            "onionbell_lane_blocked", .gauge, "1 while the operator has to mend something for this app.")
+        for lane in report.lanes { page.add(lane.blockedReason != nil, labels(lane)) }
+        page.begin("onionbell_lane_paused", .gauge, "1 while the gateway is overloaded or away.")
+        for lane in report.lanes { page.add(lane.isPaused, labels(lane)) }
+    }
+
+    private mutating func addGateways() {
+        let gateways = report.lanes.compactMap { lane in lane.gateway.map { (labels(lane), $0) } }
+        func each(_ value: KeyPath<GatewayFigures, Int>) {
+            for (labels, figures) in gateways { page.add(figures[keyPath: value], labels) }
+        }
+        func eachReason(_ words: KeyPath<GatewayFigures, WordCounts>) {
+            for (labels, figures) in gateways {
+                for (word, count) in figures[keyPath: words].sorted {
+                    page.add(count, labels + [("reason", word)])
+                }
+            }
+        }
+        page.begin("onionbell_gateway_connections", .gauge, "Connections open or being opened.")
+        each(\.connections)
+        page.begin("onionbell_gateway_connections_opened_total", .counter, "Connections that were begun.")
+        each(\.connectionsOpened)
+        page.begin(
+            "onionbell_gateway_connection_failures_total", .counter,
+            "Connections that were never of use, or only for a moment.")
+        each(\.connectionFailures)
+        page.begin("onionbell_gateway_goaways_total", .counter, "GOAWAY frames, by the gateway's word.")
+        eachReason(\.goAways)
+        page.begin("onionbell_gateway_streams", .gauge, "Requests on their way.")
+        each(\.inFlight)
+        page.begin("onionbell_gateway_requests_total", .counter, "Requests sent.")
+        each(\.requests)
+        page.begin("onionbell_gateway_timeouts_total", .counter, "Requests without an answer in time.")
+        each(\.timeouts)
+        page.begin(
+            "onionbell_gateway_own_faults_total", .counter,
+            "Answers that blame this program, by the gateway's word.")
+        eachReason(\.ownFaults)
+        page.begin(
+            "onionbell_gateway_refused_tokens_in_a_row", .gauge,
+            "Device tokens refused since the last notification that was taken.")
+        each(\.refusedTokensInARow)
+        page.begin("onionbell_gateway_request_seconds", .histogram, "From sending a request to its answer.")
+        for (labels, figures) in gateways { page.add(figures.answerTime, labels) }
+        page.begin(
+            "onionbell_certificate_expiry_timestamp_seconds", .gauge, "When a push certificate ends.")
+        for certificate in report.certificates {
+            page.add(Int(certificate.end), [("app", certificate.app)])
+        }
+    }
+
+    // MARK: Tor
+
+    private mutating func addOnion() {
+        let onion = report.onion
+        page.begin("onionbell_onion_published", .gauge, "1 while clients can find the onion service.")
+        page.add(onion.isPublished)
+        page.begin("onionbell_onion_state", .gauge, "1 for the state that the onion service is in.")
+        for state in OnionReport.states { page.add(state == onion.state, [("state", state)]) }
+        page.begin("onionbell_onion_publications_total", .counter, "Times that the service was given to tor.")
+        page.add(onion.publications)
+        page.begin("onionbell_onion_losses_total", .counter, "Times that the service was lost, by reason.")
+        for (word, count) in onion.losses.sorted { page.add(count, [("reason", word)]) }
+        page.begin("onionbell_descriptor_uploads_total", .counter, "Descriptors that a directory has taken.")
+        page.add(onion.uploads)
+        page.begin(
+            "onionbell_descriptor_upload_failures_total", .counter, "Descriptors that a directory refused.")
+        for (word, count) in onion.uploadFailures.sorted { page.add(count, [("reason", word)]) }
+        page.begin(
+            "onionbell_descriptor_last_upload_timestamp_seconds", .gauge,
+            "When a directory last took a descriptor; 0: never.")
+        page.add(Int((onion.lastUpload ?? 0) / 1000))
+        page.begin("onionbell_introduction_points", .gauge, "Introduction points that stand now.")
+        page.add(onion.introductionPoints)
+        page.begin("onionbell_client_circuits", .gauge, "Circuits on which clients talk to the service.")
+        page.add(onion.clientCircuits)
+        page.begin("onionbell_self_dials_total", .counter, "Calls of the node to its own address, by result.")
+        page.add(onion.selfDials - onion.selfDialFailures, [("result", "answered")])
+        page.add(onion.selfDialFailures, [("result", "failed")])
+        page.begin(
+            "onionbell_self_dial_last_success_timestamp_seconds", .gauge,
+            "When such a call was last answered; 0: never.")
+        page.add(Int((onion.lastSelfDial ?? 0) / 1000))
+        page.begin("onionbell_self_dial_seconds", .gauge, "Duration of the last such call that was answered.")
+        page.add((onion.lastSelfDialTime ?? .zero).inSeconds)
+    }
+
+    private mutating func addTor() {
+        let onion = report.onion
+        page.begin("onionbell_tor_connected", .gauge, "1 while tor's control port answers.")
+        page.add(onion.isConnected)
+        page.begin("onionbell_tor_bootstrap_ratio", .gauge, "How far tor has come into the network.")
+        page.add(Double(onion.bootstrap ?? 0) / 100)
+        page.begin("onionbell_tor_circuit_established", .gauge, "1 while tor has a circuit to use.")
+        page.add(onion.hasCircuit ?? false)
+        page.begin("onionbell_tor_network_live", .gauge, "1 while tor finds the network alive.")
+        page.add(onion.isNetworkLive ?? false)
+        page.begin("onionbell_tor_starts_total", .counter, "Times that the node started its own tor.")
+        page.add(onion.torStarts)
+        page.begin(
+            "onionbell_tor_clock_skew_seconds", .gauge,
+            "Seconds by which this machine's clock is ahead, as far as tor has complained.")
+        page.add(onion.clockSkew ?? 0)
+        page.begin("onionbell_suspensions_total", .counter, "Sleeps of the whole machine that were noticed.")
+        page.add(onion.suspensions)
+    }
+
+    // MARK: The node
+
+    private mutating func addConnections() {
+        page.begin("onionbell_peer_connections", .gauge, "Peers connected.")
+        page.add(report.peers.open)
+        page.begin("onionbell_peer_connections_accepted_total", .counter, "Connections of peers.")
+        page.add(report.peers.accepted)
+        page.begin("onionbell_peer_frames_total", .counter, "Whole frames that came from peers.")
+        page.add(report.peerFrames)
+        page.begin("onionbell_peer_closes_total", .counter, "Peers' connections that ended, by why.")
+        for (word, count) in report.peerCloses.sorted { page.add(count, [("reason", word)]) }
+        page.begin("onionbell_http_connections", .gauge, "HTTP clients connected.")
+        page.add(report.http.open)
+        page.begin("onionbell_http_connections_accepted_total", .counter, "Connections of HTTP clients.")
+        page.add(report.http.accepted)
+        page.begin("onionbell_http_requests_total", .counter, "HTTP requests.")
+        page.add(report.httpRequests)
+        page.begin("onionbell_http_answers_total", .counter, "HTTP answers, by status.")
+        for (status, count) in report.httpAnswers.sorted(by: { $0.key < $1.key }) {
+            page.add(count, [("code", "\(status)")])
+        }
+        page.begin("onionbell_limits_hit_total", .counter, "Connections and requests that a limit stopped.")
+        for (word, count) in report.limitsHit.sorted { page.add(count, [("limit", word)]) }
+    }
+
+    private mutating func addNode() {
+        page.begin(
+            "onionbell_check_level", .gauge, "How each check of /healthz stands: 0 ok, 1 warning, 2 failing.")
+        for check in report.checks {
+            page.add(Check.Level.allCases.firstIndex(of: check.level)!, [("check", check.name)])
+        }
+        page.begin("onionbell_build_info", .gauge, "Always 1, with the version of the program.")
+        page.add(1, [("version", report.version)])
+        let process = report.process
+        page.begin("process_start_time_seconds", .gauge, "When the process began.")
+        page.add(Double(process.startedAt) / 1000)
+        page.begin("process_cpu_seconds_total", .counter, "Processor time of the process.")
+        page.add(process.processorTime.inSeconds)
+        page.begin("process_resident_memory_bytes", .gauge, "Memory in use.")
+        page.add(process.residentBytes)
+        page.begin("process_virtual_memory_bytes", .gauge, "Address space in use.")
+        page.add(process.virtualBytes)
+        page.begin("process_open_fds", .gauge, "Open files and sockets.")
+        page.add(process.openFiles)
+        page.begin("process_max_fds", .gauge, "Files and sockets that may be open.")
+        page.add(process.openFilesLimit)
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

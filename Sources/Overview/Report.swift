@@ -1,0 +1,213 @@
+import Metrics
+
+/// All that an operator may see of a node at one moment, as plain values: what the status page, the metrics, `/healthz`
+/// and `onionbell status` are made of. Nothing in it is about one device or one sender.
+package struct Report: Equatable, Sendable {
+    /// One door with its name.
+    package struct Door: Equatable, Sendable {
+        package var name: String
+        package var figures: DoorFigures
+
+        package init(name: String, figures: DoorFigures) {
+            self.name = name
+            self.figures = figures
+        }
+    }
+
+    /// One app at one host of its push service.
+    package struct Lane: Equatable, Sendable {
+        package enum Service: String, Sendable { case apns, fcm }
+
+        package var app: String
+        package var isSandbox: Bool
+        package var service: Service
+        package var waiting = 0
+        /// Since the oldest that waits was submitted; `nil`: nothing waits.
+        package var oldestAge: Duration?
+        package var figures = LaneFigures()
+        /// What the operator has to mend; `nil`: nothing.
+        package var blockedReason: String?
+        /// Nothing is sent for a while: the gateway is overloaded or away.
+        package var isPaused = false
+        /// Why credentials that were put in the place of the present ones are not used.
+        package var credentialFault: String?
+        /// `nil`: the app has no credentials.
+        package var gateway: GatewayFigures?
+
+        package init(app: String, isSandbox: Bool, service: Service) {
+            self.app = app
+            self.isSandbox = isSandbox
+            self.service = service
+        }
+
+        /// As a label of metrics.
+        package var environment: String { isSandbox ? "sandbox" : "production" }
+        /// As an operator reads it, and as the checks are named.
+        package var name: String { isSandbox ? "\(app).sandbox" : app }
+    }
+
+    package struct Outbox: Equatable, Sendable {
+        package var waiting = 0
+        package var waitingLimit = 0
+        package var waitingBytes = 0
+        package var waitingBytesLimit = 0
+        /// Why the last commit failed; `nil` while it works.
+        package var fault: String?
+        package var commits = CommitFigures()
+        /// Device tokens known to be dead, as digests.
+        package var deadTokens = 0
+        /// Bytes left on its disk for this user; `nil`: not known.
+        package var diskAvailable: Int?
+
+        package init() {}
+    }
+
+    package struct Connections: Equatable, Sendable {
+        package var open = 0
+        package var limit = 0
+        package var accepted = 0
+
+        package init() {}
+    }
+
+    package struct Process: Equatable, Sendable {
+        /// Milliseconds since 1970.
+        package var startedAt: Int64 = 0
+        package var processorTime = Duration.zero
+        package var residentBytes = 0
+        package var virtualBytes = 0
+        package var openFiles = 0
+        package var openFilesLimit = 0
+
+        package init() {}
+    }
+
+    package struct Certificate: Equatable, Sendable {
+        package var app: String
+        /// Seconds since 1970.
+        package var end: Int64
+
+        package init(app: String, end: Int64) {
+            self.app = app
+            self.end = end
+        }
+    }
+
+    package var version = ""
+    /// Milliseconds since 1970, and nanoseconds of the monotonic clock.
+    package var now: Int64 = 0
+    package var monotonicNow: Int64 = 0
+
+    package var onion = OnionReport()
+    package var outbox = Outbox()
+    package var doors: [Door] = []
+    package var lanes: [Lane] = []
+    package var certificates: [Certificate] = []
+
+    package var peers = Connections()
+    package var peerFrames = 0
+    /// Of peers' connections, by why they ended.
+    package var peerCloses = WordCounts()
+    package var http = Connections()
+    package var httpRequests = 0
+    /// By status.
+    package var httpAnswers: [Int: Int] = [:]
+    /// How often each limit was hit, by its name; those of devices and of the outbox are with the doors.
+    package var limitsHit = WordCounts()
+
+    package var process = Process()
+    package var history = History(at: 0)
+    package var checks: [Check] = []
+
+    package init() {}
+
+    /// Of a moment on the monotonic clock.
+    package func age(of time: Int64) -> Duration { .nanoseconds(max(0, monotonicNow - time)) }
+    /// Of a moment in milliseconds since 1970.
+    package func age(ofUnix time: Int64) -> Duration { .milliseconds(max(0, now - time)) }
+    package var uptime: Duration { age(ofUnix: process.startedAt) }
+
+    /// The oldest of all that waits.
+    package var oldestAge: Duration? { lanes.compactMap(\.oldestAge).max() }
+    /// The last delivery by any gateway.
+    package var lastDelivery: Int64? { lanes.compactMap(\.figures.lastDelivery).max() }
+}
+
+extension History.Totals {
+    package init(doors: [DoorFigures], lanes: [LaneFigures]) {
+        self.init()
+        for door in doors {
+            stored += door.stored
+            busy += door.busyDevice + door.busyNode
+            refused.add(door.refused)
+        }
+        for lane in lanes {
+            delivered += lane.delivered
+            expired += lane.expired
+            refused.add(lane.refused)
+            refused.add(lane.tokensDead)
+        }
+    }
+}
+
+/// Tor and the onion service. Times are milliseconds since 1970; `nil`: never, or not known.
+package struct OnionReport: Equatable, Sendable {
+    /// Without `.onion` it is no address: the whole name.
+    package var address: String?
+    /// At which clients call.
+    package var ports: [UInt16] = []
+    package var isPublished = false
+    /// One of ``states``.
+    package var state = "connecting"
+    /// How it stands, in words.
+    package var sentence = ""
+    package var qrCode: Modules?
+
+    package var isConnected = false
+    package var version: String?
+    /// Percent.
+    package var bootstrap: Int?
+    package var isNetworkLive: Bool?
+    package var hasCircuit: Bool?
+    /// Seconds by which this machine's clock is ahead, as tor said; `nil`: it said nothing.
+    package var clockSkew: Int?
+    package var introductionPoints = 0
+    package var clientCircuits = 0
+    package var lastClient: Int64?
+    package var torStarts = 0
+    package var publications = 0
+    package var losses = WordCounts()
+    package var suspensions = 0
+    package var uploads = 0
+    package var uploadFailures = WordCounts()
+    package var lastUpload: Int64?
+
+    package var selfDials = 0
+    package var selfDialFailures = 0
+    package var lastSelfDial: Int64?
+    package var lastSelfDialTime: Duration?
+    package var selfDialFailure: String?
+
+    package static let states = [
+        "connecting", "bootstrapping", "publishing", "published", "lost", "stopped",
+    ]
+
+    package init() {}
+}
+
+/// The modules of a QR code, row by row, without the quiet zone.
+package struct Modules: Equatable, Sendable {
+    package let width: Int
+    package let isDark: [Bool]
+
+    package init(width: Int, isDark: [Bool]) {
+        precondition(isDark.count == width * width, "\(isDark.count) modules for a side of \(width)")
+        self.width = width
+        self.isDark = isDark
+    }
+
+    package subscript(row: Int, column: Int) -> Bool {
+        guard (0..<width).contains(row), (0..<width).contains(column) else { return false }
+        return isDark[row * width + column]
+    }
+}

@@ -1,0 +1,97 @@
+import Metrics
+
+/// The parts of the page that tell of the node itself.
+extension StatusPage {
+    var onion: Markup {
+        let onion = report.onion
+        var rows: [(String, String)] = [
+            ("onion service", onion.isPublished ? "published" : onion.state),
+            ("tor", onion.isConnected ? onion.version ?? "connected" : "not connected"),
+            ("in the network", onion.bootstrap.map { "\($0) %" } ?? "–"),
+            ("circuit", words(onion.hasCircuit)), ("network alive", words(onion.isNetworkLive)),
+            ("introduction points", "\(onion.introductionPoints)"),
+            ("descriptor uploads", uploads),
+            ("last upload", ago(onion.lastUpload)),
+            ("clients' circuits", "\(onion.clientCircuits)"), ("last client", ago(onion.lastClient)),
+            ("reached from outside", reached),
+        ]
+        if let skew = onion.clockSkew, skew != 0 { rows.append(("clock, tor says", "\(skew) s")) }
+        if !onion.losses.isEmpty { rows.append(("lost", onion.losses.inWords)) }
+        if onion.torStarts > 1 { rows.append(("starts of tor", "\(onion.torStarts)")) }
+        return "<section><h2>Tor</h2>\(list(rows))</section>"
+    }
+
+    private var uploads: String {
+        let failures = report.onion.uploadFailures.total
+        return "\(report.onion.uploads)" + (failures > 0 ? ", \(failures) refused" : "")
+    }
+
+    private var reached: String {
+        let onion = report.onion
+        guard let last = onion.lastSelfDial else { return onion.selfDialFailure ?? "not tried" }
+        let time = onion.lastSelfDialTime.map { " in \(Words.time($0))" } ?? ""
+        return ago(last) + time
+    }
+
+    private func ago(_ time: Int64?) -> String {
+        time.map { Words.time(report.age(ofUnix: $0)) + " ago" } ?? "–"
+    }
+    private func words(_ fact: Bool?) -> String { fact.map { $0 ? "yes" : "no" } ?? "–" }
+
+    var node: Markup {
+        let process = report.process
+        let rows: [(String, String)] = [
+            ("memory", Words.bytes(process.residentBytes)),
+            ("processor time", Words.time(process.processorTime)),
+            ("open files", "\(Words.count(process.openFiles)) of \(Words.count(process.openFilesLimit))"),
+            ("disk left", report.outbox.diskAvailable.map(Words.bytes) ?? "–"),
+            (
+                "waiting",
+                "\(Words.count(report.outbox.waiting)) of \(Words.count(report.outbox.waitingLimit)), "
+                    + Words.bytes(report.outbox.waitingBytes)
+            ),
+            ("dead devices known", Words.count(report.outbox.deadTokens)),
+            ("peers", "\(Words.count(report.peers.open)) of \(Words.count(report.peers.limit))"),
+            ("HTTP clients", "\(Words.count(report.http.open)) of \(Words.count(report.http.limit))"),
+            ("limits hit", report.limitsHit.isEmpty ? "none" : report.limitsHit.inWords),
+            ("started", Words.date(process.startedAt)),
+        ]
+        return "<section><h2>Node</h2>\(list(rows))</section>"
+    }
+
+    var checks: Markup {
+        let items = report.checks.map { check -> Markup in
+            """
+            <li class="\(check.level.rawValue)"><span class="pill">\(check.level.rawValue)</span>\
+            <span><b>\(check.name)</b>: \(check.state)</span></li>
+            """
+        }
+        return "<section><h2>Checks</h2><ul class=\"checks\">\(items)</ul></section>"
+    }
+
+    private func list(_ rows: [(String, String)]) -> Markup {
+        "<dl>\(rows.map { "<dt>\($0)</dt><dd>\($1)</dd>" as Markup })</dl>"
+    }
+}
+
+extension WordCounts {
+    /// `3 process, 1 suspended`.
+    var inWords: String { sorted.map { "\($0.count) \($0.word)" }.joined(separator: ", ") }
+}
+
+extension Report {
+    /// The state of the node in a sentence.
+    package var verdict: (level: Check.Level, word: String, sentence: String) {
+        let bad = checks.filter { $0.level == checks.level }.count
+        switch checks.level {
+        case .ok: return (.ok, "OK", "Everything works")
+        case .warning:
+            return (
+                .warning, "Warning",
+                "It works, and \(bad == 1 ? "one thing needs" : "\(bad) things need") a look"
+            )
+        case .failing:
+            return (.failing, "Failing", bad == 1 ? "One thing is broken" : "\(bad) things are broken")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// The style of the status page. It is the same for every page, so that its digest can stand in the page's content
+/// security policy and no other style is taken.
+enum StatusStyle {
+    static let css = """
+        :root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#1c2128;--soft:#59636e;--line:#dfe3e8;\
+        --ok:#1a7f4b;--warning:#9a5b00;--failing:#b9281f;--accent:#6d3fb0;--bar:#3f9b74;--late:#c98a1b}
+        @media(prefers-color-scheme:dark){:root{--page:#101318;--card:#191e25;--text:#e4e8ee;--soft:#98a3b0;\
+        --line:#2b323c;--ok:#4cc38a;--warning:#e5a53d;--failing:#ff7a6e;--accent:#b695ee;--bar:#43a97d;--late:#d99b34}}
+        *{box-sizing:border-box}
+        body{margin:0;background:var(--page);color:var(--text);\
+        font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
+        main,footer{max-width:72rem;margin:0 auto;padding:0 1rem}
+        header{border-top:.5rem solid var(--tone);background:var(--card);border-bottom:1px solid var(--line);\
+        margin-bottom:1rem}
+        header>div{max-width:72rem;margin:0 auto;padding:1rem 1rem 1.2rem}
+        .ok{--tone:var(--ok)}.warning{--tone:var(--warning)}.failing{--tone:var(--failing)}
+        h1{margin:.1rem 0 0;font-size:1.75rem;line-height:1.25;color:var(--tone)}
+        header p{margin:.2rem 0 0;color:var(--soft)}
+        header ul{margin:.7rem 0 0;padding:0;list-style:none}
+        header li{margin:.35rem 0 0;padding:.1rem 0 .1rem .7rem;border-left:.25rem solid var(--tone);\
+        overflow-wrap:anywhere}
+        h2{margin:0 0 .6rem;font-size:1rem;font-weight:600}
+        .cards{columns:21rem;column-gap:1rem}
+        section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;\
+        margin-bottom:1rem;break-inside:avoid;min-width:0}
+        .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr))}
+        .tiles div{min-width:0}
+        .tiles b{display:block;font-size:1.5rem;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
+        .tiles span,.soft{color:var(--soft);font-size:.875rem}
+        .address{display:flex;gap:1rem;align-items:flex-start;flex-wrap:wrap}
+        .address>div{flex:1 1 14rem;min-width:0}
+        .address p{margin:.5rem 0 0}
+        .note{margin:.6rem 0 0}
+        code{font:1rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere;user-select:all}
+        .qr{width:9.5rem;height:9.5rem;border-radius:.3rem;background:#fff;fill:#000;flex:none}
+        details{margin-top:.5rem}summary{color:var(--soft);font-size:.875rem;cursor:pointer}
+        pre{display:inline-block;margin:.5rem 0 0;padding:.25rem;background:#fff;color:#000;\
+        font:10px/10px "DejaVu Sans Mono",monospace;overflow:auto;max-width:100%}
+        table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
+        th,td{padding:.3rem 0 .3rem .75rem;text-align:right;border-top:1px solid var(--line);font-weight:400;\
+        overflow-wrap:anywhere}
+        th:first-child,td:first-child{padding-left:0;text-align:left}
+        thead th{border-top:0;color:var(--soft);font-size:.875rem}
+        td:not(:first-child){white-space:nowrap}
+        dl{display:grid;grid-template-columns:minmax(0,auto) minmax(0,1fr);gap:.3rem 1rem;margin:0}
+        dt{color:var(--soft)}dd{margin:0;text-align:right;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+        .lane{padding:.6rem 0;border-top:1px solid var(--line)}
+        .lane:first-of-type{border-top:0;padding-top:0}.lane:last-child{padding-bottom:0}
+        .lane p{margin:0;overflow-wrap:anywhere}
+        .pill{display:inline-block;padding:0 .5rem;border:1px solid var(--tone);border-radius:1rem;\
+        color:var(--tone);font-size:.8125rem;line-height:1.4rem;vertical-align:.05em}
+        .facts{display:flex;flex-wrap:wrap;gap:0 1rem;color:var(--soft);font-size:.875rem}
+        .checks li{display:flex;gap:.75rem;padding:.35rem 0;border-top:1px solid var(--line)}
+        .checks li:first-child{border-top:0}.checks{margin:0;padding:0;list-style:none}
+        .checks .pill{flex:none;align-self:flex-start;min-width:4.5rem;text-align:center}
+        .checks span:last-child{min-width:0;overflow-wrap:anywhere}
+        figure{margin:0}figure+figure{margin-top:1.2rem}
+        figcaption{display:flex;justify-content:space-between;gap:.3rem 1rem;flex-wrap:wrap;font-size:.875rem;\
+        color:var(--soft)}
+        .plot{display:block;width:100%;height:6.5rem;margin:.3rem 0}
+        .plot .grid{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
+        .delivered{fill:var(--bar)}.refused{fill:var(--failing)}.expired{fill:var(--late)}
+        .axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.8125rem}
+        .key::before{content:"";display:inline-block;width:.7rem;height:.7rem;margin-right:.35rem;border-radius:.15rem;\
+        background:var(--tint)}
+        .key{margin-right:.9rem;white-space:nowrap}
+        .t1{--tint:var(--bar)}.t2{--tint:var(--failing)}.t3{--tint:var(--late)}
+        footer{padding:0 1rem 2rem;color:var(--soft);font-size:.875rem}
+        a{color:var(--accent)}
+        """
+}

@@ -1,0 +1,164 @@
+import Metrics
+
+/// The report for a terminal of 80 columns: what `onionbell status` shows.
+package struct StatusText {
+    private let report: Report
+    private let isColoured: Bool
+    private var text = ""
+
+    package static func text(of report: Report, coloured: Bool) -> String {
+        var text = StatusText(report, coloured: coloured)
+        text.addVerdict()
+        text.addOnion()
+        text.addOutbox()
+        text.addGateways()
+        text.addTraffic()
+        text.addLatency()
+        return text.text
+    }
+
+    private init(_ report: Report, coloured: Bool) {
+        self.report = report
+        isColoured = coloured
+    }
+
+    private mutating func addVerdict() {
+        let verdict = report.verdict
+        line(painted(verdict.sentence, verdict.level), in: "Onionbell \(report.version)")
+        for check in report.checks.filter({ $0.level != .ok }).sorted(by: { $0.level > $1.level }) {
+            line(painted("\(check.name): \(check.state)", check.level), in: "")
+        }
+        line(
+            "up for \(Words.time(report.uptime)), \(Words.bytes(report.process.residentBytes)) of memory",
+            in: "")
+    }
+
+    private mutating func addOnion() {
+        let onion = report.onion
+        gap()
+        line(onion.address ?? "not made yet", in: "Address")
+        if onion.address != nil {
+            line("ports " + onion.ports.map(String.init).joined(separator: ", "), in: "")
+        }
+        line(onion.sentence, in: "Tor")
+        var facts = [onion.isConnected ? onion.version.map { "tor \($0)" } ?? "connected" : "not connected"]
+        if let bootstrap = onion.bootstrap { facts.append("\(bootstrap) % in the network") }
+        if let upload = onion.lastUpload {
+            facts.append("last upload \(Words.time(report.age(ofUnix: upload))) ago")
+        }
+        if let dial = onion.lastSelfDial {
+            facts.append("reached \(Words.time(report.age(ofUnix: dial))) ago")
+        }
+        line(facts.joined(separator: ", "), in: "")
+    }
+
+    private mutating func addOutbox() {
+        let outbox = report.outbox
+        gap()
+        let age = report.oldestAge.map { ", the oldest for \(Words.time($0))" } ?? ""
+        line("\(outbox.waiting) of \(outbox.waitingLimit)\(age)", in: "Waiting")
+        let hour = report.history.sum(ofLast: 60)
+        let day = report.history.sum(ofLast: History.minutes)
+        let perMinute =
+            Double(hour.delivered) / Double(min(60, max(1, report.uptime.components.seconds / 60)))
+        let rate = Int((perMinute * 10).rounded())
+        line(
+            "\(hour.delivered) in the last hour (\(rate / 10).\(rate % 10) a minute), \(day.delivered) in 24 hours",
+            in: "Delivered")
+        let refused = day.refused.isEmpty ? "none" : day.refused.inWords
+        line("\(refused) in 24 hours", in: "Refused")
+        if day.expired + day.busy > 0 {
+            line("\(day.expired) expired, \(day.busy) told to come again in 24 hours", in: "")
+        }
+    }
+
+    private mutating func addGateways() {
+        gap()
+        table(
+            ["Gateway", "state", "waiting", "delivered", "refused", "dead", "last"],
+            report.lanes.map { lane in
+                let check = report.checks.first { $0.name == lane.name }
+                let state =
+                    lane.gateway == nil
+                    ? "off" : lane.blockedReason != nil ? "blocked" : lane.isPaused ? "paused" : "open"
+                let last = lane.figures.lastDelivery.map { Words.time(report.age(of: $0)) } ?? "-"
+                return (
+                    [
+                        lane.name, state, "\(lane.waiting)", "\(lane.figures.delivered)",
+                        "\(lane.figures.refused.total)", "\(lane.figures.tokensDead.total)", last,
+                    ], check?.level ?? .ok
+                )
+            })
+    }
+
+    private mutating func addTraffic() {
+        gap()
+        table(
+            ["Door", "stored", "repeated", "busy", "refused"],
+            report.doors.map { door in
+                let figures = door.figures
+                return (
+                    [
+                        door.name, "\(figures.stored)", "\(figures.duplicates)",
+                        "\(figures.busyDevice + figures.busyNode)", "\(figures.refused.total)",
+                    ], .ok
+                )
+            })
+        line("\(report.peers.open) peers, \(report.http.open) HTTP clients", in: "Connected")
+    }
+
+    private mutating func addLatency() {
+        var rows = report.doors.map { ("receipt at \($0.name)", $0.figures.receiptTime) }
+        rows.append(("commit", report.outbox.commits.time))
+        rows += report.lanes.compactMap { lane in
+            lane.gateway.map { ("request to \(lane.name)", $0.answerTime) }
+        }
+        rows += report.lanes.map { ("delivery by \($0.name)", $0.figures.deliveryTime) }
+        rows = rows.filter { $0.1.count > 0 }
+        guard !rows.isEmpty else { return }
+        gap()
+        table(
+            ["Time taken", "half within", "99 % within"],
+            rows.map { name, times in
+                ([name, Words.latency(times.quantile(0.5)), Words.latency(times.quantile(0.99))], .ok)
+            })
+    }
+
+    // MARK: Lines
+
+    private mutating func gap() { text += "\n" }
+
+    private mutating func line(_ words: String, in column: String) {
+        text +=
+            (column + String(repeating: " ", count: max(1, 17 - column.count)) + words).trimmingBlanks + "\n"
+    }
+
+    /// The first column stands left, the others right.
+    private mutating func table(_ head: [String], _ rows: [(cells: [String], level: Check.Level)]) {
+        let lines = [head] + rows.map(\.cells)
+        let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        for (index, cells) in lines.enumerated() {
+            let words = cells.enumerated().map { column, cell in
+                let blanks = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + blanks : blanks + cell
+            }.joined(separator: "  ")
+            let level = index == 0 ? .ok : rows[index - 1].level
+            text += (level == .ok ? words.trimmingBlanks : painted(words.trimmingBlanks, level)) + "\n"
+        }
+    }
+
+    private func painted(_ words: String, _ level: Check.Level) -> String {
+        guard isColoured else { return words }
+        let colour =
+            switch level {
+            case .ok: "32"
+            case .warning: "33"
+            case .failing: "31"
+            }
+        return "\u{1b}[\(colour)m\(words)\u{1b}[0m"
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String { String(reversed().drop { $0 == " " }.reversed()) }
+}

@@ -1,0 +1,103 @@
+import Crypto
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+
+/// What the running program shows its operator.
+@EventLoop
+@Suite struct WatchingTests {
+    private func ask(
+        _ path: String, of stage: LoopbackStage, _ options: [String] = []
+    ) throws -> (head: String, body: String) {
+        let socket = stage.world.directory.path + "/management"
+        let answer = try run(
+            ["curl", "-s", "-i", "--unix-socket", socket] + options + ["http://localhost\(path)"])
+        let parts = answer.output.components(separatedBy: "\r\n\r\n")
+        return (parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    private func status(_ stage: LoopbackStage, _ options: [String] = []) throws -> CommandResult {
+        try run([program, "status", "--config", stage.configuration] + options)
+    }
+
+    @Test func theOperatorSeesWhatTheNodeDoes() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1)).status == .stored)
+        _ = try await peer.send(request(2, awaitsOutcome: true))
+        #expect(try await peer.nextResponse(to: "request-2").status == .delivered)
+
+        let page = try ask("/", of: stage)
+        #expect(page.head.hasPrefix("HTTP/1.1 200 "))
+        #expect(page.body.contains("broken</h1>"))  // There is no network for tor.
+        let style = try #require(page.body.firstMatch(of: /<style>(.*?)<\/style>/.dotMatchesNewlines()))
+            .output.1
+        let digest = Base64.encode(Digest.sha256(Array(style.utf8)))
+        #expect(
+            page.head.contains("content-security-policy: default-src 'none'; style-src 'sha256-\(digest)';"))
+
+        let metrics = try ask("/metrics", of: stage)
+        #expect(metrics.head.contains("content-type: text/plain; version=0.0.4"))
+        for line in [
+            "onionbell_submissions_total{door=\"peer\",result=\"stored\"} 2",
+            "onionbell_outbox_waiting{app=\"bisq-remote-ios\",environment=\"production\"} 0",
+            "onionbell_onion_published 0", "onionbell_tor_connected 1", "onionbell_peer_connections 1",
+            "onionbell_gateway_connections{app=\"bisq-remote-android\",environment=\"production\"} 1",
+        ] {
+            #expect(metrics.body.contains("\n\(line)\n"), "\(line)")
+        }
+        #expect(metrics.body.contains("outcome=\"delivered\",reason=\"\"} 2\n"))
+
+        for path in ["/healthz", "/readyz"] {
+            let health = try ask(path, of: stage)
+            #expect(health.head.hasPrefix("HTTP/1.1 503 "))
+            let checks = try JSON(Array(health.body.utf8))["checks"]
+            #expect(checks?["onion"]?["ok"]?.bool == false)
+            #expect(checks?["outbox"]?["ok"]?.bool == true)
+        }
+        peer.close()
+        await stage.close()
+    }
+
+    @Test func onlyWhatIsServedIsAnswered() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        #expect(try ask("/etc/passwd", of: stage).head.hasPrefix("HTTP/1.1 404 "))
+        #expect(try ask("/", of: stage, ["-X", "POST", "-d", "x"]).head.hasPrefix("HTTP/1.1 405 "))
+        for host in ["evil.example", "evil.example:9400", "127.0.0.1.evil.example", "localhost.evil"] {
+            #expect(
+                try ask("/", of: stage, ["-H", "Host: \(host)"]).head.hasPrefix("HTTP/1.1 403 "), "\(host)")
+        }
+        for host in ["127.0.0.1:9400", "[::1]:9400", "LOCALHOST:9400", "abc.onion"] {
+            #expect(
+                try ask("/", of: stage, ["-H", "Host: \(host)"]).head.hasPrefix("HTTP/1.1 200 "), "\(host)")
+        }
+        await stage.close()
+    }
+
+    @Test func statusIsAskedOverTheNodesOwnSocket() async throws {
+        let stage = try LoopbackStage()
+        #expect(try status(stage).status == 69)
+        try await stage.start()
+        var facts = stat()
+        #expect(stat(stage.world.state + "/status", &facts) == 0)
+        #expect(facts.st_mode & 0o777 == 0o600)
+        let plain = try status(stage)
+        #expect(plain.status == 0)
+        #expect(plain.output.hasPrefix("Onionbell "))
+        #expect(plain.output.contains("bisq-remote-ios.sandbox"))
+        #expect(!plain.output.contains("\u{1b}"))
+        let json = try JSON(Array(try status(stage, ["--json"]).output.utf8))
+        #expect(json["status"]?.string == "failing")
+        #expect(json["gateways"]?.array?.count == 5)
+        await stage.node.stop()
+        let stopped = try status(stage)
+        #expect(stopped.status == 69)
+        #expect(stopped.errors.contains("no node"))
+        #expect(try status(stage, ["--interval", "0"]).status == 64)
+        await stage.close()
+    }
+}

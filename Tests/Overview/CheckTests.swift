@@ -1,0 +1,128 @@
+import Testing
+
+@testable import Overview
+
+@Suite struct CheckTests {
+    private func check(_ name: String, of report: Report) -> Check? {
+        report.deliveryChecks.first { $0.name == name }
+    }
+
+    @Test func allIsWell() {
+        #expect(Sample.good.deliveryChecks.level == .ok)
+        #expect(Sample.good.verdict.sentence == "Everything works")
+        #expect(Sample.warned.verdict.sentence == "It works, and 3 things need a look")
+        #expect(Sample.broken.verdict.sentence == "3 things are broken")
+        #expect([Check]().level == .ok)
+    }
+
+    /// The oldest waits so long, and the gateway's last word on anything is so old.
+    @Test(arguments: [
+        (299, 299, false), (300, 299, false), (299, 300, false), (300, 300, true), (86_400, 4000, true),
+    ])
+    func pushingHasStoppedWhenNothingGoesForFiveMinutes(waits: Int, silent: Int, hasStopped: Bool) {
+        var report = Sample.good
+        report.lanes[0].oldestAge = .seconds(waits)
+        report.lanes[0].figures.lastJudgement = report.monotonicNow - Int64(silent) * 1_000_000_000
+        let pushing = check("pushing", of: report)
+        #expect(pushing?.isWell == !hasStopped)
+        if hasStopped {
+            #expect(pushing?.state.hasPrefix("has stopped: 2 wait for bisq-remote-ios, ") == true)
+        }
+    }
+
+    @Test func nothingWasEverAnswered() {
+        var report = Sample.good
+        report.lanes[0].oldestAge = .seconds(300)
+        report.lanes[0].figures.lastJudgement = nil
+        #expect(
+            check("pushing", of: report)?.state
+                == "has stopped: 2 wait for bisq-remote-ios, the oldest for 5 min, none was answered yet")
+        // What waits from before a start has its time.
+        report.process.startedAt = report.now - 299_000
+        #expect(check("pushing", of: report)?.isWell == true)
+    }
+
+    @Test func nothingWaits() {
+        var report = Sample.good
+        for index in report.lanes.indices {
+            report.lanes[index].oldestAge = nil
+            report.lanes[index].figures.lastJudgement = nil
+            report.lanes[index].figures.lastDelivery = nil
+        }
+        #expect(check("pushing", of: report)?.state == "nothing was delivered since the start")
+    }
+
+    @Test(arguments: [
+        (Report.diskWarning, Check.Level.ok), (Report.diskWarning - 1, .warning),
+        (Report.diskFailing, .warning),
+        (Report.diskFailing - 1, .failing), (0, .failing),
+    ])
+    func theDiskIsToldBeforeItIsFull(bytes: Int, level: Check.Level) {
+        var report = Sample.good
+        report.outbox.diskAvailable = bytes
+        #expect(check("disk", of: report)?.level == level)
+    }
+
+    @Test func aDiskThatSaysNothingIsNoCheck() {
+        var report = Sample.good
+        report.outbox.diskAvailable = nil
+        #expect(check("disk", of: report) == nil)
+    }
+
+    @Test func anOutboxIsToldWhenItFailsAndWhenItIsNearlyFull() {
+        var report = Sample.good
+        report.outbox.waiting = 79_999
+        #expect(check("outbox", of: report)?.level == .ok)
+        report.outbox.waiting = 80_000
+        #expect(check("outbox", of: report)?.level == .warning)
+        report.outbox.waiting = 1
+        report.outbox.waitingBytes = report.outbox.waitingBytesLimit
+        #expect(check("outbox", of: report)?.level == .warning)
+        report.outbox.fault = "no room left"
+        #expect(check("outbox", of: report) == Check(name: "outbox", level: .failing, state: "no room left"))
+    }
+
+    @Test func gatewaysSayWhatIsWrongWithThem() {
+        var report = Sample.good
+        report.lanes[0].blockedReason = "InvalidProviderToken"
+        report.lanes[1].gateway?.refusedTokensInARow = 20
+        report.lanes[2].credentialFault = "no PEM"
+        #expect(
+            check("bisq-remote-ios", of: report)
+                == Check(name: "bisq-remote-ios", level: .failing, state: "blocked: InvalidProviderToken"))
+        #expect(check("bisq-remote-ios.sandbox", of: report)?.level == .failing)
+        #expect(check("bisq-remote-android", of: report)?.level == .warning)
+        report.lanes[2].gateway = nil
+        #expect(check("bisq-remote-android", of: report) == nil)
+    }
+}
+
+@Suite struct WordsTests {
+    @Test(
+        arguments: [
+            (.zero, "0 ms"), (.milliseconds(999), "999 ms"), (.seconds(1), "1 s"), (.seconds(119), "119 s"),
+            (.seconds(120), "2 min"), (.seconds(7199), "119 min"), (.seconds(7200), "2 h"),
+            (.seconds(172_799), "47 h"), (.seconds(172_800), "2 days"),
+        ] as [(Duration, String)])
+    func timesAreShort(time: Duration, words: String) { #expect(Words.time(time) == words) }
+
+    @Test(
+        arguments: [
+            (nil, "–"), (350_000, "0.35 ms"), (4_200_000, "4.2 ms"), (180_000_000, "180 ms"),
+            (2_500_000_000, "2.5 s"), (75_000_000_000, "75 s"),
+        ] as [(Int64?, String)])
+    func latenciesHaveTwoDigits(time: Int64?, words: String) { #expect(Words.latency(time) == words) }
+
+    @Test(arguments: [
+        (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (12 << 10, "12 KiB"), (3 << 29, "1.5 GiB"),
+        (5 << 50, "5120 TiB"),
+    ])
+    func sizesHaveUnits(bytes: Int, words: String) { #expect(Words.bytes(bytes) == words) }
+
+    @Test func largeNumbersAreGrouped() {
+        #expect(Words.count(999) == "999")
+        #expect(Words.count(1_234_567) == "1\u{202f}234\u{202f}567")
+    }
+
+    @Test func datesAreUTC() { #expect(Words.date(1_795_300_000_000) == "2026-11-21 22:26:40 UTC") }
+}

@@ -1,0 +1,57 @@
+import JSON
+import Metrics
+import Testing
+
+@testable import Overview
+
+@Suite struct StatusTextTests {
+    @Test func aTerminalShowsTheStateFirst() {
+        let lines = StatusText.text(of: Sample.broken, coloured: false).split(separator: "\n")
+        #expect(lines[0] == "Onionbell 0.1.0  3 things are broken")
+        let reasons = lines[1...3].map { $0.drop { $0 == " " } }
+        #expect(reasons.contains("bisq-remote-ios: blocked: InvalidProviderToken"))
+        let text = StatusText.text(of: Sample.good, coloured: false)
+        #expect(text.hasPrefix("Onionbell 0.1.0  Everything works\n"))
+        #expect(text.contains("\(Sample.address)\n"))
+        #expect(
+            text.contains("\nbisq-remote-ios           open        2      48211        2    39    14 s\n"))
+        #expect(text.contains("\npeer    31000        31     7      104\n"))
+    }
+
+    @Test func coloursAreSetAndTakenBack() {
+        let coloured = StatusText.text(of: Sample.broken, coloured: true)
+        let plain = StatusText.text(of: Sample.broken, coloured: false)
+        #expect(!plain.contains("\u{1b}"))
+        #expect(coloured.contains("\u{1b}[31m3 things are broken\u{1b}[0m"))
+        #expect(coloured.replacing(/\u{1b}\[\d*m/, with: "") == plain)
+    }
+
+    @Test func aNodeThatHasJustStartedHasAStatus() {
+        #expect(StatusText.text(of: Report(), coloured: false).contains("not made yet"))
+    }
+
+    @Test func theSameAsJSON() throws {
+        let json = try JSON(StatusJSON.bytes(of: Sample.broken).dropLast())
+        #expect(json["status"]?.string == "failing")
+        #expect(json["onion"]?["address"]?.string == String(Sample.address))
+        #expect(json["last_day"]?["refused"]?["BadMessage"]?.integer == 60)
+        let lane = json["gateways"]?.array?.first
+        #expect(lane?["blocked"]?.string == "InvalidProviderToken")
+        #expect(lane?["waiting"]?.integer == 1412)
+        #expect(lane?["certificate_end"]?.integer == Sample.now / 1000 + 211 * 86_400)
+        #expect(json["checks"]?.array?.count == Sample.broken.checks.count)
+        _ = try JSON(StatusJSON.bytes(of: Report()).dropLast())
+    }
+
+    @Test func healthNamesEachCheck() throws {
+        let report = Sample.warned
+        let json = try JSON(HealthReport.json(of: report.checks).dropLast())
+        #expect(json["status"]?.string == "warning")
+        #expect(json["checks"]?["disk"]?["ok"]?.bool == true)
+        #expect(json["checks"]?["disk"]?["level"]?.string == "warning")
+        #expect(json["checks"]?.object?.count == report.checks.count)
+        #expect(Sample.broken.readinessChecks.map(\.name) == ["onion", "outbox"])
+        #expect(Sample.broken.readinessChecks.level == .failing)
+        #expect(Sample.warned.readinessChecks.level == .ok)
+    }
+}
