@@ -123,6 +123,7 @@ final class ChaosWorld {
         guard let node else { return nil }
         if let exit = node.exit { books.violate("the node ended by itself: \(exit)") }
         let exit = await node.end(by: signal)
+        for line in node.indiscretions { books.violate("the log tells what nobody may know: \(line)") }
         log += node.lines
         self.node = nil
         return exit

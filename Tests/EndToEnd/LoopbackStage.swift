@@ -68,6 +68,8 @@ final class LoopbackStage {
 
     func close() async {
         if node?.exit == nil { await node?.stop() }
+        let indiscretions = node?.indiscretions ?? []
+        #expect(indiscretions.isEmpty, "the log tells what nobody may know")
         await world.close()
     }
 }

@@ -55,6 +55,8 @@ import Wire
 
         func close() async {
             await node.stop()
+            let indiscretions = node.indiscretions
+            #expect(indiscretions.isEmpty, "the log tells what nobody may know")
             await world.close()
         }
     }

@@ -155,6 +155,7 @@ package final class GatewaySimulator {
         case .answered(let answer): return answer
         case .accepted(let deviceToken, let answer):
             figures.accepted += 1
+            if keepsBook { SentValues.shared.add(deviceToken) }
             let phone = phones[deviceToken]
             if keepsBook || phone != nil || onAccepted != nil {
                 let push = AcceptedPush(

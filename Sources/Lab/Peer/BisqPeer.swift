@@ -84,6 +84,7 @@ package final class BisqPeer {
         if let end { throw end }
         guard conversations[request.uid] == nil else { throw .uidInUse }
         conversations[request.uid] = Conversation(expected: request.awaitsOutcome ? 2 : 1)
+        SentValues.shared.add(request)
         write(.notificationRequest(request))
     }
 

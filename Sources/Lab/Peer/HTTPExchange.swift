@@ -39,6 +39,7 @@ package final class HTTPExchange: StreamHandler {
         to request: HTTPRequest, host: String, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
         deadline: Duration = .seconds(120)
     ) async throws(HTTPExchangeError) -> HTTPResponse {
+        SentValues.shared.add(request)
         let connection: (stream: Stream, unread: [UInt8])
         do {
             connection = try await route.dial(attemptTimeout: attemptTimeout, deadline: deadline)

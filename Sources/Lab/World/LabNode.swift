@@ -8,6 +8,8 @@ package final class LabNode {
     /// What it wrote to its output and its log.
     package private(set) var lines: [String] = []
     package private(set) var exit: ChildExit?
+    /// Lines of it that hold a device token, a uid or a message; there must be none.
+    package var indiscretions: [String] { SentValues.shared.lines(in: lines) }
     private var waiting: [(isDone: (LabNode) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// - Parameters:

@@ -1,7 +1,8 @@
 import Glibc
 import Logging
 
-/// Writes each event as one line to standard error, as text or as a JSON object.
+/// Writes each event as one line to standard error, as text or as a JSON object. What repeats is held back: see
+/// ``RepeatGate``.
 ///
 /// The message is the event's name, the metadata are its facts. Times are whole seconds. What must never be logged
 /// (tokens, keys, uids, messages, peers' addresses) is kept out by those who log.
@@ -9,6 +10,8 @@ struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     let format: Settings.Log.Format
+    /// Shared by the copies of this value.
+    private let gate = LogGate()
 
     init(level: Logger.Level, format: Settings.Log.Format) {
         logLevel = level
@@ -21,9 +24,13 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let facts = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+        var facts = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
             .map { ($0.key, "\($0.value)") }
-        let time = LineLogHandler.timestamp(of: Glibc.time(nil))
+        let now = Glibc.time(nil)
+        let whole = "\(event.level) \(event.message) \(facts)"
+        guard let heldBack = gate.pass(whole, at: Int64(now)) else { return }
+        if heldBack > 0 { facts.append(("held_back", "\(heldBack)")) }
+        let time = LineLogHandler.timestamp(of: now)
         let line: String
         switch format {
         case .text:
@@ -77,5 +84,26 @@ struct LineLogHandler: LogHandler {
             }
         }
         return result + "\""
+    }
+}
+
+/// One gate for all threads.
+///
+/// `@unchecked Sendable`: `gate` is guarded by `mutex`.
+private final class LogGate: @unchecked Sendable {
+    private var gate = RepeatGate()
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() { pthread_mutex_init(mutex, nil) }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func pass(_ line: String, at now: Int64) -> Int? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return gate.pass(line, at: now)
     }
 }

@@ -1,0 +1,61 @@
+import HTTP1
+import JSON
+import Reactor
+import Wire
+
+/// Every device token, uid and message that this process has sent to a node, or has seen a node deliver: none of them may
+/// ever stand in a node's log.
+@EventLoop
+package final class SentValues {
+    package static let shared = SentValues()
+
+    /// By their first eight bytes.
+    private var values: [UInt64: Set<String>] = [:]
+
+    /// Shorter ones could stand in a line by chance.
+    private static let shortest = 8
+
+    package func add(_ value: String) {
+        guard value.utf8.count >= SentValues.shortest else { return }
+        values[SentValues.start(of: Array(value.utf8)[...]), default: []].insert(value)
+    }
+
+    func add(_ request: MobileNotificationRequest) {
+        for value in [request.uid, request.deviceToken, request.message] { add(value) }
+    }
+
+    /// What a request of an HTTP client says: the words of its address but the first two, and its texts.
+    func add(_ request: HTTPRequest) {
+        for part in request.path.split(separator: "/").dropFirst(3) { add(String(part)) }
+        if let query = request.query {
+            for part in query.split(separator: "&") { add(String(part.drop { $0 != "=" }.dropFirst())) }
+        }
+        if let body = try? JSON(request.body) { add(body) }
+    }
+
+    func add(_ json: JSON) {
+        switch json {
+        case .string(let text): add(text)
+        case .array(let elements): for element in elements { add(element) }
+        case .object(let members): for (_, value) in members { add(value) }
+        case .null, .bool, .integer, .number: break
+        }
+    }
+
+    /// The lines that hold one of them.
+    package func lines(in log: [String]) -> [String] {
+        log.filter { line in
+            let bytes = Array(line.utf8)
+            guard bytes.count >= SentValues.shortest else { return false }
+            return (0...bytes.count - SentValues.shortest).contains { offset in
+                values[SentValues.start(of: bytes[offset...])]?.contains { value in
+                    bytes[offset...].starts(with: value.utf8)
+                } ?? false
+            }
+        }
+    }
+
+    private static func start(of bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.prefix(shortest).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
