@@ -5,8 +5,8 @@ import Relay
 
 /// Carries out what the ``Relay/Pipeline`` decides: commits to the outbox, sends by the gateways, answers the doors.
 ///
-/// Submissions that come while a commit runs go into the next one. A sender is told `stored` only after the commit
-/// that holds its notification has returned.
+/// Changes of the outbox are gathered while a commit runs and while the loop has other work, and go into the next one. A
+/// sender is told `stored` only after the commit that holds its notification has returned.
 @EventLoop
 package final class Dispatcher {
     /// Tells a sender; called once, and when the outcome was asked for and is not yet known, again: with the end, and
@@ -48,7 +48,7 @@ package final class Dispatcher {
     private var isStopping = false
     private var inFlight = 0
 
-    private var commitSoon: EndOfTurn!
+    private var commitSoon: WhenIdle!
     private var pumpSoon: EndOfTurn!
     private var commitAgain: Timer!
     private var housekeeping: Timer!
@@ -56,6 +56,8 @@ package final class Dispatcher {
     /// How long identities and dead tokens are remembered.
     private let memory: Memory
     private static let retryWhenOutboxFails: Duration = .seconds(5)
+    /// A commit costs as much as ten notifications in it: a busy loop gathers more of them.
+    private static let longestGathering: Duration = .milliseconds(2)
     private static let retryCommit: Duration = .seconds(1)
     private static let mostListeners = 8
     private static let housekeepingInterval: Duration = .seconds(15)
@@ -77,7 +79,7 @@ package final class Dispatcher {
         self.digester = digester
         self.memory = memory
         self.log = log
-        commitSoon = EndOfTurn { [unowned self] in startCommitting() }
+        commitSoon = WhenIdle(patience: Dispatcher.longestGathering) { [unowned self] in startCommitting() }
         pumpSoon = EndOfTurn { [unowned self] in pump() }
         commitAgain = Timer { [unowned self] in startCommitting() }
         housekeeping = Timer { [unowned self] in keepHouse() }
@@ -149,34 +151,33 @@ package final class Dispatcher {
     private func startCommitting() {
         guard !isClosed, !isCommitting, pipeline.hasChanges else { return }
         isCommitting = true
-        Task { await commitWhileThereAreChanges() }
+        Task { await commit() }
     }
 
-    private func commitWhileThereAreChanges() async {
-        while !isClosed, pipeline.hasChanges {
-            let changes = pipeline.takeChanges()
-            let tickets = tickets
-            let untold = untold
-            self.tickets = []
-            self.untold = []
-            let begun = EventLoop.monotonicNanoseconds
-            do throws(OutboxError) {
-                let results = try await outbox.commit(changes)
-                let now = Instant.now
-                commitFigures.done += 1
-                commitFigures.time.add(now.monotonicNanoseconds - begun)
-                if outboxFault != nil { log.notice("outbox.recovered") }
-                outboxFault = nil
-                for (ticket, result) in zip(tickets, results) { settle(ticket, result, at: now) }
-                for (sequence, ending) in untold { tell(sequence, ending) }
-            } catch {
-                self.untold = untold + self.untold
-                keepWhatMustNotBeLost(of: changes, tickets: tickets, after: error)
-                break
-            }
+    private func commit() async {
+        let changes = pipeline.takeChanges()
+        let tickets = tickets
+        let untold = untold
+        self.tickets = []
+        self.untold = []
+        let begun = EventLoop.monotonicNanoseconds
+        do throws(OutboxError) {
+            let results = try await outbox.commit(changes)
+            isCommitting = false
+            let now = Instant.now
+            commitFigures.done += 1
+            commitFigures.time.add(now.monotonicNanoseconds - begun)
+            if outboxFault != nil { log.notice("outbox.recovered") }
+            outboxFault = nil
+            for (ticket, result) in zip(tickets, results) { settle(ticket, result, at: now) }
+            for (sequence, ending) in untold { tell(sequence, ending) }
             pump()
+            if pipeline.hasChanges { commitSoon.schedule() }
+        } catch {
+            isCommitting = false
+            self.untold = untold + self.untold
+            keepWhatMustNotBeLost(of: changes, tickets: tickets, after: error)
         }
-        isCommitting = false
     }
 
     private func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
@@ -247,9 +248,13 @@ package final class Dispatcher {
     private func pump(_ runner: LaneRunner) {
         // While bodies are read, what would come next is among them.
         guard !isStopping, outboxFault == nil, !runner.isLoading else { return }
-        while runner.gateway.capacity > 0 {
-            switch pipeline.nextStep(in: runner.index, at: .now) {
-            case .send(let handle, let notification): send(handle, notification, by: runner)
+        let now = Instant.now
+        var room = runner.gateway.capacity
+        while room > 0 {
+            switch pipeline.nextStep(in: runner.index, at: now) {
+            case .send(let handle, let notification):
+                send(handle, notification, by: runner)
+                room -= 1
             case .load(let sequences): return load(sequences, for: runner)
             case .ended(let ended): end(ended)
             case .wait(let time):
@@ -266,9 +271,9 @@ package final class Dispatcher {
         runner.gateway.send(notification) { [self] outcome in
             inFlight -= 1
             count(outcome, of: runner)
-            let blocked = pipeline.blockedReason(lane: runner.index)
             let endings = pipeline.attemptEnded(handle, outcome, at: .now, using: &random)
-            if blocked != nil, pipeline.blockedReason(lane: runner.index) == nil {
+            if runner.isBlocked, pipeline.blockedReason(lane: runner.index) == nil {
+                runner.isBlocked = false
                 log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
             }
             for ended in endings { end(ended) }
@@ -282,6 +287,7 @@ package final class Dispatcher {
         case .deferred(let deferral): figures(of: runner.index) { $0.deferred.add(deferral.reason) }
         case .blocked(let reason):
             figures(of: runner.index) { $0.deferred.add(reason) }
+            runner.isBlocked = true
             guard pipeline.blockedReason(lane: runner.index) != reason else { return }
             log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
             tellHeld(reason, in: runner)
@@ -380,6 +386,8 @@ private final class LaneRunner {
     let gateway: any Gateway
     var timer: Timer!
     var isLoading = false
+    /// The operator has been told of something to mend.
+    var isBlocked = false
 
     init(lane: LaneID, index: Int, gateway: any Gateway) {
         self.lane = lane

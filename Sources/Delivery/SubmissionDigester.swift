@@ -14,10 +14,13 @@ package final class SubmissionDigester {
 
     func callAsFunction(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         // Each kind of digest begins with a byte of its own; the parts are told apart by a byte that none can hold.
-        let host = recipient.isSandbox ? "sandbox" : ""
-        write(UInt8(ascii: "t"), recipient.app, host, recipient.deviceToken)
+        begin(UInt8(ascii: "t"))
+        append(recipient.app)
+        append(recipient.isSandbox ? "sandbox" : "")
+        append(recipient.deviceToken)
         let token = digest(text)
-        write(UInt8(ascii: "c"), recipient.app, host, recipient.deviceToken)
+        // The same with the message behind it.
+        text[0] = UInt8(ascii: "c")
         switch submission.content {
         case .bisq(let content): append(content.message)
         case .prepared(let push): append(push.body)
@@ -25,7 +28,8 @@ package final class SubmissionDigester {
         let content = digest(text)
         var identity = content
         if let uid = submission.uid {
-            write(UInt8(ascii: "u"), uid)
+            begin(UInt8(ascii: "u"))
+            append(uid)
             identity = digest(text)
         }
         return SubmissionDigests(
@@ -34,10 +38,9 @@ package final class SubmissionDigester {
             content: Digest(high: content.high, low: content.low))
     }
 
-    private func write(_ kind: UInt8, _ parts: String...) {
+    private func begin(_ kind: UInt8) {
         text.removeAll(keepingCapacity: true)
         text.append(kind)
-        for part in parts { append(part) }
     }
 
     private func append(_ part: String) {

@@ -67,6 +67,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             preconditionFailure("no event loop: epoll is not to be had")
         }
         event_config_free(config)
+        // Before any event is made; those that are not told otherwise get the middle one.
+        event_base_priority_init(base, 3)
         self.base = base
         wakeDescriptor = onionbell_eventfd()
         precondition(wakeDescriptor >= 0, "no eventfd: errno \(errno)")

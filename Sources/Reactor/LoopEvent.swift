@@ -27,6 +27,9 @@ final class LoopEvent {
         precondition(event != nil, "out of memory for an event")
     }
 
+    /// Calls the action only when no other event is to be handled. Before the event is added.
+    func makeLast() { event_priority_set(event, 2) }
+
     isolated deinit { event_free(event) }
 
     func add(timeout: Duration? = nil) {
@@ -94,6 +97,38 @@ package final class EndOfTurn {
         guard !isScheduled else { return }
         isScheduled = true
         event.activate()
+    }
+}
+
+/// Calls its action once when the loop has nothing else to do, or when its patience is over: the place for what is the
+/// cheaper the more is gathered for it. It keeps nobody waiting while the loop is at rest.
+@EventLoop
+package final class WhenIdle {
+    private var event: LoopEvent!
+    private var deadline: Timer!
+    private let patience: Duration
+    private var isScheduled = false
+
+    package init(patience: Duration, _ action: @escaping @EventLoop () -> Void) {
+        self.patience = patience
+        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in run(action) }
+        event.makeLast()
+        deadline = Timer { [unowned self] in run(action) }
+    }
+
+    package func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        event.activate()
+        deadline.start(after: patience)
+    }
+
+    private func run(_ action: @EventLoop () -> Void) {
+        guard isScheduled else { return }
+        isScheduled = false
+        event.remove()
+        deadline.stop()
+        action()
     }
 }
 

@@ -64,7 +64,8 @@ package final class Stream {
     /// Nothing taken by the peer for that long, while something waits for it, ends the stream.
     package var sendTimeout: Duration? = .seconds(60)
 
-    private static let keptOutputCapacity = 4096
+    /// Bytes of room that stay allocated while nothing waits to be sent.
+    package var keptOutputCapacity = 4096
 
     init(_ descriptor: consuming Descriptor) {
         self.descriptor = descriptor
@@ -74,6 +75,8 @@ package final class Stream {
             self.descriptor.number, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
         readEvent = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
             [unowned self] what in
+            // Only now is it taken out of the loop: most pauses are over before anything comes.
+            guard isReading else { return readEvent.remove() }
             if Int32(what) & EV_READ != 0 { readAvailable() } else { end(.idle) }
         }
         readEvent.add()
@@ -100,7 +103,6 @@ package final class Stream {
     package func pauseReading() {
         guard isReading, isOpen else { return }
         isReading = false
-        readEvent.remove()
     }
 
     package func resumeReading() {
@@ -183,7 +185,7 @@ package final class Stream {
                 return
             }
         }
-        output.removeAll(keepingCapacity: output.capacity <= Stream.keptOutputCapacity)
+        output.removeAll(keepingCapacity: output.capacity <= keptOutputCapacity)
         sentCount = 0
         if closesWhenFlushed {
             finishSending()
