@@ -199,7 +199,12 @@ private struct JSONReader {
     }
 
     private mutating func skipSpace() {
-        while offset < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[offset]) { offset += 1 }
+        while offset < text.count {
+            switch text[offset] {
+            case 0x20, 0x09, 0x0A, 0x0D: offset += 1
+            case _: return
+            }
+        }
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {

@@ -47,6 +47,7 @@ struct DeadTokens: Sendable {
 
     /// The same for a notification that is stored by now: of those that came together one goes through.
     mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> Int64? {
+        guard !graves.isEmpty else { return nil }
         if let since = since(token, at: now) { return since }
         graves[token]?.nextTry = now.monotonicNanoseconds + DeadTokens.retryAfter.nanoseconds
         return nil
@@ -64,7 +65,9 @@ struct DeadTokens: Sendable {
     /// The gateway has taken a notification for it.
     ///
     /// - Returns: Whether it was called dead.
-    mutating func revive(_ token: Digest) -> Bool { graves.removeValue(forKey: token) != nil }
+    mutating func revive(_ token: Digest) -> Bool {
+        !graves.isEmpty && graves.removeValue(forKey: token) != nil
+    }
 
     mutating func forget(buriedBefore: Int64) {
         graves = graves.filter { $0.value.told.buriedAt >= buriedBefore }

@@ -95,10 +95,10 @@ struct Delivery: Sendable {
     }
 
     private mutating func makeReady(_ slot: Slot) {
-        let entry = entries[slot]
         entries[slot].state = .ready
-        tidy(entry.lane)
-        lanes[entry.lane].addReady(slot, sequence: entry.sequence, isUrgent: entry.isUrgent)
+        let lane = entries[slot].lane
+        tidy(lane)
+        lanes[lane].addReady(slot, sequence: entries[slot].sequence, isUrgent: entries[slot].isUrgent)
     }
 
     /// Neither this one nor those behind it are sent before then.
@@ -130,34 +130,38 @@ struct Delivery: Sendable {
 
     /// Takes a notification out of the books; the next one of its token becomes ready.
     mutating func remove(_ slot: Slot) {
-        let entry = entries[slot]
-        slots[entry.sequence] = nil
-        if entry.state != .storing { unlink(slot, of: entry) }
+        slots[entries[slot].sequence] = nil
+        if entries[slot].state != .storing { unlink(slot) }
         entries[slot].state = .free
         entries[slot].body = nil
         entries[slot].next = nil
         free.append(slot)
     }
 
-    private mutating func unlink(_ slot: Slot, of entry: Entry) {
-        guard var queue = queues[entry.token] else { return }
+    private mutating func unlink(_ slot: Slot) {
+        let token = entries[slot].token
+        guard var queue = queues[token] else { return }
         if queue.head == slot {
-            guard let next = entry.next else {
-                queues[entry.token] = nil
+            guard let next = entries[slot].next else {
+                queues[token] = nil
                 return
             }
             queue.head = next
-            queues[entry.token] = queue
+            queues[token] = queue
             // The gateway asked to spare the device, not this notification.
-            if entry.state == .postponed { postpone(next, until: queue.notBefore) } else { makeReady(next) }
+            if entries[slot].state == .postponed {
+                postpone(next, until: queue.notBefore)
+            } else {
+                makeReady(next)
+            }
             return
         }
         var before = queue.head
         while let next = entries[before].next, next != slot { before = next }
-        entries[before].next = entry.next
+        entries[before].next = entries[slot].next
         if queue.tail == slot {
             queue.tail = before
-            queues[entry.token] = queue
+            queues[token] = queue
         }
     }
 

@@ -155,10 +155,10 @@ package struct Pipeline: Sendable {
     }
 
     private func slot(of handle: Handle, in state: Delivery.State) -> Int {
-        let entry = delivery.entries[handle.slot]
         precondition(
-            entry.isCurrent(handle.sequence, state),
-            "notification \(handle.sequence) is told of as \(state); its place is \(entry.state)")
+            delivery.entries[handle.slot].isCurrent(handle.sequence, state),
+            "notification \(handle.sequence) is told of as \(state); "
+                + "its place is \(delivery.entries[handle.slot].state)")
         return handle.slot
     }
 
@@ -192,14 +192,15 @@ package struct Pipeline: Sendable {
         guard let slot = delivery.takeNext(lane: lane, at: time) else {
             return delivery.nextDue(lane: lane).map { .wait(until: $0) } ?? .idle
         }
-        let entry = delivery.entries[slot]
-        guard entry.deadline > time else {
+        guard delivery.entries[slot].deadline > time else {
             return .ended(finish(slot, .expired))
         }
-        guard let body = entry.body else { return .load(load(from: slot, lane: lane, at: time)) }
+        guard let body = delivery.entries[slot].body else {
+            return .load(load(from: slot, lane: lane, at: time))
+        }
         delivery.setState(.inFlight, of: slot)
         delivery.withLane(lane) { $0.began() }
-        return .send(Handle(slot: slot, sequence: entry.sequence), body.notification)
+        return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body.notification)
     }
 
     private mutating func load(from first: Int, lane: Int, at time: Int64) -> [Int64] {
@@ -332,9 +333,8 @@ package struct Pipeline: Sendable {
     /// Ends what has expired. To be called now and then: what expires unsent is only noticed here.
     package mutating func expire(at now: Instant) -> [End] {
         delivery.entries.indices.filter { slot in
-            let entry = delivery.entries[slot]
-            guard entry.deadline <= now.monotonicNanoseconds else { return false }
-            switch entry.state {
+            guard delivery.entries[slot].deadline <= now.monotonicNanoseconds else { return false }
+            switch delivery.entries[slot].state {
             case .queued, .ready, .postponed: return true
             case .storing, .loading, .inFlight, .free: return false
             }
@@ -353,16 +353,17 @@ package struct Pipeline: Sendable {
     // MARK: Leaving
 
     private mutating func finish(_ slot: Int, _ ending: Ending) -> End {
-        let entry = delivery.entries[slot]
-        changes.append(.finish(sequence: entry.sequence, ending))
+        let end = End(
+            sequence: delivery.entries[slot].sequence, ending: ending, lane: delivery.entries[slot].lane,
+            acceptedAt: delivery.entries[slot].acceptedAt)
+        changes.append(.finish(sequence: end.sequence, ending))
         leave(slot)
-        return End(sequence: entry.sequence, ending: ending, lane: entry.lane, acceptedAt: entry.acceptedAt)
+        return end
     }
 
     private mutating func leave(_ slot: Int) {
-        let entry = delivery.entries[slot]
         dropBody(of: slot)
-        admission.release(token: entry.token, size: entry.size)
+        admission.release(token: delivery.entries[slot].token, size: delivery.entries[slot].size)
         delivery.remove(slot)
     }
 

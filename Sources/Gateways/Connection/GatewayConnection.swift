@@ -75,6 +75,8 @@ final class GatewayConnection {
             guard !hasEnded else { return stream.close() }
             self.stream = stream
             stream.handler = self
+            // Busy or not, there are few of them.
+            stream.keptOutputCapacity = GatewayConnection.longestOutput
         } catch {
             return end(.broken(reason: "\(error)"))
         }
