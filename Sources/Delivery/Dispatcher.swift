@@ -124,26 +124,36 @@ package final class Dispatcher {
     ///   - door: Where it came in: see ``door(_:)``.
     ///   - awaitsOutcome: Whether `reply` wants to hear the end as well.
     ///   - reply: Called before this returns when nothing is stored, else after the commit.
+    /// - Returns: Under which id ``state(of:)`` knows it once it is stored.
+    @discardableResult
     package func submit(
         _ submission: Submission, from door: DoorCounter, awaitsOutcome: Bool, reply: @escaping Reply
-    ) {
+    ) -> NotificationID? {
         guard !isStopping else {
             let receipt = Receipt.busy(.node(retryAfter: Dispatcher.retryWhenOutboxFails))
             door.count(receipt, after: 0)
-            return reply(receipt)
+            reply(receipt)
+            return nil
         }
         let now = Instant.now
         switch pipeline.submit(submission, at: now, digests: { digester(submission, to: $0) }) {
         case .answered(let receipt):
             door.count(receipt, after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
             reply(receipt)
+            return nil
         case .storing(let handle):
             tickets.append(
                 Ticket(
                     handle: handle, door: door, submittedAt: now.monotonicNanoseconds,
                     awaitsOutcome: awaitsOutcome, reply: reply))
             commitSoon.schedule()
+            return pipeline.id(of: handle)
         }
+    }
+
+    /// What became of a notification; `nil` when it is not known, or not any more.
+    package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {
+        try await outbox.state(of: id.identity)
     }
 
     // MARK: The outbox

@@ -14,6 +14,27 @@ package struct NotificationID: Hashable, Sendable {
         self.init(high: digests.identity.high, low: digests.identity.low)
     }
 
+    /// As ``uuid`` has written it, and in no other way.
+    package init?(uuid text: some StringProtocol) {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard digits.count == 32, text.utf8.count == 36 else { return nil }
+        var words: [UInt64] = [0, 0]
+        for (index, digit) in digits.enumerated() {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            case _: return nil
+            }
+            words[index / 16] = words[index / 16] << 4 | UInt64(value)
+        }
+        self.init(high: words[0], low: words[1])
+        guard uuid == text else { return nil }
+    }
+
+    /// The digest of the identity that it was made of.
+    package var identity: Digest { Digest(high: high, low: low) }
+
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
     package var uuid: String {
         var text: [UInt8] = []

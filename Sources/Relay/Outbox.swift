@@ -40,6 +40,12 @@ package enum StoreResult: Equatable, Sendable {
     case conflict
 }
 
+/// What is known of a notification.
+package enum NotificationState: Equatable, Sendable {
+    case waiting
+    case ended(Ending)
+}
+
 /// A waiting row without its body, as read at start.
 package struct WaitingRow: Equatable, Sendable {
     package let sequence: Int64
@@ -99,6 +105,9 @@ package protocol Outbox: Sendable {
 
     /// The notifications with these sequence numbers that are still waiting.
     func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification]
+
+    /// What became of the notification of that identity; `nil` when it is not known, or not any more.
+    func state(of identity: Digest) async throws(OutboxError) -> NotificationState?
 
     /// Ends its work; nothing may be asked of it afterwards.
     func close() async

@@ -119,6 +119,11 @@ package struct Pipeline: Sendable {
         return .storing(Handle(slot: slot, sequence: sequence))
     }
 
+    /// The id of one that is on its way into the outbox: a repetition has that of the first.
+    package func id(of handle: Handle) -> NotificationID? {
+        delivery.entries[handle.slot].body?.notification.id
+    }
+
     /// The outbox has answered for one submission.
     ///
     /// - Returns: What to tell the sender.

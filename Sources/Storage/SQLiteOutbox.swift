@@ -53,6 +53,10 @@ package actor SQLiteOutbox: Outbox {
         try translated { (store) throws(SQLiteError) in try store.notifications(sequences) }
     }
 
+    package func state(of identity: Digest) throws(OutboxError) -> NotificationState? {
+        try translated { (store) throws(SQLiteError) in try store.state(of: identity) }
+    }
+
     // MARK: Tables of doors
 
     /// Makes a door's tables, or brings them up to date. Before anything is asked of them.

@@ -235,16 +235,32 @@ final class Store {
         defer { findIdentity.reset() }
         guard try findIdentity.step(), Digest(findIdentity.pair(0)) == digests.identity else { return nil }
         guard Digest(findIdentity.pair(1)) == digests.content else { return .conflict }
-        if findIdentity.integer(5) != 0 { return .alreadyWaiting(sequence: sequence) }
+        switch try presentState() {
+        case .waiting: return .alreadyWaiting(sequence: sequence)
+        case .ended(let ending): return .alreadyEnded(ending)
+        }
+    }
+
+    func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {
+        guard let sequence = known[identity] else { return nil }
+        try findIdentity.bind(1, sequence)
+        defer { findIdentity.reset() }
+        guard try findIdentity.step(), Digest(findIdentity.pair(0)) == identity else { return nil }
+        return try presentState()
+    }
+
+    /// Of the row that `findIdentity` stands on.
+    private func presentState() throws(SQLiteError) -> NotificationState {
+        if findIdentity.integer(5) != 0 { return .waiting }
         // Nothing is written down for the usual end.
-        guard !findIdentity.isNull(2) else { return .alreadyEnded(.delivered) }
+        guard !findIdentity.isNull(2) else { return .ended(.delivered) }
         let detail = findIdentity.isNull(4) ? nil : findIdentity.text(4)
         guard
             let ending = Ending(code: findIdentity.integer(2), reason: findIdentity.text(3), detail: detail)
         else {
             throw SQLiteError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
         }
-        return .alreadyEnded(ending)
+        return .ended(ending)
     }
 
     private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {

@@ -214,6 +214,9 @@ final class Receipts {
         func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
             try await real.notifications(sequences)
         }
+        func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
+            try await real.state(of: identity)
+        }
         func close() async { await real.close() }
     }
 

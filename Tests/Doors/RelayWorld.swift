@@ -16,15 +16,19 @@ import TLS
 final class RelayWorld {
     nonisolated static let bisq1Topic = "bisqremote.joachimneumann.com"
     nonisolated static let bisq2Topic = "bisq.mobile.client.BisqConnect"
+    /// Of the vectors.
+    nonisolated static let webPushTopic = "org.example.kacjdubq"
 
     struct Options {
         var door = BisqRelayDoor.Settings()
+        var webPush = WebPushSettings()
         var http = HTTPServer.Settings()
         var limits = Admission.Limits()
         var withNotification = false
         /// Those of Apple's, with their topics.
         var apps: [(name: String, topic: String)] = [
             ("bisq1-ios", RelayWorld.bisq1Topic), ("bisq2-ios", RelayWorld.bisq2Topic),
+            ("web-push-ios", RelayWorld.webPushTopic),
         ]
         /// Further topics that Apple lets these apps push to.
         var topics: [String] = []
@@ -33,6 +37,9 @@ final class RelayWorld {
         init() {
             door.bisq1.ios = "bisq1-ios"
             door.bisq2.ios = "bisq2-ios"
+            webPush.relay.ios = "web-push-ios"
+            webPush.relay.android = "android"
+            webPush.pushApp = "web-push-ios"
             limits.tokenBurst = 100_000
             limits.waitingPerToken = 100_000
         }
@@ -84,6 +91,7 @@ final class RelayWorld {
             outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])), log: log)
         let trust = TLSTrust.authorities(pem: try lab.authorityPEM())
         let key = try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM())
+        var figures: [LaneID: @EventLoop () -> GatewayFigures] = [:]
         for (name, topic) in options.apps {
             let both = try APNsGateway.both(
                 APNsSettings(
@@ -91,6 +99,9 @@ final class RelayWorld {
                     sandboxURL: try GatewayURL(sandbox.url), trust: trust), log: log)
             dispatcher.add(both.production, for: LaneID(app: name, isSandbox: false))
             dispatcher.add(both.sandbox, for: LaneID(app: name, isSandbox: true))
+            let (production, sandbox) = both
+            figures[LaneID(app: name, isSandbox: false)] = { production.figures }
+            figures[LaneID(app: name, isSandbox: true)] = { sandbox.figures }
             both.production.start()
             both.sandbox.start()
         }
@@ -105,7 +116,10 @@ final class RelayWorld {
         try await dispatcher.start()
 
         let door = BisqRelayDoor(settings: options.door, dispatcher: dispatcher)
-        server = HTTPServer(settings: options.http) { door.answer($0, respond: $1) }
+        let webPush = WebPushDoor(settings: options.webPush, dispatcher: dispatcher) { [figures] lane in
+            figures[lane]?().refusedTokensInARow ?? 0
+        }
+        server = HTTPServer(settings: options.http, doors: [door, webPush])
         endpoint = try server.open(on: .host("127.0.0.1", port: 0))
         self.dispatcher = dispatcher
         for simulator in [apple, sandbox, google] {
@@ -149,6 +163,9 @@ actor FaultyOutbox: Outbox {
     }
     func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Relay.Notification] {
         try await real.notifications(sequences)
+    }
+    func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
+        try await real.state(of: identity)
     }
     func close() async { await real.close() }
 }

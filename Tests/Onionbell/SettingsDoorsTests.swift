@@ -23,4 +23,50 @@ import Testing
     func whatIsNoPlaceIsRefused(text: String) {
         #expect(DoorPlace(text) == nil)
     }
+
+    @Test func aDoorHasItsPlacesAppsAndLimits() throws {
+        let read = try settings(
+            """
+            apps:
+              - {name: a, gateway: apns, topic: t}
+              - {name: b, gateway: fcm}
+            doors:
+              https: {certificate_file: /c, key_file: /k}
+              web_push:
+                listen: [onion:80, 127.0.0.1:8080, "https://0.0.0.0:443"]
+                ios: a
+                android: b
+                push_ios: a
+                requests: 7
+            """
+        ).doors
+        #expect(
+            read.webPush.door.listen.map(\.description) == [
+                "onion:80", "127.0.0.1:8080", "https://0.0.0.0:443",
+            ])
+        #expect(read.webPush.door.limits.requests == 7)
+        #expect(read.webPush.settings.relay.ios == "a" && read.webPush.settings.relay.android == "b")
+        #expect(try !settings("").doors.webPush.door.isOn)
+    }
+
+    @Test(arguments: [
+        (
+            "[onion:80, onion:80]",
+            """
+            must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
+            unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
+            """
+        ),
+        ("[onion:9999]", "onion:9999 is the port of the peers (onion.peer_port)"),
+        (
+            "['https://0.0.0.0:443']",
+            "https://0.0.0.0:443 needs doors.https.certificate_file and key_file"
+        ),
+    ])
+    func whereADoorCannotBeServedIsAFault(listen: String, problem: String) {
+        #expect(
+            faults("doors:\n  web_push:\n    listen: \(listen)\n") == [
+                "line 3: doors.web_push.listen: \(problem)"
+            ])
+    }
 }

@@ -6,7 +6,20 @@ import Testing
     /// A single-valued key: a value for the file, another for the environment, and where it can be seen.
     typealias Key = (key: String, file: String, variable: String, value: @Sendable (Settings) -> String)
 
-    private static let keys = ownKeys + SettingsStatusTests.keys
+    private static let keys = ownKeys + webPushKeys + SettingsStatusTests.keys
+
+    private static let webPushKeys: [Key] = [
+        ("doors.web_push.ios", "a", "b", { $0.doors.webPush.settings.relay.ios }),
+        ("doors.web_push.android", "c", "d", { $0.doors.webPush.settings.relay.android }),
+        ("doors.web_push.push_ios", "a", "b", { $0.doors.webPush.settings.pushApp }),
+        (
+            "doors.web_push.outcome_deadline", "3", "4",
+            { "\($0.doors.webPush.settings.outcomeDeadline.components.seconds)" }
+        ),
+        ("doors.web_push.requests", "3", "4", { "\($0.doors.webPush.door.limits.requests)" }),
+        ("doors.web_push.rate", "3", "4", { "\($0.doors.webPush.door.limits.rate)" }),
+        ("doors.web_push.body_bytes", "2000", "3000", { "\($0.doors.webPush.door.limits.body)" }),
+    ]
 
     private static let ownKeys: [Key] = [
         ("state_directory", "/a", "/b", { $0.stateDirectory }),

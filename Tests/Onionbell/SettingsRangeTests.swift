@@ -22,6 +22,10 @@ import Testing
         ("http.connections", 1, 1_000_000),
         ("http.request_deadline", 1, 3600),
         ("http.idle_timeout", 1, 86400),
+        ("doors.web_push.outcome_deadline", 0, 8),
+        ("doors.web_push.requests", 1, 1_000_000),
+        ("doors.web_push.rate", 1, 1_000_000),
+        ("doors.web_push.body_bytes", 1024, 1_048_576),
         ("limits.token_burst", 1, 1_000_000),
         ("limits.waiting_per_token", 1, 1_000_000),
         ("limits.waiting", 1, 10_000_000),
@@ -38,7 +42,8 @@ import Testing
             "\(lowest - 1)", "\(highest + 1)", "-1", "99999999999999999999", "0x10", "1 000", "\"\"",
         ] {
             let found = faults(yaml(key, value))
-            #expect(found.count == 1 && found[0].hasPrefix("line 2: \(key): "), "\(value): \(found)")
+            let line = key.split(separator: ".").count
+            #expect(found.count == 1 && found[0].hasPrefix("line \(line): \(key): "), "\(value): \(found)")
             #expect(found.first?.hasSuffix("from \(lowest) to \(highest)") == true, "\(value): \(found)")
         }
     }
@@ -117,6 +122,7 @@ import Testing
 
     private func yaml(_ key: String, _ value: String) -> String {
         let parts = key.split(separator: ".")
-        return "\(parts[0]):\n  \(parts[1]): \(value)\n"
+        let lines = parts.enumerated().map { String(repeating: "  ", count: $0.offset) + "\($0.element):" }
+        return lines.joined(separator: "\n") + " \(value)\n"
     }
 }

@@ -75,33 +75,9 @@ package final class BisqRelayDoor: HTTPDoor {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
         }
-        let verdict = Verdict(respond, deadline: settings.outcomeDeadline)
+        let verdict = OutcomeWait(deadline: settings.outcomeDeadline) { receipt, _ in
+            respond(RelayPostForm.response(to: receipt))
+        }
         dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }
-    }
-
-    /// Answers a POST once: with the end if it comes in time, else with what is known then. Keeps itself until it has,
-    /// also when the dispatcher has no ear for the end any more.
-    @EventLoop
-    private final class Verdict {
-        private var respond: (@EventLoop (HTTPResponse) -> Void)?
-        private var timer: Timer?
-        private let deadline: Duration
-
-        init(_ respond: @escaping @EventLoop (HTTPResponse) -> Void, deadline: Duration) {
-            self.respond = respond
-            self.deadline = deadline
-            timer = Timer { [self] in answer(.stored) }
-        }
-
-        func take(_ receipt: Receipt) {
-            // Stored: from here on the node is responsible, whatever the gateway says later.
-            if receipt == .stored { timer?.start(after: deadline) } else { answer(receipt) }
-        }
-
-        private func answer(_ receipt: Receipt) {
-            timer = nil
-            respond?(RelayPostForm.response(to: receipt))
-            respond = nil
-        }
     }
 }

@@ -114,3 +114,13 @@ final class DoorListeners {
         for server in servers { await server.close() }
     }
 }
+
+extension DoorListeners.PlacedDoor {
+    /// One with the settings that every door for other senders than Bisq's has.
+    @EventLoop
+    init(_ door: any HTTPDoor, _ settings: Settings.Door) {
+        self.init(
+            door: LimitedDoor(door, limits: settings.limits), places: settings.listen,
+            body: settings.limits.body)
+    }
+}

@@ -175,11 +175,17 @@ final class RelayNode {
             door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
             body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(door: ownDoors, places: places, body: 0)
+        let webPush = DoorListeners.PlacedDoor(
+            WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
+                [unowned self] lane in
+                lanes.first { $0.id == lane }?.figures().refusedTokensInARow ?? 0
+            },
+            settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, log: log)
         statusStream = status.stream
         return try status.openStream(settings.status.streamPlaces)
-            + (try listeners?.open([own, bisq] + status.placed) ?? [])
+            + (try listeners?.open([own, bisq, webPush] + status.placed) ?? [])
     }
 
     private func open(

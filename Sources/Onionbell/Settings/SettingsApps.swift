@@ -35,7 +35,7 @@ extension Settings {
     }
 
     /// The name of an app with this gateway, or nothing.
-    private func app(
+    func app(
         _ key: String, of gateway: GatewayKind, _ names: [String], in section: SettingsReader.Section
     ) -> String {
         let name = section.identifier(key)

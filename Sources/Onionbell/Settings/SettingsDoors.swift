@@ -57,6 +57,7 @@ extension Settings {
         /// What the `https://` listeners show, in PEM; empty as long as there are none.
         var certificateFile = ""
         var keyFile = ""
+        var webPush = WebPush()
     }
 
     mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
@@ -66,6 +67,7 @@ extension Settings {
         https.refuseUnknownKeys()
         read(gorush: section.section("gorush"), names)
         read(status: section.section("status"), names)
+        doors.webPush = webPush(section.section("web_push"), names)
         section.refuseUnknownKeys()
     }
 

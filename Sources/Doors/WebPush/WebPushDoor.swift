@@ -1,0 +1,98 @@
+import Delivery
+import HTTP1
+import Reactor
+import Relay
+
+/// Web Push for phones without a push service of the web: Mastodon and its relatives post encrypted messages here, and
+/// the phone's app gets them by Apple or Google (the relays DagAgren/toot-relay, mastodon/webpush-apn-relay,
+/// mastodon/webpush-fcm-relay, metabolist/metatext-apns).
+///
+/// Mastodon deletes a subscription at any 4xx but 408 and 429 (`web/push_notification_worker.rb`). So a 4xx is only what
+/// can never be delivered: a dead device, a message that is too long or that no app can read. A fault of ours, of the
+/// operator's credentials or of the gateway's is not the subscriber's: 5xx with a time to come again, or no fault at
+/// all, since what was stored is delivered later.
+@EventLoop
+package final class WebPushDoor: HTTPDoor {
+    private let settings: WebPushSettings
+    private let dispatcher: Dispatcher
+    private let figures: DoorFigures
+    private let refusedInARow: @EventLoop (LaneID) -> Int
+
+    /// So many devices refused in a row, with none accepted between them, speak against the settings and not against the
+    /// next device.
+    private static let doubt = 3
+
+    /// - Parameter refusedInARow: How many devices a lane's gateway has refused in a row.
+    package init(
+        settings: WebPushSettings, dispatcher: Dispatcher, refusedInARow: @escaping @EventLoop (LaneID) -> Int
+    ) {
+        self.settings = settings
+        self.dispatcher = dispatcher
+        self.refusedInARow = refusedInARow
+        figures = dispatcher.door("web_push")
+    }
+
+    package func matches(path: String) -> Bool { WebPushRoute.isOurs(path) }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        let route = WebPushRoute(path: request.path, query: request.query)
+        switch route {
+        case .relay, .push: push(request, route, respond)
+        case .state(let id): tellState(of: id, request, respond)
+        case .health:
+            guard WebPushDoor.isGet(request) else { return respond(.methodNotAllowed("GET, HEAD")) }
+            respond(HTTPResponse(status: dispatcher.outboxFault == nil ? 200 : 503))
+        case .unknown: respond(HTTPResponse(status: 404, text: "no such endpoint"))
+        }
+    }
+
+    private static func isGet(_ request: HTTPRequest) -> Bool {
+        request.method == "GET" || request.method == "HEAD"
+    }
+
+    private func push(
+        _ request: HTTPRequest, _ route: WebPushRoute, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
+        // No encoding makes it shorter, so it need not be encoded to see that it is too long.
+        guard request.body.count <= Validator.payloadLimit else {
+            return respond(WebPushAnswer.response(to: .refused(.messageTooLarge), on: route))
+        }
+        let submission: Submission
+        do throws(WebPushMessage.Fault) {
+            let message = try WebPushMessage(request)
+            guard
+                let read = WebPushSubmission.make(
+                    message, to: route, settings, now: EventLoop.unixMilliseconds)
+            else {
+                return respond(WebPushAnswer.response(to: .refused(.unknownApp), on: route))
+            }
+            submission = read
+        } catch {
+            return respond(HTTPResponse(status: error.status, text: error.text))
+        }
+        let lane = LaneID(app: submission.app, isSandbox: submission.platform == .iosDev)
+        let verdict = OutcomeWait(deadline: settings.outcomeDeadline) { [refusedInARow] receipt, id in
+            // Refused by the gateway, that is: what is refused here has no id.
+            var isDoubtful = false
+            if case .ended(.refused) = receipt, id != nil {
+                isDoubtful = refusedInARow(lane) > WebPushDoor.doubt
+            }
+            respond(WebPushAnswer.response(to: receipt, state: id, isDoubtful: isDoubtful, on: route))
+        }
+        verdict.id = dispatcher.submit(submission, from: figures, awaitsOutcome: true) { verdict.take($0) }
+    }
+
+    private func tellState(
+        of id: NotificationID, _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard WebPushDoor.isGet(request) else { return respond(.methodNotAllowed("GET, HEAD")) }
+        Task {
+            do throws(OutboxError) {
+                respond(WebPushAnswer.response(toState: try await dispatcher.state(of: id)))
+            } catch {
+                respond(busyAnswer(.node(retryAfter: .seconds(5))))
+            }
+        }
+    }
+}

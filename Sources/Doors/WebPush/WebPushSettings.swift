@@ -1,0 +1,11 @@
+/// What an operator can set of the Web Push door.
+package struct WebPushSettings: Sendable {
+    /// The apps of `/relay-to/…`: at Apple, and at Google (environment `fcm`).
+    package var relay = PhoneApps()
+    /// The app of `/push/…`, at Apple.
+    package var pushApp = ""
+    /// How long a POST waits for the gateway's verdict.
+    package var outcomeDeadline: Duration = .seconds(2)
+
+    package init() {}
+}
