@@ -91,7 +91,7 @@ final class RelayWorld {
             outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])), log: log)
         let trust = TLSTrust.authorities(pem: try lab.authorityPEM())
         let key = try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM())
-        var figures: [LaneID: @EventLoop () -> GatewayFigures] = [:]
+        var refusals: [LaneID: @EventLoop () -> Int] = [:]
         for (name, topic) in options.apps {
             let both = try APNsGateway.both(
                 APNsSettings(
@@ -100,8 +100,8 @@ final class RelayWorld {
             dispatcher.add(both.production, for: LaneID(app: name, isSandbox: false))
             dispatcher.add(both.sandbox, for: LaneID(app: name, isSandbox: true))
             let (production, sandbox) = both
-            figures[LaneID(app: name, isSandbox: false)] = { production.figures }
-            figures[LaneID(app: name, isSandbox: true)] = { sandbox.figures }
+            refusals[LaneID(app: name, isSandbox: false)] = { production.figures.refusedTokensInARow }
+            refusals[LaneID(app: name, isSandbox: true)] = { sandbox.figures.refusedTokensInARow }
             both.production.start()
             both.sandbox.start()
         }
@@ -116,8 +116,8 @@ final class RelayWorld {
         try await dispatcher.start()
 
         let door = BisqRelayDoor(settings: options.door, dispatcher: dispatcher)
-        let webPush = WebPushDoor(settings: options.webPush, dispatcher: dispatcher) { [figures] lane in
-            figures[lane]?().refusedTokensInARow ?? 0
+        let webPush = WebPushDoor(settings: options.webPush, dispatcher: dispatcher) { [refusals] lane in
+            refusals[lane]?() ?? 0
         }
         server = HTTPServer(settings: options.http, doors: [door, webPush])
         endpoint = try server.open(on: .host("127.0.0.1", port: 0))

@@ -104,7 +104,10 @@ import Testing
         #expect(
             faults(yaml, environment: ["ONIONBELL_LOG_LEVEL": "loud", "ONIONBELL_TOR_MODUS": "own"]) == [
                 "line 5: tor.mode: \"mine\" is not allowed; one of own, system",
-                "line 6: tor.colour: unknown key; known are mode, binary, torrc, control, cookie_file, password_file",
+                """
+                line 6: tor.colour: unknown key; known are mode, binary, torrc, control, cookie_file, password_file, \
+                socks, heartbeat
+                """,
                 "line 8: onion.peer_port: \"0\" is not allowed; a whole number from 1 to 65535",
                 "line 9: onion.http_ports: must be a list of ports, 1 to 65535, each once: [80, 8021]",
                 "line 11: apps[0].topic: the app's bundle id is missing",

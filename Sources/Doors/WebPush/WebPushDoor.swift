@@ -15,7 +15,7 @@ import Relay
 package final class WebPushDoor: HTTPDoor {
     private let settings: WebPushSettings
     private let dispatcher: Dispatcher
-    private let figures: DoorFigures
+    private let figures: DoorCounter
     private let refusedInARow: @EventLoop (LaneID) -> Int
 
     /// So many devices refused in a row, with none accepted between them, speak against the settings and not against the
