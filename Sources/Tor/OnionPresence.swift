@@ -71,7 +71,7 @@ package final class OnionPresence {
         heartbeat = Heartbeat(settings, log: log)
         progressDeadline = Timer { [unowned self] in noProgress() }
         heartbeat.connection = { [unowned self] in link?.connection }
-        heartbeat.onPulse = { [unowned self] in counted.take($0) }
+        heartbeat.onPulse = { [unowned self] pulse in take(pulse) }
         heartbeat.onSuspension = { [unowned self] time in
             counted.suspensions += 1
             lose(.amiss(.suspended(for: time), .publishAgain))
@@ -279,6 +279,12 @@ package final class OnionPresence {
     }
 
     // MARK: Watching
+
+    private func take(_ pulse: TorPulse) {
+        counted.take(pulse)
+        // Where the network went away and tor noticed, this is all that it lets show.
+        if !pulse.hasCircuit, selfDial.figures.failuresInARow == 0 { selfDial.callSoon() }
+    }
 
     /// How the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {

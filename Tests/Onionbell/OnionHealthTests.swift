@@ -49,6 +49,10 @@ import Tor
         )
     }
 
+    @Test func publishedOnAConnectionThatIsGoneIsNotWell() {
+        #expect(checks(published) { $0.isConnected = false }["onion"]?.isWell == false)
+    }
+
     @Test func oneFailedCallIsToldAndIsNoAlarmYet() {
         let check = checks(published) {
             $0.selfDial.failuresInARow = 1

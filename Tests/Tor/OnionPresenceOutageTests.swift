@@ -60,7 +60,8 @@ import Testing
     }
 
     @Test @EventLoop func anOwnTorWhoseNetworkWasSwitchedOffIsFoundOutByCallsAndReplaced() async throws {
-        let presence = try await stage.publishByOwnTor()
+        // The next call by the clock is not to be waited for.
+        let presence = try await stage.publishByOwnTor { $0.selfDial.interval = .seconds(600) }
         try await stage.wait { $0.figures.selfDial.lastSuccess != nil }
         let clock = Stopwatch("DisableNetwork behind our back")
         let control = try await stage.controlOfOwnTor()
@@ -115,21 +116,25 @@ private final class Stage {
 
     init() async throws { greeter = try Greeter("still here") }
 
-    func publishByOwnTor() async throws -> OnionPresence {
+    func publishByOwnTor(
+        _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+    ) async throws -> OnionPresence {
         let network = try await SharedTorNetwork.network()
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
         let torrc = directory.path + "/torrc"
         try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
         try network.seed(dataDirectory: directory.path + "/tor")
         tor = TorProcess.Settings(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: true)
-        return try await publish(.own(tor))
+        return try await publish(.own(tor), change)
     }
 
     func publish(by tor: LabTor) async throws -> OnionPresence {
         try await publish(.running(control: tor.control, tor.credentials))
     }
 
-    private func publish(_ source: OnionPresence.Settings.Source) async throws -> OnionPresence {
+    private func publish(
+        _ source: OnionPresence.Settings.Source, _ change: (inout OnionPresence.Settings) -> Void = { _ in }
+    ) async throws -> OnionPresence {
         var settings = OnionPresence.Settings(
             source: source, key: OnionKeyFile(path: directory.path + "/onion-key"),
             ports: [try VirtualPort(9999, to: greeter.endpoint)])
@@ -146,6 +151,7 @@ private final class Stage {
                 await Listening(to: stream, unread).words() == "still here" ? .own : .another
             }
         ]
+        change(&settings)
         presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await presence.start()
         #expect(await presence.waitUntilPublished(within: .seconds(60)))

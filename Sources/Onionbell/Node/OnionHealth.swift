@@ -26,7 +26,9 @@ struct OnionHealth {
             words += ", \(figures.introductionPoints) introduction points"
             if let client = figures.lastClient { words += ", last client \(age(client)) ago" }
         }
-        return ManagementDoor.Check(name: "onion", isWell: state.isPublished && !isCutOff, state: words)
+        // The state follows a lost connection a moment later.
+        let isWell = state.isPublished && figures.isConnected && !isCutOff
+        return ManagementDoor.Check(name: "onion", isWell: isWell, state: words)
     }
 
     private var selfDial: ManagementDoor.Check {
