@@ -1,3 +1,6 @@
+import Glibc
+import HTTP1
+import Reactor
 import Relay
 import Testing
 
@@ -19,6 +22,38 @@ func notification(
 func answer(_ status: Int, _ body: String = "", retryAfter: Duration? = nil) -> GatewayAnswer {
     GatewayAnswer(status: status, retryAfter: retryAfter, body: Array(body.utf8))
 }
+
+/// A gateway's `Retry-After`: seconds, or a date.
+enum Wait: Sendable {
+    case seconds(Int64)
+    case until(String)
+
+    /// As it stands in the header.
+    var text: String {
+        switch self {
+        case .seconds(let seconds): "\(seconds)"
+        case .until(let date): date
+        }
+    }
+
+    /// As it is obeyed: whenever it is read, as the dates are ``farAway`` and ``longAgo``.
+    var duration: Duration? { RetryAfter.duration(text, now: EventLoop.unixMilliseconds / 1000) }
+}
+
+/// `seconds` since 1970 as HTTP writes dates.
+func httpDate(_ seconds: Int64) -> String {
+    var time = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    var text = [CChar](repeating: 0, count: 64)
+    let count = strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// A date that no test lives to see. It is obeyed for ``untilFarAway``: no gateway is waited for longer.
+let farAway = "Fri, 31 Dec 2100 23:59:59 GMT"
+let untilFarAway: Duration = .seconds(86_400)
+let longAgo = "Sun, 06 Nov 1994 08:49:37 GMT"
 
 /// Monotonic minutes and wall-clock minutes since 1970.
 func instant(minutes: Int64, wall: Int64? = nil) -> Instant {

@@ -163,9 +163,26 @@ final class GatewayConnection: StreamHandler {
 
     /// Takes no more streams above `stream` and those that were handled before; ends when all are answered.
     func goaway(after stream: Int32, reason: String?) {
-        let debug = reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
         lastAllowed = max(stream, lastHandled)
-        http2?.goaway(lastStream: lastAllowed, code: .noError, debug: debug)
+        sayGoaway(lastStream: lastAllowed, reason: reason)
+    }
+
+    private func sayGoaway(lastStream: Int32, reason: String?) {
+        let debug = reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
+        http2?.goaway(lastStream: lastStream, code: .noError, debug: debug)
+    }
+
+    /// Says that it ends, three times; the request on `stream` is never answered.
+    func goaways(leavingOut stream: Int32, reason: String?) {
+        sayGoaway(lastStream: .max, reason: reason)
+        goaway(after: stream, reason: reason)
+        let timer = Timer { [unowned self] in
+            sayGoaway(lastStream: max(0, stream - 2), reason: reason)
+            endWhenFlushed()
+            flush()
+        }
+        delays[stream] = timer
+        timer.start(after: .milliseconds(20))
     }
 
     /// Sends what is to be sent, then ends, whatever is unanswered.

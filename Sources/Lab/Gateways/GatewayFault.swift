@@ -5,6 +5,8 @@ package enum GatewayFault: Equatable, Sendable {
     /// An error in the service's own JSON form. FCM: `reason` is the `errorCode` of its `FcmError`; none: without one,
     /// as a wrong project or path is answered.
     case answer(status: Int, reason: String?, timestamp: Int64? = nil, retryAfter: String? = nil)
+    /// Any status and text, with or without sense.
+    case text(status: Int, String, retryAfter: String? = nil)
     /// A page where JSON was to come, as proxies give it.
     case page(status: Int)
     /// RST_STREAM. With `refusedStream` the request was surely not handled; neither was it with any other code here.
@@ -17,6 +19,10 @@ package enum GatewayFault: Equatable, Sendable {
     /// This is the last request of the connection. Graceful: it and those before it are answered. Otherwise it is not
     /// handled, and the connection is closed at once.
     case goaway(reason: String?, isGraceful: Bool)
+    /// Three GOAWAY frames on one connection, each leaving more out: the first names no last stream yet (RFC 9113, 6.8),
+    /// the second this request, the third, a moment later, the one before it, and then the connection is closed at once.
+    /// This request and those after it are not handled.
+    case goaways(reason: String?)
     /// SETTINGS with a new limit of concurrent streams; the request itself is handled.
     case limitStreams(Int)
 

@@ -109,6 +109,11 @@ package final class GatewaySimulator {
             let answer = service.error(
                 call.subject, status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
             connection.answer(answer, on: stream)
+        case .text(let status, let text, let retryAfter):
+            var answer = GatewayAnswer(status: status)
+            if let retryAfter { answer.headers.add("retry-after", retryAfter) }
+            answer.body = Array(text.utf8)
+            connection.answer(answer, on: stream)
         case .page(let status):
             var answer = GatewayAnswer(status: status)
             answer.headers.add("content-type", "text/html")
@@ -133,6 +138,9 @@ package final class GatewaySimulator {
         case .goaway(let reason, isGraceful: false):
             connection.goaway(after: max(0, stream - 2), reason: reason)
             connection.endWhenFlushed()
+            onBreak?(connection.facts.number)
+        case .goaways(let reason):
+            connection.goaways(leavingOut: stream, reason: reason)
             onBreak?(connection.facts.number)
         case .limitStreams(let limit):
             connection.answer(answer(call, of: connection), on: stream)

@@ -117,6 +117,23 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
+    @Test func goAwaysInARowGiveBackUnharmedWhatTheyLeaveOut() async throws {
+        let world = try World(faults: [FaultRule(.goaways(reason: "Shutdown"), when: .every(50))])
+        let first = await world.gateway.deliverAll(many(500), window: 50, again: false)
+        let left = zip(many(500), first).filter { $1 != .accepted }
+        let unharmed = Outcome.deferred(Deferral(reason: "Shutdown", scope: .device, isUnharmed: true))
+        #expect(left.allSatisfy { $1 == unharmed })
+        #expect(world.apple.book.count + left.count == 500)
+        // All three of each connection have come, and more was left out than each third one's own request.
+        let frames = world.gateway.figures.goAways["Shutdown"]
+        #expect(frames >= 9 && frames.isMultiple(of: 3) && left.count > frames / 3)
+        world.apple.faults = FaultScript()
+        let second = await world.gateway.deliverAll(left.map(\.0), window: 50, again: false)
+        #expect(second.allSatisfy { $0 == .accepted })
+        #expect(world.accepted.count == 500 && world.apple.book.count == 500)
+        world.end()
+    }
+
     @Test func refusedStreamsComeBackUnharmed() async throws {
         let world = try World(faults: [FaultRule(.resetStream(.refusedStream), when: .every(10))])
         let outcomes = await world.gateway.deliverAll(many(500), window: 50)
@@ -135,26 +152,71 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
-    @Test func anAnswersMeaningReachesTheSender() async throws {
-        let world = try World(faults: [
-            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1_772_360_130_123), times: 1),
-            FaultRule(.answer(status: 400, reason: "BadDeviceToken"), times: 1),
-            FaultRule(.answer(status: 503, reason: "ServiceUnavailable", retryAfter: "7"), times: 1),
-            FaultRule(.page(status: 404), times: 1),
+    /// Each between two that are accepted: whatever Apple said, the gateway goes on, over the same connection unless the
+    /// answer says that this one is of no further use.
+    @Test func everyRowOfApplesTableReachesTheSender() async throws {
+        let world = try World()
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        for row in APNsAnswerTests.table {
+            let connections = world.apple.figures.connections
+            world.apple.faults = FaultScript([
+                FaultRule(
+                    .answer(
+                        status: row.status, reason: row.reason, timestamp: row.timestamp,
+                        retryAfter: row.retryAfter?.text), times: 1)
+            ])
+            // Our token was signed just now: only a wrong clock can make it too old.
+            let expected: Outcome =
+                row.verdict.consequence == .renewCredential
+                ? .blocked(reason: row.reason) : row.verdict.outcome
+            #expect(await world.gateway.deliver(notification()) == expected, "\(row.testDescription)")
+            var next = await world.gateway.deliver(notification())
+            // Until there is another connection the same is said of all.
+            while case .blocked = expected, next == expected {
+                try await Task.sleep(for: .milliseconds(1))
+                next = await world.gateway.deliver(notification())
+            }
+            #expect(next == .accepted, "\(row.testDescription)")
+            let isLeft = [.reconnect, .keepCredential].contains(row.verdict.consequence)
+            #expect(
+                world.apple.figures.connections == connections + (isLeft ? 1 : 0), "\(row.testDescription)")
+        }
+        #expect(world.apple.book.count == APNsAnswerTests.table.count + 1)
+        world.end()
+    }
+
+    @Test func aDateToWaitForIsCountedFromNow() async throws {
+        let world = try World()
+        let date = EventLoop.unixMilliseconds / 1000 + 3600
+        world.apple.faults = FaultScript([
+            FaultRule(
+                .answer(status: 503, reason: "ServiceUnavailable", retryAfter: httpDate(date)), times: 1)
         ])
-        #expect(
-            await world.gateway.deliver(notification())
-                == .tokenDead(
-                    reason: "Unregistered", since: 1_772_360_130_123,
-                    detail: "Token is invalid as of 2026-03-01T10:15:30.123Z"))
-        #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
-        #expect(world.gateway.figures.refusedTokensInARow == 1)
-        #expect(
-            await world.gateway.deliver(notification())
-                == .deferred(Deferral(reason: "ServiceUnavailable", scope: .app, retryAfter: .seconds(7))))
+        let outcome = await world.gateway.deliver(notification())
+        let soonest = date - EventLoop.unixMilliseconds / 1000
+        guard case .deferred(let deferral) = outcome, let wait = deferral.retryAfter else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(wait >= .seconds(soonest) && wait <= .seconds(3600))
+        world.end()
+    }
+
+    @Test func whatAProxySaysGivesNothingUp() async throws {
+        let world = try World(faults: [FaultRule(.page(status: 404), times: 1)])
         #expect(
             await world.gateway.deliver(notification())
                 == .deferred(Deferral(reason: "HTTP404", scope: .device)))
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        world.end()
+    }
+
+    @Test func refusedTokensAreCountedUntilOneIsTaken() async throws {
+        let world = try World(faults: [
+            FaultRule(.answer(status: 400, reason: "BadDeviceToken"), times: 1)
+        ])
+        #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
+        #expect(world.gateway.figures.refusedTokensInARow == 1)
         #expect(await world.gateway.deliver(notification()) == .accepted)
         #expect(world.gateway.figures.refusedTokensInARow == 0)
         world.end()

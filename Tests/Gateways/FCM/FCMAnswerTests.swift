@@ -4,10 +4,14 @@ import Testing
 @testable import Gateways
 
 @Suite struct FCMAnswerTests {
-    struct Row: Sendable {
+    /// What Google answers, and what it says. ``FCMGatewayTests`` gets the same rows over the wire.
+    struct Row: Sendable, CustomTestStringConvertible {
         let status: Int
         let body: String
+        var retryAfter: Wait?
         let verdict: Verdict
+
+        var testDescription: String { "\(status) \(body)" }
     }
 
     static func fcm(_ code: String, status: String = "X", extra: String = "") -> String {
@@ -63,11 +67,30 @@ import Testing
         Row(
             status: 500, body: fcm("NEW_CODE", status: "INTERNAL"),
             verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
+        Row(
+            status: 429, body: fcm("QUOTA_EXCEEDED"), retryAfter: .seconds(5),
+            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(5))),
+        Row(
+            status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","), retryAfter: .until(farAway),
+            verdict: .deferred("QUOTA_EXCEEDED", .device, after: untilFarAway)),
+        Row(
+            status: 503, body: fcm("UNAVAILABLE"), retryAfter: .seconds(90),
+            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(90))),
+        Row(
+            status: 503, body: fcm("UNAVAILABLE"), retryAfter: .until(farAway),
+            verdict: .deferred("UNAVAILABLE", .app, after: untilFarAway)),
+        Row(
+            status: 500, body: fcm("INTERNAL"), retryAfter: .seconds(90),
+            verdict: .deferred("INTERNAL", .app, after: .seconds(90))),
+        Row(
+            status: 500, body: fcm("INTERNAL"), retryAfter: .until(longAgo),
+            verdict: .deferred("INTERNAL", .app, after: .zero)),
     ]
 
     @Test(arguments: table)
     func eachRowOfGooglesTableHasItsMeaning(row: Row) {
-        #expect(FCMAnswer.verdict(answer(row.status, row.body)) == row.verdict)
+        let given = answer(row.status, row.body, retryAfter: row.retryAfter?.duration)
+        #expect(FCMAnswer.verdict(given) == row.verdict)
     }
 
     /// What Google writes goes to the sender only if it is short, plain and surely names no device.
@@ -104,17 +127,5 @@ import Testing
         #expect(
             FCMAnswer.verdict(answer(401, body))
                 == .deferred("HTTP401", .device, isUnharmed: true, .renewCredential))
-    }
-
-    @Test func aTimeToWaitIsObeyed() {
-        #expect(
-            FCMAnswer.verdict(answer(429, FCMAnswerTests.fcm("QUOTA_EXCEEDED"), retryAfter: .seconds(5)))
-                == .deferred("QUOTA_EXCEEDED", .app, after: .seconds(5)))
-        #expect(
-            FCMAnswer.verdict(answer(503, FCMAnswerTests.fcm("UNAVAILABLE"), retryAfter: .seconds(90)))
-                == .deferred("UNAVAILABLE", .app, after: .seconds(90)))
-        #expect(
-            FCMAnswer.verdict(answer(500, FCMAnswerTests.fcm("INTERNAL"), retryAfter: .seconds(90)))
-                == .deferred("INTERNAL", .app, after: .seconds(90)))
     }
 }
