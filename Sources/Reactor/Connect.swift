@@ -42,7 +42,8 @@ extension Stream {
         throw lastError
     }
 
-    private static func addresses(
+    /// The addresses of an endpoint, by a lookup of its own each time. A numeric one and a path need none.
+    package static func addresses(
         of endpoint: Endpoint, deadline: Duration
     ) async throws(ConnectError) -> [SocketAddress] {
         switch endpoint {
@@ -60,7 +61,8 @@ extension Stream {
         }
     }
 
-    private static func connect(
+    /// Connects to one address; `endpoint` names it in errors.
+    package static func connect(
         to address: SocketAddress, of endpoint: Endpoint, deadline: Duration
     ) async throws(ConnectError) -> Stream {
         var address = address

@@ -47,7 +47,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A socket address in the form the kernel takes.
-struct SocketAddress: Sendable {
+package struct SocketAddress: Sendable {
     private var storage: sockaddr_storage
     private let length: socklen_t
 

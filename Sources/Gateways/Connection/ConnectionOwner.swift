@@ -29,7 +29,7 @@ extension ConnectionOwner {
 }
 
 /// Why a connection is over.
-enum ConnectionEnd: Equatable {
+enum ConnectionEnd: Error, Equatable {
     /// In order: drained after a GOAWAY, spare, or closed by us.
     case finished(reason: String)
     case broken(reason: String)

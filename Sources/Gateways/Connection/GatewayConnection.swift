@@ -58,7 +58,8 @@ final class GatewayConnection {
     ///   - version: spoken where ALPN doesn't say which.
     init(
         to url: GatewayURL, _ context: TLSContext?, version: HTTPVersion, needsProof: Bool,
-        limits: ConnectionLife.Limits, owner: any ConnectionOwner
+        limits: ConnectionLife.Limits, lookUp: @escaping Dial.Lookup = Dial.systemLookup,
+        owner: any ConnectionOwner
     ) {
         self.url = url
         self.owner = owner
@@ -66,30 +67,31 @@ final class GatewayConnection {
         life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
         flushSoon = EndOfTurn { [unowned self] in flush() }
         timer = Timer { [unowned self] in check() }
-        Task { await connect(context) }
+        Task { await connect(context, lookUp) }
     }
 
-    private func connect(_ context: TLSContext?) async {
-        do throws(ConnectError) {
-            let stream = try await Stream.connect(to: url.endpoint, deadline: life.limits.setup)
-            guard !hasEnded else { return stream.close() }
-            self.stream = stream
-            stream.handler = self
-            // Busy or not, there are few of them.
-            stream.keptOutputCapacity = GatewayConnection.longestOutput
+    private func connect(_ context: TLSContext?, _ lookUp: Dial.Lookup) async {
+        let way: Dial.Way
+        do throws(ConnectionEnd) {
+            way = try await Dial.open(to: url, context, lookUp: lookUp, deadline: life.limits.setup)
         } catch {
-            return end(.broken(reason: "\(error)"))
+            return end(error)
         }
-        if let context {
-            do throws(TLSError) {
-                tls = try TLSSession(to: url.host, context)
-            } catch {
-                return end(.untrusted(reason: "\(error)"))
-            }
-        } else {
-            speak(presumed)
-            takeEvents()
+        guard !hasEnded else { return way.stream.close() }
+        stream = way.stream
+        tls = way.tls
+        // Busy or not, there are few of them.
+        way.stream.keptOutputCapacity = GatewayConnection.longestOutput
+        switch way.tls?.negotiatedProtocol {
+        case "h2": speak(.http2)
+        case "http/1.1": speak(.http1)
+        case _: speak(presumed)
         }
+        life.received(at: EventLoop.monotonicNanoseconds)
+        wire?.receive(way.unread.span.bytes)
+        way.stream.handler = self
+        way.stream.resumeReading()
+        takeEvents()
         check()
         flushSoon.schedule()
     }
@@ -242,7 +244,7 @@ final class GatewayConnection {
     private func flush() {
         guard !hasEnded, let stream else { return }
         if let tls {
-            if tls.state == .open, let wire {
+            if let wire {
                 var hasMore = true
                 while hasMore {
                     plain.removeAll(keepingCapacity: true)
@@ -280,35 +282,21 @@ extension GatewayConnection: StreamHandler {
     func stream(_ stream: Stream, received bytes: RawSpan) {
         life.received(at: EventLoop.monotonicNanoseconds)
         if let tls {
-            let wasOpen = tls.state == .open
-            tls.receive(bytes) { plain in
-                if wire == nil { speak(afterHandshakeOf: tls) }
-                wire?.receive(plain)
-            }
+            tls.receive(bytes) { wire?.receive($0) }
             switch tls.state {
-            case .handshaking: break
-            case .open:
-                if !wasOpen, wire == nil { speak(afterHandshakeOf: tls) }
+            case .handshaking, .open: break
             case .closed:
                 takeEvents()
                 return end(.broken(reason: "closed by the gateway"))
             case .failed(let error):
                 takeEvents()
-                return end(GatewayConnection.end(error))
+                return end(ConnectionEnd(error))
             }
         } else {
             wire?.receive(bytes)
         }
         takeEvents()
         flushSoon.schedule()
-    }
-
-    private func speak(afterHandshakeOf tls: TLSSession) {
-        switch tls.negotiatedProtocol {
-        case "h2": speak(.http2)
-        case "http/1.1": speak(.http1)
-        case _: speak(presumed)
-        }
     }
 
     func streamFlushed(_ stream: Stream) { owner?.connectionChanged(self) }
@@ -318,16 +306,5 @@ extension GatewayConnection: StreamHandler {
         wire?.streamEnded()
         takeEvents()
         end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
-    }
-
-    /// Alerts about certificates, versions and protocols need an operator; any other may pass by itself.
-    private static func end(_ error: TLSError) -> ConnectionEnd {
-        switch error {
-        case .untrusted, .unusable: .untrusted(reason: "\(error)")
-        case .refusedByPeer(40...49, _), .refusedByPeer(70, _), .refusedByPeer(71, _), .refusedByPeer(112, _),
-            .refusedByPeer(116, _), .refusedByPeer(120, _):
-            .untrusted(reason: "\(error)")
-        case .refusedByPeer, .broken: .broken(reason: "\(error)")
-        }
     }
 }

@@ -19,6 +19,7 @@ final class GatewayLink: ConnectionOwner {
         var limits = ConnectionLife.Limits()
         /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
         var connections = 4
+        var lookUp = Dial.systemLookup
     }
 
     /// Called at the end of a turn in which ``room`` rose from 0, and when ``fault`` appears.
@@ -159,7 +160,7 @@ final class GatewayLink: ConnectionOwner {
         connections.append(
             GatewayConnection(
                 to: settings.url, context, version: settings.version, needsProof: settings.needsProof,
-                limits: settings.limits, owner: self))
+                limits: settings.limits, lookUp: settings.lookUp, owner: self))
     }
 
     // MARK: What connections tell

@@ -1,0 +1,147 @@
+import Reactor
+import TLS
+
+/// Opens a way to a host: its name looked up, TCP to one of its addresses, TLS over that. An address that fails at TCP
+/// or at TLS is passed over for the next.
+@EventLoop
+enum Dial {
+    /// The addresses of an endpoint, asked for anew by each connection; takes no longer than the time given.
+    typealias Lookup = @EventLoop (Endpoint, Duration) async throws(ConnectError) -> [SocketAddress]
+
+    nonisolated static let systemLookup: Lookup = { (endpoint, deadline) async throws(ConnectError) in
+        try await Stream.addresses(of: endpoint, deadline: deadline)
+    }
+
+    /// The stream has its reading paused, so that nothing is lost before it has its handler.
+    struct Way {
+        let stream: Stream
+        /// Open; `nil` for plain HTTP.
+        let tls: TLSSession?
+        /// What the host said right behind its handshake.
+        let unread: [UInt8]
+    }
+
+    /// - Parameters:
+    ///   - context: `nil` for plain HTTP.
+    ///   - deadline: For all of it. One address gets half of what is left, so that one that doesn't answer leaves time
+    ///     for the next.
+    /// - Throws: how the last address failed; but if one was not who it must be, that: the operator must look.
+    static func open(
+        to url: GatewayURL, _ context: TLSContext?, lookUp: Lookup, deadline: Duration
+    ) async throws(ConnectionEnd) -> Way {
+        let end = EventLoop.monotonicNanoseconds + deadline.nanoseconds
+        var addresses: [SocketAddress]
+        do {
+            addresses = try await lookUp(url.endpoint, deadline)
+        } catch {
+            throw .broken(reason: "\(error)")
+        }
+        var failure = ConnectionEnd.broken(reason: "SetupTimeout")
+        while !addresses.isEmpty {
+            let left = end - EventLoop.monotonicNanoseconds
+            guard left > 0 else { break }
+            let address = addresses.removeFirst()
+            let attempt: Duration = .nanoseconds(addresses.isEmpty ? left : left / 2)
+            do {
+                return try await open(to: address, of: url, context, deadline: attempt)
+            } catch {
+                if case .untrusted = failure { continue }
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private static func open(
+        to address: SocketAddress, of url: GatewayURL, _ context: TLSContext?, deadline: Duration
+    ) async throws(ConnectionEnd) -> Way {
+        let end = EventLoop.monotonicNanoseconds + deadline.nanoseconds
+        let stream: Stream
+        do {
+            stream = try await Stream.connect(to: address, of: url.endpoint, deadline: deadline)
+        } catch {
+            throw .broken(reason: "\(error)")
+        }
+        guard let context else {
+            stream.pauseReading()
+            return Way(stream: stream, tls: nil, unread: [])
+        }
+        let handshake: Handshake
+        do {
+            handshake = Handshake(stream, try TLSSession(to: url.host, context))
+        } catch {
+            throw ConnectionEnd(error)
+        }
+        return try await handshake.result(within: .nanoseconds(end - EventLoop.monotonicNanoseconds))
+    }
+}
+
+/// Carries a client's TLS handshake over a stream, once.
+@EventLoop
+private final class Handshake: StreamHandler {
+    private let stream: Stream
+    private let tls: TLSSession
+    private var unread: [UInt8] = []
+    private var continuation: UnsafeContinuation<ConnectionEnd?, Never>?
+    private var timer: Timer?
+
+    init(_ stream: Stream, _ tls: TLSSession) {
+        self.stream = stream
+        self.tls = tls
+    }
+
+    func result(within deadline: Duration) async throws(ConnectionEnd) -> Dial.Way {
+        timer = Timer { [unowned self] in finish(.broken(reason: "HandshakeTimeout")) }
+        timer?.start(after: max(deadline, .zero))
+        let failure = await withUnsafeContinuation { continuation in
+            self.continuation = continuation
+            stream.handler = self
+            send()
+        }
+        if let failure {
+            // Goes with the alert that tells the host why.
+            stream.closeWhenFlushed()
+            throw failure
+        }
+        return Dial.Way(stream: stream, tls: tls, unread: unread)
+    }
+
+    private func send() {
+        if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+    }
+
+    func stream(_ stream: Stream, received bytes: RawSpan) {
+        tls.receive(bytes) { plain in plain.withUnsafeBytes { unread.append(contentsOf: $0) } }
+        send()
+        switch tls.state {
+        case .handshaking: break
+        case .open: finish(nil)
+        case .closed: finish(.broken(reason: "closed by the gateway"))
+        case .failed(let error): finish(ConnectionEnd(error))
+        }
+    }
+
+    func stream(_ stream: Stream, ended end: StreamEnd) { finish(.broken(reason: "\(end)")) }
+
+    private func finish(_ failure: ConnectionEnd?) {
+        guard let continuation else { return }
+        self.continuation = nil
+        timer?.stop()
+        stream.handler = nil
+        stream.pauseReading()
+        continuation.resume(returning: failure)
+    }
+}
+
+extension ConnectionEnd {
+    /// Alerts about certificates, versions and protocols need an operator; any other may pass by itself.
+    init(_ error: TLSError) {
+        switch error {
+        case .untrusted, .unusable: self = .untrusted(reason: "\(error)")
+        case .refusedByPeer(40...49, _), .refusedByPeer(70, _), .refusedByPeer(71, _), .refusedByPeer(112, _),
+            .refusedByPeer(116, _), .refusedByPeer(120, _):
+            self = .untrusted(reason: "\(error)")
+        case .refusedByPeer, .broken: self = .broken(reason: "\(error)")
+        }
+    }
+}
