@@ -293,6 +293,7 @@ package final class Dispatcher {
     }
 
     private func count(_ outcome: Outcome, of runner: LaneRunner) {
+        runner.trouble.note(outcome, at: EventLoop.monotonicNanoseconds)?.write(to: log, of: runner.lane)
         switch outcome {
         case .deferred(let deferral): figures(of: runner.index) { $0.deferred.add(deferral.reason) }
         case .blocked(let reason):
@@ -398,6 +399,7 @@ private final class LaneRunner {
     var isLoading = false
     /// The operator has been told of something to mend.
     var isBlocked = false
+    var trouble = LaneTrouble()
 
     init(lane: LaneID, index: Int, gateway: any Gateway) {
         self.lane = lane

@@ -57,13 +57,36 @@ final class Receipts {
     }
 }
 
+/// Keeps what is logged: the name, then its facts by their keys' order.
+private struct LoggedEvents: LogHandler {
+    /// Only the event loop logs here, and only it reads them.
+    final class Lines: @unchecked Sendable {
+        var all: [String] = []
+    }
+
+    let lines = Lines()
+    var logLevel = Logger.Level.notice
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        lines.all.append(([event.message.description] + facts).joined(separator: " "))
+    }
+}
+
 @EventLoop
 @Suite struct DispatcherTests {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
     static let lane = LaneID(app: "android", isSandbox: false)
 
     private func dispatcher(
-        _ gateway: HandGateway?, outbox: (any Outbox)? = nil, policy: RetryPolicy = RetryPolicy()
+        _ gateway: HandGateway?, outbox: (any Outbox)? = nil, policy: RetryPolicy = RetryPolicy(),
+        log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws -> Dispatcher {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
@@ -78,7 +101,7 @@ final class Receipts {
             pipeline: Pipeline(validator: validator, limits: Admission.Limits(), policy: policy),
             outbox: store,
             digester: SubmissionDigester(key: Secret([1, 2, 3])),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: log)
         if let gateway { dispatcher.add(gateway, for: Self.lane) }
         try await dispatcher.start()
         return dispatcher
@@ -100,6 +123,26 @@ final class Receipts {
         await gateway.wait(forSent: 1)
         gateway.answer(0, .accepted)
         #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
+        await dispatcher.stop()
+    }
+
+    @Test func theOperatorIsToldOfAGatewayThatFailsAndOfItsEnd() async throws {
+        let gateway = HandGateway(capacity: 21)
+        let told = LoggedEvents()
+        let dispatcher = try await dispatcher(gateway, log: Logger(label: "test") { _ in told })
+        for number in 0..<21 { dispatcher.submit(submission(number), awaitsOutcome: false) { _ in } }
+        await gateway.wait(forSent: 21)
+        for index in 0..<20 {
+            gateway.answer(index, .deferred(Deferral(reason: "AnswerTimeout", scope: .device)))
+        }
+        #expect(
+            told.lines.all == [
+                "gateway.failing app=android attempts=20 environment=production reason=AnswerTimeout"
+            ])
+        gateway.answer(20, .accepted)
+        #expect(told.lines.all.count == 2)
+        #expect(
+            told.lines.all[1].hasPrefix("gateway.recovered app=android attempts=20 environment=production "))
         await dispatcher.stop()
     }
 

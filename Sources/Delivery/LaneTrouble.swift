@@ -1,0 +1,77 @@
+import Logging
+import Relay
+
+/// Whether a lane's gateway fails again and again, and what of it the operator is told: when it begins, every ten
+/// minutes while it lasts, and when it is over.
+///
+/// What is sent again and then taken is no trouble, nor is what came back unharmed; a blocked lane is told otherwise.
+/// Times are monotonic nanoseconds.
+struct LaneTrouble: Equatable, Sendable {
+    enum News: Equatable, Sendable {
+        /// So many attempts in a row came to nothing, the last one for this reason.
+        case failing(reason: String, attempts: Int)
+        case recovered(attempts: Int, after: Duration)
+    }
+
+    /// Attempts in a row that are trouble when they lasted for ``lasting``, and those that are in any case.
+    static let few = 3
+    static let many = 20
+    static let lasting: Duration = .seconds(5)
+    static let interval: Duration = .seconds(600)
+    /// A gateway that comes and goes is told of no more often.
+    static let shortestInterval: Duration = .seconds(60)
+
+    private var attempts = 0
+    private var since: Int64 = 0
+    private var isTold = false
+    private var toldAt: Int64?
+
+    mutating func note(_ outcome: Outcome, at time: Int64) -> News? {
+        switch outcome {
+        case .accepted, .refused, .tokenDead:
+            defer {
+                attempts = 0
+                isTold = false
+            }
+            return isTold ? .recovered(attempts: attempts, after: .nanoseconds(time - since)) : nil
+        case .blocked: return nil
+        case .deferred(let deferral):
+            guard !deferral.isUnharmed else { return nil }
+            if attempts == 0 { since = time }
+            attempts += 1
+            guard isTrouble(at: time), isDue(at: time) else { return nil }
+            isTold = true
+            toldAt = time
+            return .failing(reason: deferral.reason, attempts: attempts)
+        }
+    }
+
+    private func isTrouble(at time: Int64) -> Bool {
+        attempts >= LaneTrouble.many
+            || attempts >= LaneTrouble.few && time - since >= LaneTrouble.lasting.nanoseconds
+    }
+
+    private func isDue(at time: Int64) -> Bool {
+        guard let toldAt else { return true }
+        let interval = isTold ? LaneTrouble.interval : LaneTrouble.shortestInterval
+        return time - toldAt >= interval.nanoseconds
+    }
+}
+
+extension LaneTrouble.News {
+    func write(to log: Logger, of lane: LaneID) {
+        var facts: Logger.Metadata = [
+            "app": "\(lane.app)", "environment": lane.isSandbox ? "sandbox" : "production",
+        ]
+        switch self {
+        case .failing(let reason, let attempts):
+            facts["reason"] = "\(reason)"
+            facts["attempts"] = "\(attempts)"
+            log.warning("gateway.failing", metadata: facts)
+        case .recovered(let attempts, let time):
+            facts["attempts"] = "\(attempts)"
+            facts["seconds"] = "\(time.components.seconds)"
+            log.notice("gateway.recovered", metadata: facts)
+        }
+    }
+}
