@@ -14,8 +14,8 @@ package struct DeadToken: Equatable, Sendable {
 /// The device tokens that their gateways called dead, as keyed digests: what is sent to them is refused at once.
 ///
 /// An app that was installed again may have registered the same token again, and is alive then (Apple, "Handling
-/// notification responses from APNs"). No sender's protocol tells when a token was registered, so one notification is let
-/// through every few hours: if the gateway takes it, the token lives again.
+/// notification responses from APNs"). A door that keeps registrations says when; no other protocol does, so one
+/// notification is let through every few hours: if the gateway takes it, the token lives again.
 struct DeadTokens: Sendable {
     private struct Grave: Sendable {
         var told: DeadToken
@@ -67,6 +67,14 @@ struct DeadTokens: Sendable {
     /// - Returns: Whether it was called dead.
     mutating func revive(_ token: Digest) -> Bool {
         !graves.isEmpty && graves.removeValue(forKey: token) != nil
+    }
+
+    /// The app has registered it, at that time (milliseconds since 1970).
+    ///
+    /// - Returns: Whether it had been called dead since an earlier time.
+    mutating func revive(_ token: Digest, registeredAt: Int64) -> Bool {
+        guard let grave = graves[token], grave.told.since < registeredAt else { return false }
+        return revive(token)
     }
 
     mutating func forget(buriedBefore: Int64) {

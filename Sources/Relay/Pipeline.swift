@@ -93,6 +93,11 @@ package struct Pipeline: Sendable {
         do throws(Reason) {
             let recipient = try validator.recipient(of: submission)
             digests = makeDigests(recipient)
+            if let registeredAt = submission.registeredAt,
+                deadTokens.revive(digests.token, registeredAt: registeredAt)
+            {
+                changes.append(.reviveToken(digests.token))
+            }
             if let since = deadTokens.since(digests.token, at: now) {
                 return .answered(.ended(.unregistered(since: since)))
             }

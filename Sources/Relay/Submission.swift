@@ -37,10 +37,13 @@ package struct Submission: Equatable, Sendable {
     package var payloadSize: Int?
     /// Milliseconds since 1970; 0: the node's default.
     package var expiresAt: Int64
+    /// When the app last registered this token, by the node's clock, in milliseconds since 1970; `nil` where the door
+    /// keeps no registrations. A token that was called dead before then is alive.
+    package var registeredAt: Int64?
 
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,
-        payloadSize: Int? = nil, expiresAt: Int64 = 0
+        payloadSize: Int? = nil, expiresAt: Int64 = 0, registeredAt: Int64? = nil
     ) {
         self.uid = uid
         self.platform = platform
@@ -49,6 +52,7 @@ package struct Submission: Equatable, Sendable {
         self.content = content
         self.payloadSize = payloadSize
         self.expiresAt = expiresAt
+        self.registeredAt = registeredAt
     }
 
     /// One of Bisq's.

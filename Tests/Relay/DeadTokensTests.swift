@@ -48,6 +48,21 @@ import Testing
         #expect(node.accept(Sample.android("third")) > 0)
     }
 
+    /// The gateway is asked at once, and has the last word.
+    @Test func aTokenThatWasRegisteredSinceLivesAgain() throws {
+        let node = try node()
+        var submission = Sample.android("second")
+        submission.registeredAt = Sample.start.unixMilliseconds
+        #expect(node.submit(submission) == Self.refused)
+        submission.registeredAt = Sample.start.unixMilliseconds + 1
+        #expect(node.accept(submission) > 0)
+        #expect(
+            node.changes.contains(.reviveToken(Sample.digest("android", "false", Sample.androidToken))))
+        #expect(node.accept(Sample.android("third")) > 0)
+        node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: nil))
+        #expect(node.submit(Sample.android("fourth")) == Self.refused)
+    }
+
     @Test func aTokenThatIsStillDeadRestsForSixHoursMore() throws {
         let node = try node()
         node.pass(.seconds(6 * 3600))
