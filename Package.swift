@@ -70,7 +70,7 @@ let package = Package(
                 "Overview", log,
             ]),
         library(
-            "Lab", ["Wire", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", log]),
+            "Lab", ["Wire", "Status", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", log]),
         .executableTarget(
             name: "Onionbell",
             dependencies: [
@@ -134,7 +134,7 @@ let package = Package(
             "EndToEnd",
             [
                 "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON",
-                "HTTP1", "Vectors",
+                "HTTP1", "Vectors", "Status",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -65,6 +65,14 @@ package enum AES256GCM {
             encrypting: false, room: text.count)
     }
 
+    /// Opens what has its nonce of 12 bytes in front, as Go's programs like to write it.
+    package static func open(_ noncedText: [UInt8], key: [UInt8]) throws(CryptoError) -> [UInt8] {
+        guard noncedText.count >= 28 else {
+            throw .wrongLength(of: "GCM text with its nonce", bytes: noncedText.count, allowed: "28 or more")
+        }
+        return try open(Array(noncedText.dropFirst(12)), key: key, nonce: Array(noncedText.prefix(12)))
+    }
+
     private static func check(key: [UInt8], nonce: [UInt8]) throws(CryptoError) {
         guard key.count == 32 else { throw .wrongLength(of: "AES-256 key", bytes: key.count, allowed: "32") }
         guard nonce.count == 12 else {

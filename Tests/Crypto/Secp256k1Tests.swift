@@ -59,4 +59,18 @@ import Vectors
             #expect(throws: CryptoError.self) { try Secp256k1.PublicKey(key) }
         }
     }
+
+    /// Status seals under the shared x coordinate itself.
+    @Test func whatWasSealedUnderTheSharedXOpens() throws {
+        for vector in vectors.aes_256_gcm {
+            let opened = try? AES256GCM.open(bytes(hex: vector.sealed_hex), key: bytes(hex: vector.key_hex))
+            let expected = vector.opens ? bytes(hex: try #require(vector.plain_hex)) : nil
+            #expect(opened == expected, "\(vector.name)")
+        }
+        let entry = vectors.allowed_key_list_entry
+        let contact = try Secp256k1.PrivateKey(Secret(bytes(hex: entry.contact_private_hex)))
+        let client = try Secp256k1.PublicKey(bytes(hex: entry.client_public_compressed_hex))
+        let token = try AES256GCM.open(bytes(hex: entry.entry_hex), key: contact.sharedX(with: client))
+        #expect(token == Array(entry.access_token.utf8))
+    }
 }

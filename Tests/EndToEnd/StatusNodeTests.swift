@@ -1,7 +1,10 @@
+import Crypto
 import Foundation
 import HTTP1
+import JSON
 import Lab
 import Reactor
+import Status
 import Testing
 import Vectors
 
@@ -140,6 +143,59 @@ import Vectors
         let list = try run([program, "registrations", "list", "status", "--config", stage.configuration])
         #expect(list.output.split(separator: "\n").count == 3, "\(list.output)")
         #expect(list.output.contains("\tno\t") && list.output.contains("\tyes\t"))
+        await stage.close()
+    }
+
+    /// Whenever the process is killed: what a client repeats until it is answered is pushed once.
+    @Test func whatIsRepeatedAfterKillsIsPushedOnce() async throws {
+        let socket = "/tmp/onionbell-status-\(UUID().uuidString.prefix(8))"
+        let stage = try LoopbackStage { text in
+            text + "\ndoors:\n  status: {listen: [\"unix:\(socket)\"], \(Self.apps)}\n"
+        }
+        // Nothing leaves before the last start, so that no push can be on its way when the process ends.
+        stage.world.google.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        try await stage.start()
+        func ask(_ message: [UInt8]) async throws -> SignedMessage {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "POST", path: "/status/v1/message", body: message), host: "a",
+                by: .direct(.unix(path: socket)), deadline: .seconds(10))
+            return try SignedMessage(answer.body)
+        }
+        let key = try String(contentsOfFile: stage.world.state + "/status-public-key", encoding: .utf8)
+        let server = try Secp256k1.PublicKey(bytes(hex: String(key.prefix(66))))
+        let phone = StatusPhone(.firebase, deviceToken: "lab:" + String(repeating: "ab", count: 32))
+        #expect(try await ask(try phone.registering(at: server)).payload.prefix(2) == [8, 1])
+        var random = SeededRandom(state: 7)
+        var answers: [[UInt8]: [UInt8]] = [:]
+        var unanswered: [[UInt8]] = []
+        for round in 0..<6 {
+            unanswered += (0..<30).map { phone.request(chat: [UInt8(round), UInt8($0)]) }
+            let killing = Task { [delay = Int.random(in: 5...150, using: &random)] in
+                try await Task.sleep(for: .milliseconds(delay))
+                try stage.signal(SIGKILL)
+            }
+            while let message = unanswered.first, let answer = try? await ask(message) {
+                if let first = answers[message] { #expect(answer.payload == first) }
+                answers[message] = answer.payload
+                unanswered.removeFirst()
+            }
+            try await killing.value
+            await stage.node.wait { $0.exit != nil }
+            // Some that were answered are repeated as well.
+            unanswered += answers.keys.prefix(3)
+            if round == 5 { stage.world.google.faults = FaultScript() }
+            try await stage.start()
+        }
+        for message in unanswered { answers[message] = try await ask(message).payload }
+        for message in answers.keys { #expect(try await ask(message).payload == answers[message]) }
+        #expect(answers.count == 180)
+        while stage.world.google.book.count < 180 { try await Task.sleep(for: .milliseconds(20)) }
+        await stage.node.stop()
+        let chats = try stage.world.google.book.map { push in
+            try #require(try JSON(push.body)["message"]?["data"]?["chatId"]?.string)
+        }
+        #expect(chats.count == 180)
+        #expect(Set(chats).count == 180)
         await stage.close()
     }
 

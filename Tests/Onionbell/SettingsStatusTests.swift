@@ -90,6 +90,7 @@ import Testing
                   stream_connections: 11
                   stream_rate: 12
                   stream_idle_timeout: 13
+                  rate: 14
                   body_bytes: 4096
                 """)
         ).status
@@ -118,6 +119,7 @@ import Testing
         #expect(read.stream.rate == 12)
         #expect(read.stream.idleTimeout == .seconds(13))
         #expect(read.stream.messageBytes == 4096)
+        #expect(read.stream.totalRate == 14)
     }
 
     @Test(arguments: [

@@ -4,8 +4,13 @@ import Vectors
 
 @Suite struct KeccakTests {
     private let hashes: StatusVectors.Hashes
+    private let topics: [String: String]
 
-    init() throws { hashes = try StatusVectors.read().hashes }
+    init() throws {
+        let vectors = try StatusVectors.read()
+        hashes = vectors.hashes
+        topics = vectors.waku_for_reference
+    }
 
     /// The vectors have lengths around the 136 bytes that are taken at a time.
     @Test func hashesAreThoseOfIndependentCode() {
@@ -17,6 +22,16 @@ import Vectors
         }
         for vector in hashes.chat_ids {
             #expect(Keccak.shake256(Array(vector.chat_id.utf8)) == bytes(hex: vector.hash_hex))
+        }
+    }
+
+    /// The topics of the network that Status' own servers are on are the first four bytes.
+    @Test func topicsAreThoseOfIndependentCode() throws {
+        let names = topics.filter { $0.key.hasSuffix("_name") }
+        #expect(names.count == 4)
+        for (key, name) in names {
+            let topic = try #require(topics[key.dropLast(5) + "4_hex"])
+            #expect(Array(Keccak.keccak256(Array(name.utf8)).prefix(4)) == bytes(hex: topic), "\(key)")
         }
     }
 

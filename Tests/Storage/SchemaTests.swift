@@ -73,6 +73,7 @@ private typealias Notification = Relay.Notification
             body: "x", android: #""a":1"#, kind: .background, isUrgent: false, expiry: .unsaid,
             collapseID: "c"),
         PreparedPush(body: "x", kind: .alert, isUrgent: true, expiry: .atOnce),
+        PreparedPush(exactly: "x", fields: [("apns-topic", "t"), ("apns-id", "1: 2")], isUrgent: false),
     ])
     func preparedPushesComeBackAsTheyWere(push: PreparedPush) async throws {
         let bisq = request(1)

@@ -121,6 +121,7 @@ package struct StatusVectors: Decodable, Sendable {
     package let then_requests_in_order: [Request]
     package let then_unregister_in_order: [Registration]
     package let then_request: Request
+    package let waku_for_reference: [String: String]
 
     package static func read() throws -> StatusVectors { try Vectors.seed("status") }
 }

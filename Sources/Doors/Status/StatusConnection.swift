@@ -11,8 +11,7 @@ final class StatusConnection: StreamHandler {
     private var waiting: [[UInt8]] = []
     private var isAnswering = false
     private var strangeMessages = 0
-    /// Monotonic nanoseconds at which the rate is unused again.
-    private var usedUntil: Int64 = 0
+    private var pace: MessagePace
     /// Runs while a message is incomplete.
     private var deadline: Timer?
     /// Runs while the connection has to wait for its rate.
@@ -24,6 +23,7 @@ final class StatusConnection: StreamHandler {
         self.stream = stream
         self.door = door
         messages = MessageStream(maximumLength: door.settings.messageBytes)
+        pace = MessagePace(rate: door.settings.rate)
         stream.idleTimeout = door.settings.idleTimeout
         stream.handler = self
     }
@@ -79,15 +79,15 @@ final class StatusConnection: StreamHandler {
     /// Whether the next message may be taken now; else it is, when its time has come.
     private func hasShare() -> Bool {
         let now = EventLoop.monotonicNanoseconds
-        let interval = 1_000_000_000 / Int64(door.settings.rate)
-        let earliest = usedUntil - interval * Int64(door.settings.rate - 1)
-        guard now < earliest else {
-            usedUntil = max(usedUntil, now) + interval
+        let delay = max(pace.delay(at: now), door.pace.delay(at: now))
+        guard delay > 0 else {
+            pace.count(at: now)
+            door.pace.count(at: now)
             return true
         }
         let timer = pause ?? Timer { [unowned self] in answerNext() }
         pause = timer
-        if !timer.isRunning { timer.start(after: .nanoseconds(earliest - now)) }
+        if !timer.isRunning { timer.start(after: .nanoseconds(delay)) }
         return false
     }
 

@@ -152,15 +152,12 @@ package final class StatusServer {
         }
     }
 
-    /// Sealed for this server by the client: a nonce of 12 bytes, the text, a tag of 16.
+    /// Sealed for this server by the client.
     private func opened(
         _ sealed: [UInt8], _ client: Secp256k1.PublicKey
     ) throws(RegistrationFault) -> Registration {
         do {
-            return try Registration(
-                AES256GCM.open(
-                    Array(sealed.dropFirst(12)), key: key.sharedX(with: client),
-                    nonce: Array(sealed.prefix(12))))
+            return try Registration(AES256GCM.open(sealed, key: key.sharedX(with: client)))
         } catch {
             throw .malformedMessage
         }

@@ -14,6 +14,8 @@ package final class StatusStreamDoor {
         package var messageBytes = 262_144
         /// Messages of one connection in a second, on average and at once: more wait.
         package var rate = 20
+        /// The same of all connections together, so that other doors have their share of the node.
+        package var totalRate = 500
         /// Messages of a connection that are no business of this server before it is closed.
         package var strangeMessages = 8
 
@@ -23,12 +25,14 @@ package final class StatusStreamDoor {
     let settings: Settings
     let server: StatusServer
     private var listeners: [Listener] = []
+    var pace: MessagePace
     private var connections: [ObjectIdentifier: StatusConnection] = [:]
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
     package init(settings: Settings, server: StatusServer) {
         self.settings = settings
         self.server = server
+        pace = MessagePace(rate: settings.totalRate)
     }
 
     /// Begins to listen.
@@ -64,4 +68,22 @@ package final class StatusStreamDoor {
         guard !connections.isEmpty else { return }
         await withCheckedContinuation { whenEmpty = $0 }
     }
+}
+
+/// So many in a second, on average and at once (a leaky bucket in one number).
+struct MessagePace {
+    private let interval: Int64
+    private let most: Int64
+    /// Monotonic nanoseconds at which all of it is unused again.
+    private var usedUntil: Int64 = 0
+
+    init(rate: Int) {
+        interval = 1_000_000_000 / Int64(rate)
+        most = interval * Int64(rate - 1)
+    }
+
+    /// Nanoseconds until one more may come; 0: now.
+    func delay(at now: Int64) -> Int64 { max(0, usedUntil - most - now) }
+
+    mutating func count(at now: Int64) { usedUntil = max(usedUntil, now) + interval }
 }

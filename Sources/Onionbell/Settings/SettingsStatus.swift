@@ -68,8 +68,9 @@ extension Settings {
         status.stream.rate = section.integer("stream_rate", default: status.stream.rate, in: 1...10_000)
         status.stream.idleTimeout = section.seconds(
             "stream_idle_timeout", default: status.stream.idleTimeout, in: 1...86400)
-        // One limit for both: what is carried is the same.
+        // What is carried is the same: so are its limits.
         status.stream.messageBytes = status.server.limits.body
+        status.stream.totalRate = status.server.limits.rate
         section.refuseUnknownKeys()
     }
 

@@ -21,54 +21,8 @@ import Wire
             bytes(hex: try #require(StatusWorld.vectors.keys["server"]).public_compressed_hex))
     }
 
-    /// A client of the test's own.
-    private struct Client {
-        let key = Secp256k1.PrivateKey.random()
-        var registration: Registration
-
-        init(_ deviceToken: String = String(repeating: "ab", count: 32)) {
-            registration = Registration()
-            registration.tokenType = 1
-            registration.deviceToken = deviceToken
-            registration.installationID = UUID().uuidString.lowercased()
-            registration.accessToken = UUID().uuidString.lowercased()
-            registration.version = 1
-            registration.topic = "im.fqixvywn"
-        }
-
-        var hash: [UInt8] { Keccak.shake256(key.publicKey.compressed) }
-
-        func registering(at server: Secp256k1.PublicKey) throws -> [UInt8] {
-            var registration = registration
-            registration.grant = key.sign(
-                registration.grantDigest(client: key.publicKey.compressed, server: server.compressed))
-            let nonce = randomBytes(12)
-            let sealed = try AES256GCM.seal(
-                registration.encoded, key: key.sharedX(with: server), nonce: nonce)
-            return message(.registration, nonce + sealed)
-        }
-
-        func message(_ kind: SignedMessage.Kind, _ payload: [UInt8]) -> [UInt8] {
-            SignedMessage(
-                signature: key.sign(SignedMessage.digest(of: payload)), payload: payload, kind: kind
-            ).encoded
-        }
-
-        /// A request to wake this client's phone, `count` times.
-        func request(id: [UInt8] = randomBytes(32), count: Int = 1) -> [UInt8] {
-            var writer = ProtoWriter()
-            for _ in 0..<count {
-                writer.message(1) { entry in
-                    entry.string(1, registration.accessToken)
-                    entry.data(2, [1])
-                    entry.data(3, hash)
-                    entry.string(4, registration.installationID)
-                    entry.uint64(6, 1)
-                }
-            }
-            writer.data(2, id)
-            return message(.request, writer.bytes)
-        }
+    private func client(_ deviceToken: String = String(repeating: "ab", count: 32)) -> StatusPhone {
+        StatusPhone(.apns, deviceToken: deviceToken, topic: "im.fqixvywn")
     }
 
     private func ask(_ world: StatusWorld, _ message: [UInt8]) async throws -> [UInt8] {
@@ -78,7 +32,7 @@ import Wire
     }
 
     /// What a registration is answered: 0 for success, else the error.
-    private func register(_ client: Client, at world: StatusWorld) async throws -> UInt8 {
+    private func register(_ client: StatusPhone, at world: StatusWorld) async throws -> UInt8 {
         let payload = try await ask(world, try client.registering(at: server))
         return payload[0] == 8 ? 0 : payload[1]
     }
@@ -108,7 +62,7 @@ import Wire
 
     @Test func aDeadDeviceTokenIsRemovedAndAHigherVersionBringsThePhoneBack() async throws {
         let world = try await StatusWorld()
-        var client = Client()
+        var client = self.client()
         #expect(try await register(client, at: world) == 0)
         world.relay.sandbox.faults = FaultScript([
             FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
@@ -128,7 +82,7 @@ import Wire
     /// Of what is known already the sender hears at once.
     @Test func aTokenThatIsKnownToBeDeadIsToldAsNotRegistered() async throws {
         let world = try await StatusWorld()
-        let (one, other) = (Client(), Client())
+        let (one, other) = (client(), client())
         for client in [one, other] { #expect(try await register(client, at: world) == 0) }
         world.relay.sandbox.faults = FaultScript([
             FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
@@ -141,14 +95,14 @@ import Wire
 
     @Test func whatCannotBePushedIsAnInternalError() async throws {
         let world = try await StatusWorld()
-        var client = Client("no token of Apple's")
+        var client = self.client("no token of Apple's")
         #expect(try await register(client, at: world) == 0, "the shape of tokens is not looked at")
         #expect(try reports(try await ask(world, client.request())) == [2])
-        client = Client()
+        client = self.client()
         client.registration.topic = "com.another.app"
         #expect(try await register(client, at: world) == 0)
         #expect(try reports(try await ask(world, client.request())) == [2])
-        client = Client()
+        client = self.client()
         client.registration.tokenType = 9
         #expect(try await register(client, at: world) == 0)
         #expect(try reports(try await ask(world, client.request())) == [0], "gorush drops it in silence")
@@ -158,7 +112,7 @@ import Wire
 
     @Test func aRepetitionIsAnsweredAndPushedOnceAlsoWhenItComesAtTheSameTime() async throws {
         let world = try await StatusWorld()
-        let client = Client()
+        let client = self.client()
         #expect(try await register(client, at: world) == 0)
         let request = client.request(count: 3)
         var answers: [[UInt8]] = []
@@ -176,7 +130,7 @@ import Wire
 
     @Test func nothingIsAnsweredAsTakenThatIsNotStored() async throws {
         let world = try await StatusWorld()
-        let client = Client()
+        let client = self.client()
         #expect(try await register(client, at: world) == 0)
         await world.relay.outbox.setFault(.full)
         let request = client.request()
@@ -195,7 +149,7 @@ import Wire
             $0.registrations.perOwner = 1
             $0.registrations.installations = 3
         }
-        var client = Client()
+        var client = self.client()
         #expect(try await register(client, at: world) == 0)
         #expect(try reports(try await ask(world, client.request(count: 2))) == [0, 0])
         #expect(try reports(try await ask(world, client.request(count: 3))) == [2, 2])
@@ -205,16 +159,16 @@ import Wire
         #expect(answer.count == 34, "an id, and no success")
         client.registration.installationID = UUID().uuidString
         #expect(try await register(client, at: world) == 4, "the second phone of one client")
-        #expect(try await register(Client(), at: world) == 0)
-        #expect(try await register(Client(), at: world) == 0)
-        #expect(try await register(Client(), at: world) == 4, "the fourth phone of all")
+        #expect(try await register(self.client(), at: world) == 0)
+        #expect(try await register(self.client(), at: world) == 0)
+        #expect(try await register(self.client(), at: world) == 4, "the fourth phone of all")
         _ = await world.relay.pushes(2)
         await world.end()
     }
 
     @Test func strangersAndNoiseAreRefused() async throws {
         let world = try await StatusWorld()
-        let client = Client()
+        let client = self.client()
         let good = try client.registering(at: server)
         var unsigned = try SignedMessage(good)
         unsigned.signature = []
@@ -243,14 +197,18 @@ import Wire
         let world = try await StatusWorld()
         let other = try Secp256k1.PublicKey(
             bytes(hex: try #require(vectors.keys["other_server"]).public_compressed_hex))
-        let payload = try await ask(world, try Client().registering(at: other))
+        let payload = try await ask(world, try self.client().registering(at: other))
         #expect(payload.prefix(2) == [0x10, 1])
         await world.end()
     }
 
-    @Test func messagesSentAheadAreAnsweredInOrder() async throws {
-        let world = try await StatusWorld { $0.stream.rate = 3 }
-        var client = Client()
+    @Test(arguments: [(3, 1000), (1000, 3)])
+    func messagesSentAheadAreAnsweredInOrderAndAtTheirPace(rate: Int, totalRate: Int) async throws {
+        let world = try await StatusWorld {
+            $0.stream.rate = rate
+            $0.stream.totalRate = totalRate
+        }
+        var client = self.client()
         let stream = try await StatusClient(world.streamEndpoint)
         for version in 1...5 {
             client.registration.version = UInt64(version)
@@ -265,7 +223,7 @@ import Wire
     /// Of who unregisters nothing readable is left on the disk, and of who is registered only what pushing needs.
     @Test func whoUnregistersIsForgotten() async throws {
         let world = try await StatusWorld()
-        var client = Client("4f3c" + String(repeating: "ab", count: 30))
+        var client = self.client("4f3c" + String(repeating: "ab", count: 30))
         #expect(try await register(client, at: world) == 0)
         let path = world.relay.outboxPath
         func holds(_ text: [UInt8]) throws -> Bool {

@@ -32,6 +32,7 @@ final class StatusWorld {
             gorush.apps = apps
             server.apps = apps
             stream.rate = 1000
+            stream.totalRate = 1000
         }
     }
 

@@ -115,6 +115,23 @@ import Vectors
         #expect(silent["apns-collapse-id"] == silent["apns-id"])
     }
 
+    /// A field that belongs to no push is let go.
+    @Test func anExactPushHasNothingOfOursBesideIt() {
+        let plain = headers(notification(PreparedPush(exactly: "{}", fields: [("apns-push-type", "alert")])))
+        #expect(plain["apns-topic"] == "bisqremote.joachimneumann.com" && plain["apns-push-type"] == "alert")
+        for absent in ["apns-priority", "apns-expiration", "apns-id", "apns-collapse-id"] {
+            #expect(plain[absent] == nil, "\(absent)")
+        }
+        let fields = [
+            ("apns-topic", "own"), ("apns-priority", "5"), ("apns-expiration", "9"), ("apns-id", "x: y"),
+            ("apns-collapse-id", "c"), ("apns-other", "z"),
+        ]
+        let sent = headers(notification(PreparedPush(exactly: "{}", fields: fields)))
+        #expect(sent["apns-topic"] == "own" && sent["apns-id"] == "x: y" && sent["apns-other"] == nil)
+        #expect(
+            sent["apns-priority"] == "5" && sent["apns-expiration"] == "9" && sent["apns-collapse-id"] == "c")
+    }
+
     @Test(
         arguments: [
             (PreparedPush.Expiry.withNotification, "1800000000"), (.atOnce, "1700000000"), (.unsaid, nil),

@@ -58,6 +58,11 @@ import Vectors
         #expect(FCMMessage.payloadSize(content, withNotification: true) == 13 + 9 + 37 + 16)
     }
 
+    @Test func anExactPushIsTheWholeRequest() {
+        let push = PreparedPush(exactly: #"{"message":{"topic":"a"}}"#)
+        #expect(text(FCMMessage.body(notification(push), withNotification: true, now: 5_000)) == push.body)
+    }
+
     @Test func aPreparedPushHasTheMembersThatItsDoorMade() {
         let push = PreparedPush(
             body: #""data":{"p":"x"}"#, android: #""direct_boot_ok":true"#, isUrgent: false,
