@@ -1,3 +1,5 @@
+import Metrics
+
 /// One thing that must be well for notifications to arrive.
 package struct Check: Equatable, Sendable {
     package enum Level: String, Comparable, CaseIterable, Sendable {
@@ -37,6 +39,8 @@ extension [Check] {
 extension Report {
     /// Nothing delivered for so long while something waits: pushing has stopped.
     package static let stalledAfter = Duration.seconds(300)
+    /// Something waits for so long, and nothing is on its way to a gateway that has made trouble.
+    package static let lateAfter = Duration.seconds(30)
     /// Bytes left on the disk below which an operator is warned, and below which health fails.
     package static let diskWarning = 1 << 30
     package static let diskFailing = 128 << 20
@@ -112,11 +116,19 @@ extension Report {
             // Those in use still work; they would not after a restart.
             return Check(name: lane.name, level: .warning, state: "open; new credentials refused: \(fault)")
         }
-        if lane.isPaused {
-            let error = gateway.lastError.map { ": \($0)" } ?? ""
-            return Check(
-                name: lane.name, level: .warning, state: "away or overloaded, tried again soon\(error)")
+        if let trouble = trouble(of: lane, gateway) {
+            return Check(name: lane.name, level: .warning, state: trouble)
         }
         return Check(name: lane.name, level: .ok, state: "open")
+    }
+
+    /// A gateway that may come back by itself. One connection is kept at all times: none at all is trouble.
+    private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
+        let error = gateway.lastError.map { ": \($0)" } ?? ""
+        if lane.isPaused { return "away or overloaded, tried again soon\(error)" }
+        if gateway.connections == 0, gateway.connectionFailures > 0 { return "no connection\(error)" }
+        let isLate = lane.oldestAge.map { $0 >= Report.lateAfter } ?? false
+        guard isLate, gateway.inFlight == 0, gateway.lastError != nil else { return nil }
+        return "\(lane.waiting) wait, and none is on its way\(error)"
     }
 }

@@ -53,7 +53,7 @@ extension StatusPage {
             ("dead devices known", Words.count(report.outbox.deadTokens)),
             ("peers", "\(Words.count(report.peers.open)) of \(Words.count(report.peers.limit))"),
             ("HTTP clients", "\(Words.count(report.http.open)) of \(Words.count(report.http.limit))"),
-            ("limits hit", report.limitsHit.isEmpty ? "none" : report.limitsHit.inWords),
+            ("limits hit", report.limitsHit.total == 0 ? "none" : report.limitsHit.inWords),
             ("started", Words.date(process.startedAt)),
         ]
         return "<section><h2>Node</h2>\(list(rows))</section>"
@@ -76,7 +76,9 @@ extension StatusPage {
 
 extension WordCounts {
     /// `3 process, 1 suspended`.
-    var inWords: String { sorted.map { "\($0.count) \($0.word)" }.joined(separator: ", ") }
+    var inWords: String {
+        sorted.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
+    }
 }
 
 extension Report {

@@ -20,7 +20,7 @@ enum StatusStyle {
         header li{margin:.35rem 0 0;padding:.1rem 0 .1rem .7rem;border-left:.25rem solid var(--tone);\
         overflow-wrap:anywhere}
         h2{margin:0 0 .6rem;font-size:1rem;font-weight:600}
-        .cards{columns:21rem;column-gap:1rem}
+        .cards{columns:21rem;column-gap:1rem;margin-bottom:1rem}
         section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;\
         margin-bottom:1rem;break-inside:avoid;min-width:0}
         .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr))}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Overview
 
-/// The page in a real browser. With `ONIONBELL_PICTURES` set to a directory, pictures are taken as well: see
+/// The page in a real browser. With `STATUS_PAGE_PICTURES` set to a directory, pictures are taken as well: see
 /// `Deploy/screenshots`.
 @Suite(.enabled(if: Browser.program != nil, "chromium is not installed"))
 struct BrowserTests {
@@ -71,7 +71,7 @@ private struct Browser {
     static let program = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
-    static let pictures = ProcessInfo.processInfo.environment["ONIONBELL_PICTURES"]
+    static let pictures = ProcessInfo.processInfo.environment["STATUS_PAGE_PICTURES"]
 
     private let directory = FileManager.default.temporaryDirectory.appending(
         path: "onionbell-browser-\(UUID().uuidString)")

@@ -82,6 +82,26 @@ import Testing
         #expect(check("outbox", of: report) == Check(name: "outbox", level: .failing, state: "no room left"))
     }
 
+    @Test func aGatewayThatCanNotBeReachedIsToldBeforePushingHasStopped() {
+        var report = Sample.good
+        report.lanes[0].gateway?.connections = 0
+        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+        report.lanes[0].gateway?.connectionFailures = 1
+        report.lanes[0].gateway?.lastError = "connection refused"
+        #expect(check("bisq-remote-ios", of: report)?.state == "no connection: connection refused")
+        #expect(check("bisq-remote-ios", of: report)?.level == .warning)
+        // While it is tried again.
+        report.lanes[0].gateway?.connections = 1
+        report.lanes[0].oldestAge = .seconds(29)
+        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+        report.lanes[0].oldestAge = .seconds(30)
+        #expect(
+            check("bisq-remote-ios", of: report)?.state
+                == "2 wait, and none is on its way: connection refused")
+        report.lanes[0].gateway?.inFlight = 1
+        #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+    }
+
     @Test func gatewaysSayWhatIsWrongWithThem() {
         var report = Sample.good
         report.lanes[0].blockedReason = "InvalidProviderToken"

@@ -12,12 +12,17 @@ package final class SentValues {
     /// By their first eight bytes.
     private var values: [UInt64: Set<String>] = [:]
 
+    private var count = 0
+
+    /// Of a run that sends more the first ones are looked for.
+    private static let most = 500_000
     /// Shorter ones could stand in a line by chance.
     private static let shortest = 8
 
     package func add(_ value: String) {
-        guard value.utf8.count >= SentValues.shortest else { return }
-        values[SentValues.start(of: Array(value.utf8)[...]), default: []].insert(value)
+        guard value.utf8.count >= SentValues.shortest, count < SentValues.most else { return }
+        let start = SentValues.start(of: Array(value.utf8)[...])
+        if values[start, default: []].insert(value).inserted { count += 1 }
     }
 
     func add(_ request: MobileNotificationRequest) {
