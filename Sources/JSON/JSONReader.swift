@@ -10,11 +10,32 @@ extension JSON {
     }
 }
 
+extension JSON {
+    /// A member of an object, with its value also as it was written.
+    package struct Member: Equatable, Sendable {
+        package let key: String
+        package let value: JSON
+        package let text: ArraySlice<UInt8>
+    }
+
+    /// Reads a document that is an object, for what must be passed on as it came: order, spelling and all.
+    ///
+    /// - Returns: `nil` when it is none.
+    package static func members(
+        of text: [UInt8], maximumDepth: Int = 16
+    ) throws(JSONError) -> [Member]? {
+        var reader = JSONReader(text: text, maximumDepth: maximumDepth)
+        return try reader.outerMembers()
+    }
+}
+
 /// Reads left to right, one byte at a time; `offset` is the next byte.
 private struct JSONReader {
     let text: [UInt8]
     let maximumDepth: Int
     private var offset = 0
+    /// Those of the outermost object, where they are asked for.
+    private var outer: [JSON.Member]?
 
     init(text: [UInt8], maximumDepth: Int) {
         self.text = text
@@ -22,6 +43,12 @@ private struct JSONReader {
     }
 
     mutating func firstValue() throws(JSONError) -> JSON { try value(depth: 0) }
+
+    mutating func outerMembers() throws(JSONError) -> [JSON.Member]? {
+        outer = []
+        guard case .object = try document() else { return nil }
+        return outer
+    }
 
     mutating func document() throws(JSONError) -> JSON {
         let value = try value(depth: 0)
@@ -59,8 +86,14 @@ private struct JSONReader {
             let key = try string()
             skipSpace()
             try expect(UInt8(ascii: ":"))
-            guard members.updateValue(try value(depth: depth), forKey: key) == nil else {
+            skipSpace()
+            let valueStart = offset
+            let value = try value(depth: depth)
+            guard members.updateValue(value, forKey: key) == nil else {
                 throw .duplicateKey(offset: start)
+            }
+            if depth == 1, outer != nil {
+                outer?.append(JSON.Member(key: key, value: value, text: text[valueStart..<offset]))
             }
             skipSpace()
             if take(UInt8(ascii: "}")) { return .object(members) }

@@ -13,6 +13,6 @@ struct Onionbell: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, StatusCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
-            RegistrationsCommand.self,
+            RegistrationsCommand.self, InstallationCommand.self,
         ])
 }

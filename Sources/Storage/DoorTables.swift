@@ -37,7 +37,9 @@ package struct RegistrationView: Sendable {
 
 /// The tables of all doors, as they are kept in the outbox's file: every kind there is.
 enum DoorTableKinds {
-    static var all: [any DoorTables.Type] { [InstallationTables.self, StatusTables.self] }
+    static var all: [any DoorTables.Type] {
+        [InstallationTables.self, StatusTables.self, BitwardenTables.self]
+    }
 }
 
 /// Makes and brings up to date the tables of doors.

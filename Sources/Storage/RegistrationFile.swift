@@ -62,6 +62,19 @@ package struct RegistrationFile: ~Copyable {
     }
 }
 
+extension RegistrationFile {
+    /// Adds an installation, or puts it in the place of the one with its id.
+    package func put(_ installation: Installations.Installation) throws(SQLiteError) {
+        try DoorSchema.prepare(InstallationTables.self, on: connection)
+        try InstallationTables(connection).put(installation)
+    }
+
+    package func installation(_ id: String) throws(SQLiteError) -> Installations.Installation? {
+        guard try DoorSchema.steps(of: InstallationTables.self, on: connection) > 0 else { return nil }
+        return try InstallationTables(connection).find(id)
+    }
+}
+
 extension RegistrationFile.Row {
     fileprivate init(_ statement: borrowing Statement) {
         let columns = 0..<statement.columnCount

@@ -1,4 +1,5 @@
 import CSQLite
+import Relay
 
 /// One prepared statement: one owner, finalized when it lets go. It must not outlive its connection.
 struct Statement: ~Copyable {
@@ -54,6 +55,10 @@ struct Statement: ~Copyable {
             sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), Statement.copied)
         }
         try check(code)
+    }
+
+    func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
+        try bind(index, high: digest.high, low: digest.low)
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {

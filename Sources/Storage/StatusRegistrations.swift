@@ -311,9 +311,3 @@ final class StatusTables: DoorTables {
         try forgetMessages.run()
     }
 }
-
-extension Statement {
-    fileprivate func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
-        try bind(index, high: digest.high, low: digest.low)
-    }
-}

@@ -9,8 +9,8 @@ struct StageCommand: AsyncParsableCommand {
         commandName: "stage",
         abstract: "Run the built program with simulated gateways, and a command that sends to it.",
         discussion: """
-            The node's tor has no network: doors are to listen on this machine. The command finds the node's state \
-            directory in STATE, its process in NODE, the authority of the https:// listeners in CA. Each push that a \
+            The node's tor has no network: doors are to listen on this machine. The command finds the node's \
+            configuration in CONFIG, its state directory in STATE, its process in NODE, the authority of the https:// listeners in CA. Each push that a \
             gateway takes is printed. The exit status is the command's.
             """)
 
@@ -61,7 +61,7 @@ private final class Stage {
         var arguments = options.command
         if arguments.first == "--" { arguments.removeFirst() }
         let status = try await run(
-            ["/usr/bin/env", "STATE=\(world.state)", "CA=\(path)/ca.pem", "NODE=\(node.processID ?? 0)"]
+            ["/usr/bin/env", "CONFIG=\(configuration)", "STATE=\(world.state)", "CA=\(path)/ca.pem", "NODE=\(node.processID ?? 0)"]
                 + arguments)
         await node.stop()
         await world.close()

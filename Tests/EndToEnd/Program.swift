@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 
 /// The built program, which lies beside the tests.
 let program: String = {
@@ -42,4 +43,13 @@ func run(_ arguments: [String], input: String = "", environment: [String: String
     return CommandResult(
         status: process.terminationStatus, output: String(decoding: said, as: UTF8.self),
         errors: String(decoding: complained, as: UTF8.self))
+}
+
+/// A port that nobody has just now, for a setting that must name one.
+@EventLoop
+func freePort() throws -> UInt16 {
+    let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+    defer { listener.close() }
+    guard case .host(_, let port) = listener.endpoint else { return 0 }
+    return port
 }

@@ -199,13 +199,6 @@ import Vectors
         await stage.close()
     }
 
-    private func freePort() throws -> UInt16 {
-        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-        defer { listener.close() }
-        guard case .host(_, let port) = listener.endpoint else { return 0 }
-        return port
-    }
-
     private func permissions(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }

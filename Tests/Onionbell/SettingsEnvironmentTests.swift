@@ -6,7 +6,8 @@ import Testing
     /// A single-valued key: a value for the file, another for the environment, and where it can be seen.
     typealias Key = (key: String, file: String, variable: String, value: @Sendable (Settings) -> String)
 
-    private static let keys = ownKeys + webPushKeys + SettingsStatusTests.keys
+    private static let keys =
+        ownKeys + webPushKeys + SettingsStatusTests.keys + SettingsBitwardenTests.keys
 
     private static let webPushKeys: [Key] = [
         ("doors.web_push.ios", "a", "b", { $0.doors.webPush.settings.relay.ios }),

@@ -184,8 +184,11 @@ final class RelayNode {
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, log: log)
         statusStream = status.stream
+        let bitwarden = try await DoorListeners.PlacedDoor(
+            settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
         return try status.openStream(settings.status.streamPlaces)
-            + (try listeners?.open([own, bisq, webPush] + status.placed) ?? [])
+            + (try listeners?.open(
+                [own, bisq, webPush] + status.placed + [bitwarden].compactMap(\.self)) ?? [])
     }
 
     private func open(

@@ -61,17 +61,21 @@ struct StateDirectory: ~Copyable {
     }
 
     /// The key under which digests are made: made once, 32 random bytes in hex.
-    func digestKey() throws(NodeError) -> Secret {
-        try key("digest-key", without: "the memory of duplicates, and what phones have registered")
+    func digestKey() throws(NodeError) -> Secret { try StateDirectory.digestKey(in: path) }
+
+    /// The same for commands beside the node.
+    static func digestKey(in path: String) throws(NodeError) -> Secret {
+        try key("digest-key", in: path, without: "the memory of duplicates, and what phones have registered")
     }
 
     /// The identity of the door for Status' clients, made once in the same way.
     func statusKey() throws(NodeError) -> Secret {
-        try key("status-key", without: "what phones have registered")
+        try StateDirectory.key("status-key", in: path, without: "what phones have registered")
     }
 
     /// - Parameter loss: what is lost with the key.
-    private func key(_ name: String, without loss: String) throws(NodeError) -> Secret {
+    private static func key(_ name: String, in path: String, without loss: String) throws(NodeError) -> Secret
+    {
         let file = "\(path)/\(name)"
         do {
             if access(file, F_OK) != 0 {

@@ -91,6 +91,7 @@ struct Settings: Sendable {
     var http = HTTPServer.Settings()
     var doors = Doors()
     var status = Status()
+    var bitwarden = Bitwarden()
     var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     var log = Log()
 }

@@ -68,6 +68,7 @@ extension Settings {
         read(gorush: section.section("gorush"), names)
         read(status: section.section("status"), names)
         doors.webPush = webPush(section.section("web_push"), names)
+        read(bitwarden: section.section("bitwarden"), names)
         section.refuseUnknownKeys()
     }
 

@@ -75,7 +75,7 @@ extension Settings {
     }
 
     /// The apps that a door may push to, in the order of the list.
-    private func pushApps(_ section: SettingsReader.Section, _ names: [String], isOn: Bool) -> PushApps {
+    func pushApps(_ section: SettingsReader.Section, _ names: [String], isOn: Bool) -> PushApps {
         var apps = PushApps()
         apps.isSandbox = section.flag("sandbox", default: false)
         guard let wanted = section.words("apps") else {

@@ -1,0 +1,34 @@
+import Crypto
+import Relay
+import Storage
+
+/// Names what installations, users, organizations and devices are told apart by, without keeping it. Made under the
+/// node's key and the installation's id: the same user of another installation is somebody else. One owner, one isolation.
+package final class BitwardenDigests {
+    private let digest: KeyedDigest
+
+    /// - Parameter key: the node's, 32 random bytes.
+    package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
+
+    func device(_ id: String, in installation: String) -> Relay.Digest { make("device", id, installation) }
+    func user(_ id: String, in installation: String) -> Relay.Digest { make("user", id, installation) }
+    func organization(_ id: String, in installation: String) -> Relay.Digest {
+        make("organization", id, installation)
+    }
+    func app(_ identifier: String, in installation: String) -> Relay.Digest {
+        make("app", identifier, installation)
+    }
+
+    /// Of the key that an installation shows.
+    package func key(_ key: String, of installation: String) -> Relay.Digest {
+        make("key", key, installation, cased: true)
+    }
+
+    /// Some clients send ids in lower case, others as they were given.
+    private func make(_ kind: String, _ id: String, _ installation: String, cased: Bool = false)
+        -> Relay.Digest
+    {
+        let digest = digest("bitwarden \(kind)\0\(installation)\0\(cased ? id : id.lowercased())")
+        return Relay.Digest(high: digest.high, low: digest.low)
+    }
+}

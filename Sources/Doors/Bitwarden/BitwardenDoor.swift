@@ -1,0 +1,278 @@
+import Crypto
+import Delivery
+import HTTP1
+import Logging
+import Reactor
+import Relay
+import Storage
+
+/// The relay that self-hosted Bitwarden servers and Vaultwarden hand their pushes to, in the place of Bitwarden's own:
+/// `/connect/token` and `/push/...`.
+///
+/// Each installation is alone: it reaches only what it has registered itself. Phones that Apple or Google call dead
+/// are forgotten. A send is answered when all its notifications are durable; it has no id in this protocol, and two
+/// that say the same (a log-out has no date) are two.
+@EventLoop
+package final class BitwardenDoor: HTTPDoor {
+    package struct Settings: Sendable {
+        package var apps = PushApps()
+        /// Devices of one installation.
+        package var devices = 10_000
+
+        package init() {}
+    }
+
+    private let settings: Settings
+    private let installations: Installations
+    private let devices: BitwardenDevices
+    private let dispatcher: Dispatcher
+    private let digests: BitwardenDigests
+    private let tokens: BitwardenTokens
+    private let figures: DoorCounter
+    private let log: Logger
+
+    package init(
+        settings: Settings, installations: Installations, devices: BitwardenDevices, dispatcher: Dispatcher,
+        key: Secret, log: Logger
+    ) {
+        self.settings = settings
+        self.installations = installations
+        self.devices = devices
+        self.dispatcher = dispatcher
+        self.log = log
+        digests = BitwardenDigests(key: key)
+        tokens = BitwardenTokens(key: key)
+        figures = dispatcher.door("bitwarden")
+    }
+
+    /// Whether a text is a GUID in the form with hyphens, as installations have it.
+    package nonisolated static func isInstallationID(_ text: String) -> Bool { BitwardenBody.isGUID(text) }
+
+    private static let tokenPath = "/connect/token"
+    private static let pushPath = "/push/"
+
+    package func matches(path: String) -> Bool {
+        path == Self.tokenPath || path.hasPrefix(Self.pushPath)
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        Task {
+            do throws(BitwardenFault) {
+                if request.path == Self.tokenPath {
+                    respond(try await token(request))
+                } else {
+                    try await push(request, respond)
+                }
+            } catch {
+                respond(error.response)
+            }
+        }
+    }
+
+    package func busyAnswer(_ busy: Busy) -> HTTPResponse {
+        var response = BitwardenFault(status: busy.status, message: "Too busy.").response
+        response.addRetryAfter(busy)
+        return response
+    }
+
+    package func tooLargeAnswer(limit: Int) -> HTTPResponse {
+        BitwardenFault(status: 413, message: "The body has more than \(limit) bytes.").response
+    }
+
+    // MARK: Tokens
+
+    private func token(_ request: HTTPRequest) async throws(BitwardenFault) -> HTTPResponse {
+        guard request.method == "POST" else { return .methodNotAllowed("POST") }
+        let asked: BitwardenTokenRequest
+        do throws(BitwardenTokenRequest.Fault) {
+            asked = try BitwardenTokenRequest(request.body)
+        } catch {
+            return error.response
+        }
+        guard let installation = try await known(asked.installation), installation.isEnabled,
+            installation.keyDigest == digests.key(asked.key, of: asked.installation)
+        else { return BitwardenTokenRequest.Fault.invalidClient.response }
+        let token = tokens.token(for: asked.installation, at: EventLoop.unixMilliseconds / 1000)
+        return .token(
+            status: 200,
+            """
+            {"access_token":"\(token)","expires_in":\(BitwardenTokens.life),"token_type":"Bearer",\
+            "scope":"\(BitwardenTokens.scope)"}
+            """)
+    }
+
+    /// Who asks, by the header or, as the cloud takes it too, by the query.
+    private func installation(asking request: HTTPRequest) async throws(BitwardenFault) -> String {
+        var token: String?
+        if let field = request.fields["authorization"] {
+            let parts = field.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .unauthorized }
+            token = String(parts[1])
+        } else if let query = request.query {
+            token = (try? HTTPQuery(query))?["access_token"]
+        }
+        guard let token,
+            let id = tokens.installation(of: token, at: EventLoop.unixMilliseconds / 1000),
+            try await known(id)?.isEnabled == true
+        else { throw .unauthorized }
+        return id
+    }
+
+    private func known(_ id: String) async throws(BitwardenFault) -> Installations.Installation? {
+        try await stored { () throws(OutboxError) in try await self.installations.installation(id) }
+    }
+
+    private func stored<Value: Sendable>(
+        _ body: @EventLoop () async throws(OutboxError) -> Value
+    ) async throws(BitwardenFault) -> Value {
+        do throws(OutboxError) {
+            return try await body()
+        } catch {
+            throw .unavailable
+        }
+    }
+
+    // MARK: Pushes
+
+    private func push(
+        _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) async throws(BitwardenFault) {
+        let id = try await installation(asking: request)
+        guard let path = try? String(percentEncoded: request.path.dropFirst(Self.pushPath.count).utf8) else {
+            throw .notFound
+        }
+        switch try BitwardenRequest(method: request.method, path: path, body: request.body, installation: id)
+        {
+        case .register(let registration): try await register(registration, of: id)
+        case .delete(let device):
+            let device = digests.device(device, in: id)
+            try await stored { () throws(OutboxError) in try await devices.remove(device) }
+        case .addOrganization(let organization, let devices):
+            try await change(organization, of: devices, isMember: true, in: id)
+        case .deleteOrganization(let organization, let devices):
+            try await change(organization, of: devices, isMember: false, in: id)
+        case .send(let send): return try await deliver(send, of: id, respond)
+        }
+        respond(.done)
+    }
+
+    private func register(
+        _ registration: BitwardenRequest.Registration, of id: String
+    ) async throws(BitwardenFault) {
+        let device = BitwardenDevices.Device(
+            id: digests.device(registration.deviceID, in: id), installation: id,
+            user: digests.user(registration.userID, in: id),
+            identifier: digests.app(registration.identifier, in: id), type: registration.type,
+            pushToken: registration.pushToken,
+            organizations: registration.organizations.map { digests.organization($0, in: id) })
+        let isStored = try await stored { () throws(OutboxError) in
+            try await devices.put(device, at: EventLoop.unixMilliseconds, limit: settings.devices)
+        }
+        guard isStored else {
+            throw BitwardenFault(message: "This installation has \(settings.devices) devices already.")
+        }
+    }
+
+    private func change(
+        _ organization: String, of ids: [String], isMember: Bool, in id: String
+    ) async throws(BitwardenFault) {
+        let organization = digests.organization(organization, in: id)
+        let changed = ids.map { digests.device($0, in: id) }
+        try await stored { () throws(OutboxError) in
+            try await devices.change(organization, of: changed, isMember: isMember)
+        }
+    }
+
+    private func deliver(
+        _ send: BitwardenRequest.Send, of id: String,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) async throws(BitwardenFault) {
+        let target: BitwardenDevices.Target =
+            switch send.target {
+            case .installation: .installation(id)
+            case .user(let user): .user(digests.user(user, in: id))
+            case .organization(let organization): .organization(digests.organization(organization, in: id))
+            }
+        let acting = send.acting.map { digests.app($0, in: id) }
+        var submissions: [(phone: BitwardenDevices.Phone, submission: Submission)] = []
+        if send.isForPhones {
+            let phones = try await stored { () throws(OutboxError) in
+                try await devices.phones(of: target, except: acting)
+            }
+            submissions = phones.compactMap { phone in submission(send, phone).map { (phone, $0) } }
+        }
+        guard !submissions.isEmpty else { return respond(.done) }
+        let answer = BitwardenAnswer(to: submissions.count, respond)
+        let sentAt = EventLoop.unixMilliseconds
+        for (phone, submission) in submissions {
+            var isFirst = true
+            dispatcher.submit(submission, from: figures, awaitsOutcome: true) { [self] receipt in
+                if isFirst { answer.take(receipt) }
+                isFirst = false
+                if case .ended(.tokenDead) = receipt { forget(phone, registeredUntil: sentAt) }
+            }
+        }
+    }
+
+    /// `nil`: nothing of ours reaches this type of device.
+    private func submission(_ send: BitwardenRequest.Send, _ phone: BitwardenDevices.Phone) -> Submission? {
+        let isApple = phone.type == BitwardenRequest.ios
+        guard let app = isApple ? settings.apps.ios.first?.name : settings.apps.android,
+            let push = send.content(for: phone.type, pushToken: phone.pushToken)
+        else { return nil }
+        let platform: Platform = isApple ? (settings.apps.isSandbox ? .iosDev : .ios) : .android
+        return Submission(
+            uid: Base64.encode(randomBytes(24)), platform: platform, app: app, deviceToken: phone.pushToken,
+            content: push.content, payloadSize: push.payloadSize)
+    }
+
+    /// A registration that came after the push was sent stays: it may have brought the token back.
+    private func forget(_ phone: BitwardenDevices.Phone, registeredUntil time: Int64) {
+        Task {
+            do throws(OutboxError) {
+                try await devices.forget(phone, registeredUntil: time)
+            } catch {
+                log.warning("registration.kept", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}
+
+/// The answer to one send: what became of all its notifications.
+@EventLoop
+private final class BitwardenAnswer {
+    private let respond: @EventLoop (HTTPResponse) -> Void
+    private var missing: Int
+    private var busy: Busy?
+    private var isTooLarge = false
+
+    init(to count: Int, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        self.respond = respond
+        missing = count
+    }
+
+    /// Takes the first receipt of one.
+    func take(_ receipt: Receipt) {
+        switch receipt {
+        case .busy(let busy): self.busy = busy
+        case .ended(.refused(Reason.messageTooLarge.rawValue, _)): isTooLarge = true
+        // Stored; or refused for what the sender can't mend, such as a dead token or an app without credentials.
+        case .stored, .held, .ended: break
+        }
+        missing -= 1
+        guard missing == 0 else { return }
+        if isTooLarge {
+            respond(BitwardenFault.invalid("Payload", "The payload is too large for a push.").response)
+        } else if let busy {
+            var response = BitwardenFault(status: busy.status, message: "Too busy.").response
+            response.addRetryAfter(busy)
+            respond(response)
+        } else {
+            respond(.done)
+        }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static var done: HTTPResponse { HTTPResponse(status: 200) }
+}

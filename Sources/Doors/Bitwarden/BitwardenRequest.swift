@@ -1,0 +1,176 @@
+import HTTP1
+import JSON
+import Relay
+
+/// What a self-hosted server asks of its relay (bitwarden/server, `PushController`; Vaultwarden, `push.rs`).
+package enum BitwardenRequest: Equatable {
+    case register(Registration)
+    /// The device's id.
+    case delete(String)
+    case addOrganization(String, devices: [String])
+    case deleteOrganization(String, devices: [String])
+    case send(Send)
+
+    package struct Registration: Equatable {
+        package var deviceID: String
+        package var pushToken: String
+        package var userID: String
+        package var identifier: String
+        package var type: Int
+        package var organizations: [String]
+    }
+
+    package struct Send: Equatable {
+        package enum Target: Equatable {
+            /// The sender's own.
+            case installation
+            case user(String)
+            case organization(String)
+        }
+
+        package var target: Target
+        /// Bitwarden's number of what has happened.
+        package var type: Int
+        /// JSON, as it was written.
+        package var payload: String
+        /// The acting app installation, which is left out.
+        package var acting: String?
+        /// Whether it is for the apps on phones at all.
+        package var isForPhones: Bool
+    }
+
+    /// Elements of a list: organizations of a device, devices of a change.
+    static let mostElements = 1000
+    /// Bitwarden's device types that have a gateway here.
+    static let android = 0
+    static let ios = 1
+
+    /// - Parameters:
+    ///   - path: behind `/push/`, percent-decoded.
+    ///   - installation: that of the sender's token.
+    package init(
+        method: String, path: String, body: [UInt8], installation: String
+    ) throws(BitwardenFault) {
+        switch (method, path) {
+        case ("POST", "register"): self = .register(try Registration(try BitwardenBody(body)))
+        case ("POST", "delete"): self = .delete(try BitwardenBody(body).text("Id"))
+        case ("PUT", "add-organization"):
+            let change = try BitwardenRequest.change(try BitwardenBody(body))
+            self = .addOrganization(change.organization, devices: change.devices)
+        case ("PUT", "delete-organization"):
+            let change = try BitwardenRequest.change(try BitwardenBody(body))
+            self = .deleteOrganization(change.organization, devices: change.devices)
+        case ("POST", "send"): self = .send(try Send(try BitwardenBody(body), installation: installation))
+        default:
+            // Vaultwarden's form, and that of official servers before April 2024.
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            let id =
+                switch (method, parts.count) {
+                case ("POST", 2) where parts[0] == "delete": parts[1]
+                case ("DELETE", 1): parts[0]
+                default: Substring()
+                }
+            guard (1...256).contains(id.utf8.count) else { throw .notFound }
+            self = .delete(String(id))
+        }
+    }
+
+    private static func change(
+        _ body: BitwardenBody
+    ) throws(BitwardenFault) -> (organization: String, devices: [String]) {
+        let organization = try body.text("OrganizationId")
+        if let devices = try body.identifiers(ofAll: "Devices", limit: mostElements) {
+            return (organization, devices)
+        }
+        // Before April 2024.
+        guard let devices = try body.texts("DeviceIds", limit: mostElements) else {
+            throw .required("Devices")
+        }
+        return (organization, devices)
+    }
+}
+
+extension BitwardenRequest.Registration {
+    init(_ body: BitwardenBody) throws(BitwardenFault) {
+        deviceID = try body.text("DeviceId")
+        pushToken = try body.text("PushToken", limit: 4096)
+        userID = try body.text("UserId")
+        identifier = try body.text("Identifier")
+        type = try body.number("Type", in: 0...255) ?? BitwardenRequest.android
+        organizations =
+            try body.texts("OrganizationIds", limit: BitwardenRequest.mostElements) ?? []
+        let gateway: GatewayKind? =
+            switch type {
+            case BitwardenRequest.android: .fcm
+            case BitwardenRequest.ios: .apns
+            default: nil
+            }
+        guard let gateway else { return }
+        guard let token = DeviceToken.normalized(pushToken, for: gateway) else {
+            throw .invalid("PushToken", "The PushToken field is no token of \(gateway.rawValue).")
+        }
+        pushToken = token
+    }
+}
+
+extension BitwardenRequest.Send {
+    /// The first that is set is the target: installation, user, organization.
+    init(_ body: BitwardenBody, installation: String) throws(BitwardenFault) {
+        let user = try body.identifier("UserId")
+        let organization = try body.identifier("OrganizationId")
+        let named = try body.identifier("InstallationId")
+        guard let type = try body.number("Type", in: 0...255) else { throw .required("Type") }
+        guard let payload = body.value("Payload") else { throw .required("Payload") }
+        if let named {
+            guard named == installation else {
+                throw BitwardenFault(message: "InstallationId does not match current context.")
+            }
+            target = .installation
+        } else if let user {
+            target = .user(user)
+        } else if let organization {
+            target = .organization(organization)
+        } else {
+            throw .invalid("", "UserId or OrganizationId or InstallationId is required.")
+        }
+        self.type = type
+        // It was read as UTF-8 already.
+        self.payload = String(decoding: payload.text, as: UTF8.self)
+        acting = try body.optionalText("Identifier")
+        let client = try body.number("ClientType", in: 0...255) ?? 0
+        isForPhones = client == BitwardenRequest.Send.everyClient || client == BitwardenRequest.Send.mobile
+    }
+
+    private static let everyClient = 0
+    private static let mobile = 4
+}
+
+extension BitwardenRequest.Send {
+    /// What a phone of this type gets, byte for byte as its app reads it: a JSON text within JSON; for Apple the type
+    /// is a number, for Google a text.
+    ///
+    /// - Returns: `nil` for a type of device that has no gateway here.
+    package func content(for type: Int, pushToken: String) -> (content: Content, payloadSize: Int)? {
+        var text: [UInt8] = []
+        text.append(jsonString: payload)
+        let payloadText = String(decoding: text, as: UTF8.self)
+        switch type {
+        case BitwardenRequest.ios:
+            let body =
+                #"{"data":{"type":\#(self.type),"payload":\#(payloadText)},"aps":{"content-available":1}}"#
+            return (
+                .prepared(PreparedPush(body: body, kind: .background, isUrgent: false, expiry: .unsaid)),
+                body.utf8.count
+            )
+        case BitwardenRequest.android:
+            // A token of Google's holds nothing that JSON must escape.
+            let body =
+                #"{"message":{"token":"\#(pushToken)","data":{"type":"\#(self.type)","payload":\#(payloadText)}}}"#
+            let size = "type".utf8.count + String(self.type).utf8.count + "payload".utf8.count
+            return (
+                .prepared(PreparedPush(exactly: body, isUrgent: false)), size + payload.utf8.count
+            )
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Crypto
+import Delivery
+import Doors
+import Logging
+import Reactor
+import Relay
+import Storage
+
+extension DoorListeners.PlacedDoor {
+    /// The door for Bitwarden servers; `nil`: it is off.
+    @EventLoop
+    init?(
+        _ settings: Settings.Bitwarden, state: borrowing StateDirectory, outbox: SQLiteOutbox?,
+        _ dispatcher: Dispatcher, log: Logger
+    ) async throws(NodeError) {
+        guard settings.place.isOn, let outbox else { return nil }
+        let key = try state.digestKey()
+        let door: BitwardenDoor
+        do throws(OutboxError) {
+            door = BitwardenDoor(
+                settings: settings.door, installations: try await Installations(in: outbox),
+                devices: try await BitwardenDevices(in: outbox), dispatcher: dispatcher, key: key, log: log)
+        } catch {
+            throw .unavailable("the door for Bitwarden servers: \(error)")
+        }
+        let limits = settings.place.limits
+        self.init(
+            door: LimitedDoor(door, limits: limits), places: settings.place.listen, body: limits.body)
+    }
+}

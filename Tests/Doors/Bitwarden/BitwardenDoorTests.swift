@@ -1,0 +1,164 @@
+import Crypto
+import Doors
+import Foundation
+import HTTP1
+import Lab
+import Reactor
+import Relay
+import Storage
+import Testing
+import Vectors
+
+/// What the vectors don't say of the door for Bitwarden servers.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BitwardenDoorTests {
+    private static let user = "075c56fa-b994-4e01-af0c-917dc0bf216b"
+
+    /// Vaultwarden's own order and spelling reach the phone, byte for byte.
+    @Test func aPayloadComesAsItWasWritten() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        let payload = #"{"Zeta":[1,{"b":2,"a":null}],"alpha":"Ünï \"q\" \u00e9\n<&>/", "n":1.50}"#
+        let body = #"{"USERID":"\#(Self.user.uppercased())","Type":5,"payload":\#(payload),"more":1}"#
+        let answer = try await world.ask(
+            "POST", "/push/send", token: try await world.token("a"), Array(body.utf8))
+        #expect(answer.status == 200)
+        _ = await world.relay.pushes(1)
+        let sent = try JSONSerialization.jsonObject(with: Data(world.relay.google.book[0].body))
+        let message = (sent as? [String: Any])?["message"] as? [String: Any]
+        let data = try #require(message?["data"] as? [String: String])
+        #expect(data["payload"] == payload)
+        #expect(data["type"] == "5")
+        await world.end()
+    }
+
+    /// A log-out has neither id nor date: two that say the same are two.
+    @Test func theSameSendTwiceIsTwoPushes() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        for _ in 0..<2 { #expect(try await logOut(world) == 200) }
+        _ = await world.relay.pushes(2)
+        await world.end()
+    }
+
+    private func logOut(_ world: BitwardenWorld, as name: String = "a") async throws -> Int {
+        let body = #"{"userId":"\#(Self.user)","type":11,"payload":{"userId":"\#(Self.user)","reason":null}}"#
+        return try await world.ask(
+            "POST", "/push/send", token: try await world.token(name), Array(body.utf8)
+        ).status
+    }
+
+    @Test func anInstallationReachesNoDeviceOfAnother() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        #expect(try await logOut(world, as: "b") == 200)
+        let device = "d19def1c-0545-486a-9600-e31893bda07c"
+        let token = try await world.token("b")
+        #expect(try await world.ask("POST", "/push/delete/\(device)", token: token).status == 200)
+        #expect(try await world.ask("DELETE", "/push/\(device)", token: token).status == 200)
+        #expect(world.relay.dispatcher.waiting == 0)
+        #expect(try await logOut(world) == 200)
+        #expect(await world.relay.pushes(1).count == 1)
+        await world.end()
+    }
+
+    @Test func aTokenIsOfNoUseOnceTheInstallationIsDisabledOrGone() async throws {
+        let world = try await BitwardenWorld()
+        let installation = try #require(BitwardenWorld.vectors.config.installations["a"])
+        _ = try await world.token("a")
+        try await world.add(installation.id, key: installation.key, isEnabled: false)
+        #expect(try await logOut(world) == 401)
+        #expect(try await world.askToken(BitwardenWorld.vectors.token.request.body).status == 400)
+        await world.end()
+    }
+
+    @Test(arguments: [
+        "", "a.b.c", "eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTksImNsaWVudF9zdWIiOiJhIn0.",
+    ])
+    func aTokenThatIsNoneOfOursIsRefused(token: String) async throws {
+        let world = try await BitwardenWorld()
+        let answer = try await world.ask("POST", "/push/register", token: token, Array("{}".utf8))
+        #expect(answer.status == 401)
+        await world.end()
+    }
+
+    @Test func aPhoneThatAppleCallsDeadIsForgotten() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("Vaultwarden, iOS")
+        world.relay.apple.faults = FaultScript([
+            FaultRule(
+                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds),
+                when: .always)
+        ])
+        #expect(try await logOut(world) == 200)
+        let target = BitwardenDevices.Target.installation(
+            try #require(BitwardenWorld.vectors.config.installations["a"]).id)
+        while try await !world.devices.phones(of: target, except: nil).isEmpty {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        await world.end()
+    }
+
+    /// What can't be written down is not promised.
+    @Test func aFailingStoreIsNoSuccessAndNoFaultOfTheSender() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        await world.relay.outbox.setFault(.full)
+        #expect(try await logOut(world) == 503)
+        await world.relay.outbox.setFault(nil)
+        await world.end()
+    }
+
+    @Test func thereIsRoomForSoManyDevices() async throws {
+        let world = try await BitwardenWorld(door: { $0.devices = 1 })
+        try await world.register("official, Android")
+        // The same device again is no further one.
+        try await world.register("official, Android")
+        let further = try #require(
+            BitwardenWorld.vectors.registers_in_order.first { $0.name.hasPrefix("Vaultwarden") })
+        let answer = try await world.ask("POST", "/push/register", as: "a", further.body)
+        #expect(answer.status == 400)
+        try await world.register("another installation")
+        await world.end()
+    }
+
+    @Test(arguments: [
+        ("GET", "/push/register", "", 404), ("POST", "/push/", "{}", 404),
+        ("POST", "/push/delete/a/b", "", 404),
+        ("DELETE", "/push/%zz", "", 404), ("POST", "/push/send", "", 400), ("POST", "/push/send", "[]", 400),
+        ("POST", "/push/send", #"{"type":"1","payload":{},"userId":"x"}"#, 400),
+        ("POST", "/push/send", #"{"type":256,"payload":1,"installationId":null}"#, 400),
+        ("POST", "/push/register", #"{"deviceId":1}"#, 400),
+        (
+            "POST", "/push/register", #"{"deviceId":"a","pushToken":"short","userId":"a","identifier":"a"}"#,
+            400
+        ),
+        ("PUT", "/push/add-organization", #"{"organizationId":"a"}"#, 400),
+        ("PUT", "/push/add-organization", #"{"organizationId":"a","devices":[{}]}"#, 400),
+        ("GET", "/connect/token", "", 405),
+    ])
+    func badInputIsAnsweredInTheProtocolsWords(
+        method: String, path: String, body: String, status: Int
+    ) async throws {
+        let world = try await BitwardenWorld()
+        let answer = try await world.ask(
+            method, path, token: try await world.token("a"), Array(body.utf8))
+        #expect(answer.status == status)
+        if status != 405 {
+            #expect(String(decoding: answer.body, as: UTF8.self).contains(#""object":"error""#))
+        }
+        await world.end()
+    }
+
+    @Test func aPayloadThatIsTooLargeIsRefused() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        let text = String(repeating: "x", count: 4096)
+        let body = #"{"userId":"\#(Self.user)","type":20,"payload":"\#(text)"}"#
+        let answer = try await world.ask(
+            "POST", "/push/send", token: try await world.token("a"), Array(body.utf8))
+        #expect(answer.status == 400)
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+}
