@@ -34,6 +34,7 @@ package final class OnionPresence {
     }
 
     private let settings: Settings
+    private var form: OnionForm
     private let log: Logger
     private let words: PresenceWords
     private var key: OnionKey?
@@ -50,11 +51,15 @@ package final class OnionPresence {
     private var mending: Mending
     private var counted = TorFigures()
     private var circuits = CircuitBook()
+    /// Of the last descriptor.
+    private var uploadBegun = ContinuousClock.now
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
     private let publishedWaiters = StateWaiters()
 
     /// What ends the watch over a published service.
     private enum Loss {
+        /// Nothing is amiss: tor is to have it in another form, or has read its configuration anew.
+        case form
         case connection(ControlError)
         /// Tor answers, but something is amiss, and this is to be done about it.
         case amiss(OnionLoss, Mending.Step)
@@ -62,9 +67,11 @@ package final class OnionPresence {
 
     /// A link that lasted so long gets the shortest wait after it.
     private static let steadyTime = Duration.seconds(60)
+    private static let uploadInterval = Duration.seconds(2)
 
     package init(_ settings: Settings, log: Logger) {
         self.settings = settings
+        form = settings.form
         self.log = log
         words = PresenceWords(log: log)
         mending = Mending(ownsTor: settings.source.isOwn, firstPause: settings.mendingPause)
@@ -183,8 +190,10 @@ package final class OnionPresence {
 
     private func publish(on link: TorLink) async throws(ControlError) {
         guard let key else { preconditionFailure("published before start") }
-        let service = try await OnionService.publish(key: key, ports: settings.ports, on: link.connection)
+        let service = try await OnionService.publish(
+            key: key, ports: settings.ports, as: form, on: link.connection)
         self.service = service
+        uploadBegun = .now
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
         address = service.address
@@ -221,6 +230,8 @@ package final class OnionPresence {
             let loss = await nextLoss()
             guard !isStopping, let link else { return }
             switch loss {
+            case .form:
+                await reform(on: link)
             case .amiss(let loss, .publishAgain):
                 enter(.lost(loss))
                 log.notice("onion.publish_again", metadata: ["reason": "\(loss)"])
@@ -238,6 +249,31 @@ package final class OnionPresence {
                 begun = .now
             }
         }
+    }
+
+    /// Lets in these and no others, or with `nil` everybody. Streams that are open go on.
+    package func use(clients: Set<ClientKey>?) {
+        guard clients != form.clients else { return }
+        form.clients = clients
+        // While there is no service, the next one has the new form.
+        if service != nil { lose(.form) }
+    }
+
+    private func reform(on link: TorLink) async {
+        // Directories refuse a descriptor of the same second as the one that they have, and tor doesn't try again soon.
+        await pause(max(.zero, uploadBegun + Self.uploadInterval - .now))
+        do {
+            try await service?.makeWay()
+            try await publish(on: link)
+        } catch {
+            link.connection.close()
+            lose(.connection(error))
+        }
+    }
+
+    /// Ends a client's circuit with all its streams.
+    package func closeCircuit(_ circuit: UInt32) {
+        Task { await service?.closeCircuit(circuit) }
     }
 
     private func publishAgain(on link: TorLink) async {
@@ -270,6 +306,7 @@ package final class OnionPresence {
 
     private func nextLoss() async -> Loss {
         if let end = link?.connection.end { return .connection(end) }
+        if let service, !service.has(form) { return .form }
         return await withUnsafeContinuation { lossWaiter = $0 }
     }
 
@@ -358,12 +395,15 @@ package final class OnionPresence {
         counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         words.tell(event, isOwn: settings.source.isOwn)
         switch event {
+        case .descriptor(let event) where event.action == .upload: uploadBegun = .now
         case .circuit(let circuit):
             if circuits.take(circuit, of: serviceID), !selfDial.isCalling { counted.lastClient = now }
         case .circuitNotEstablished:
             selfDial.callSoon()
         case .networkLiveness:
             selfDial.callSoon()
+        case .reloaded:
+            if let service, !service.has(form) { lose(.form) }
         case .bootstrap, .circuitEstablished, .descriptor, .clockSkew, .log, .unused:
             break
         }

@@ -15,7 +15,7 @@ package enum OnionPresenceError: Error, Equatable, Sendable, CustomStringConvert
         case .tor(.control(let error)):
             switch error {
             case .noUsableMethod, .cookieUnreadable, .cookieMalformed, .cookieMismatch, .passwordUnreadable,
-                .notUnderstood, .otherAddress:
+                .notUnderstood, .serviceDirectory, .otherAddress:
                 true
             case .refused(.authenticationRefused): true
             case .refused, .unreachable, .closed, .failed, .timedOut, .tooOld: false

@@ -14,6 +14,8 @@ extension OnionPresence {
         package var source: Source
         package var key: OnionKeyFile
         package var ports: [VirtualPort]
+        /// How the service is given to tor, how it holds against floods, and whom it lets in.
+        package var form = OnionForm()
         /// How long ``OnionPresence/start()`` waits for a system's tor that is not there yet.
         package var startTime = Duration.seconds(30)
         /// How long tor may take to upload a descriptor, or to come any further into the network, before something is

@@ -27,6 +27,7 @@ struct PresenceWords {
         case .log(_, let words):
             // A tor of our own writes the same lines to its output.
             if !isOwn { log.debug("tor.said", metadata: ["words": "\(TorLogLine.withoutAddresses(words))"]) }
+        case .reloaded: log.notice("tor.reloaded")
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
             break
         }

@@ -21,6 +21,8 @@ package enum PeerClose: String, CaseIterable, Sendable {
     case slowReader = "slow_reader"
     /// The socket ended, with or without an error.
     case connectionLost = "connection_lost"
+    /// It did not begin with tor's word on its circuit: it did not come from our tor.
+    case noCircuit = "no_circuit"
 
     /// What a CloseConnectionMessage says, or `nil` when none is sent (Bisq 1, `CloseConnectionReason.java`,
     /// `RuleViolation.java`).
@@ -34,8 +36,21 @@ package enum PeerClose: String, CaseIterable, Sendable {
         case .shutDown: "APP_SHUT_DOWN"
         case .tooManyConnections: "TOO_MANY_CONNECTIONS_OPEN"
         case .requestedByPeer, .mandatoryCapabilityMissing, .senderAddressChanged, .idle, .frameTimeout,
-            .slowReader, .connectionLost:
+            .slowReader, .connectionLost, .noCircuit:
             nil
+        }
+    }
+
+    /// Whether an honest peer would hardly come to this: it counts against the circuit that the peer came by.
+    package var isMisdeed: Bool {
+        switch self {
+        case .invalidDataType, .messageTooLarge, .throttleExceeded, .tooManyReportedPeers, .frameTimeout,
+            .slowReader:
+            true
+        // Too many connections of a circuit are counted where they are refused.
+        case .wrongNetworkID, .shutDown, .tooManyConnections, .requestedByPeer, .mandatoryCapabilityMissing,
+            .senderAddressChanged, .idle, .connectionLost, .noCircuit:
+            false
         }
     }
 }

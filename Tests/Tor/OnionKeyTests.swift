@@ -48,13 +48,12 @@ import Testing
 
     @Test func theCommandHoldsTheExpandedKeyAndAllPorts() throws {
         let key = try #require(OnionKey(seed: [UInt8](repeating: 1, count: 32)))
-        let command = ControlCommand.addOnion(
-            key: key,
-            ports: [
-                try VirtualPort(80, to: .host("127.0.0.1", port: 8080)),
-                try VirtualPort(81, to: .host("::1", port: 8081)),
-                try VirtualPort(9999, to: .unix(path: "/run/a.sock")),
-            ])
+        let ports = [
+            try VirtualPort(80, to: .host("127.0.0.1", port: 8080)),
+            try VirtualPort(81, to: .host("::1", port: 8081)),
+            try VirtualPort(9999, to: .unix(path: "/run/a.sock")),
+        ]
+        let command = OnionForm().command(key: key, ports: ports, own: nil)
         #expect(
             command.line == "ADD_ONION ED25519-V3:\(Base64.encode(key.expandedBytes)) Flags=DiscardPK "
                 + "Port=80,127.0.0.1:8080 Port=81,[::1]:8081 Port=9999,unix:/run/a.sock")

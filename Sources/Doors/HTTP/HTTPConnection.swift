@@ -15,6 +15,7 @@ final class HTTPConnection: StreamHandler {
     /// For plain text on its way into TLS.
     private var buffer: [UInt8] = []
     private unowned let server: HTTPServer
+    private var arrival: Arrival
     private var decoder: HTTPRequestDecoder
     /// Runs while a request is incomplete.
     private var deadline: Timer?
@@ -31,6 +32,7 @@ final class HTTPConnection: StreamHandler {
         self.stream = stream
         self.tls = tls
         self.server = server
+        arrival = Arrival(at: server.circuits)
         decoder = HTTPRequestDecoder(limits: server.settings.limits)
         stream.idleTimeout = server.settings.idleTimeout
         stream.sendTimeout = server.settings.idleTimeout
@@ -39,6 +41,17 @@ final class HTTPConnection: StreamHandler {
     }
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
+        var start = 0
+        switch arrival.receive(bytes, from: &start, at: server.circuits) {
+        case .waiting: return startDeadline()
+        case .refused: return end()
+        case .known(let circuit):
+            circuit.spend(frames: 0, bytes: bytes.byteCount - start)
+            take(bytes.extracting(start..<bytes.byteCount))
+        }
+    }
+
+    private func take(_ bytes: RawSpan) {
         if let tls {
             tls.receive(bytes) { decoder.append($0) }
             if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
@@ -64,6 +77,7 @@ final class HTTPConnection: StreamHandler {
                 deadline?.stop()
                 answer(request)
             } catch {
+                arrival.strike()
                 send(HTTPResponse(error), withBody: true)
             }
         }
@@ -80,11 +94,15 @@ final class HTTPConnection: StreamHandler {
         }
         guard decoder.isWithinRequest else {
             deadline?.stop()
-            if isShuttingDown { end() } else { stream.resumeReading() }
+            if isShuttingDown { end() } else { readOn() }
             return
         }
-        stream.resumeReading()
+        readOn()
         startDeadline()
+    }
+
+    private func readOn() {
+        if arrival.mayRead(self) { stream.resumeReading() } else { stream.pauseReading() }
     }
 
     /// It is that of the request, not of its last part: one that runs is left alone.
@@ -95,7 +113,8 @@ final class HTTPConnection: StreamHandler {
     }
 
     private func timeOut() {
-        if let tls, tls.state == .handshaking { return end() }
+        if arrival.isWaiting || tls?.state == .handshaking { return end() }
+        arrival.strike()
         send(
             HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false),
             withBody: true)
@@ -103,6 +122,7 @@ final class HTTPConnection: StreamHandler {
 
     private func answer(_ request: HTTPRequest) {
         server.counters.requests += 1
+        arrival.circuit?.spend(frames: 1, bytes: 0)
         isAnswering = true
         stream.pauseReading()
         let isKeptAlive = request.isKeptAlive
@@ -151,6 +171,13 @@ final class HTTPConnection: StreamHandler {
             stream.write { tls.takeOutput(into: &$0) }
         }
         stream.closeWhenFlushed()
+        arrival.leave(self, hasMisbehaved: false)
         server.ended(self)
+    }
+}
+
+extension HTTPConnection: CircuitMember {
+    func circuitMayBeRead() {
+        if !hasEnded, !isAnswering { takeRequests() }
     }
 }

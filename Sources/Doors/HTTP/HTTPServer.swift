@@ -33,19 +33,26 @@ package final class HTTPServer {
 
     package internal(set) var counters = Counters()
     let settings: Settings
+    let circuits: Circuits
     let handler: Handler
     private var listeners: [Listener] = []
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
-    package init(settings: Settings = Settings(), handler: @escaping Handler) {
+    /// - Parameter circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
+    package init(
+        settings: Settings = Settings(), circuits: Circuits? = nil, handler: @escaping Handler
+    ) {
         self.settings = settings
+        self.circuits = circuits ?? Circuits(settings: .unlimited)
         self.handler = handler
     }
 
     /// For doors that share it; a path that none of them knows is answered 404.
-    package convenience init(settings: Settings = Settings(), doors: [any HTTPDoor]) {
-        self.init(settings: settings) { request, respond in
+    package convenience init(
+        settings: Settings = Settings(), circuits: Circuits? = nil, doors: [any HTTPDoor]
+    ) {
+        self.init(settings: settings, circuits: circuits) { request, respond in
             guard let door = doors.first(where: { $0.matches(path: request.path) }) else {
                 return respond(HTTPResponse(status: 404, text: "no such door"))
             }

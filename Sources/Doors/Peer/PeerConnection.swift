@@ -8,6 +8,7 @@ import Wire
 final class PeerConnection: StreamHandler {
     private let stream: Stream
     private unowned let door: PeerDoor
+    private var arrival: Arrival
     private var session: PeerSession
     /// Runs while a frame is incomplete.
     private var frameDeadline: Timer?
@@ -19,6 +20,7 @@ final class PeerConnection: StreamHandler {
     init(_ stream: Stream, door: PeerDoor) {
         self.stream = stream
         self.door = door
+        arrival = Arrival(at: door.circuits)
         session = PeerSession(network: door.settings.network, limits: door.settings.limits)
         stream.idleTimeout = door.settings.idleTimeout
         stream.handler = self
@@ -27,8 +29,19 @@ final class PeerConnection: StreamHandler {
     // MARK: In
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
+        var start = 0
+        switch arrival.receive(bytes, from: &start, at: door.circuits) {
+        case .waiting: return watchFrame()
+        case .refused(.malformed): return end(.noCircuit)
+        case .refused(.tooManyConnections): return close(.tooManyConnections)
+        case .known(let circuit): take(bytes.extracting(start..<bytes.byteCount), by: circuit)
+        }
+    }
+
+    private func take(_ bytes: RawSpan, by circuit: Circuit) {
         session.receive(bytes, at: EventLoop.monotonicNanoseconds, into: &door.turn)
         door.counters.frames += door.turn.frameCount
+        circuit.spend(frames: door.turn.frameCount, bytes: bytes.byteCount)
         if !door.turn.replies.isEmpty { stream.write(door.turn.replies) }
         let reason = door.turn.close
         // One after the other out of the turn, whose room is used again: no copy of the list.
@@ -59,7 +72,7 @@ final class PeerConnection: StreamHandler {
     }
 
     private func watchFrame() {
-        guard session.isFrameIncomplete else {
+        guard session.isFrameIncomplete || arrival.isWaiting else {
             frameDeadline?.stop()
             return
         }
@@ -73,7 +86,11 @@ final class PeerConnection: StreamHandler {
     private func holdBack() {
         let isBehind =
             unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
-        if isBehind || isShuttingDown { stream.pauseReading() } else { stream.resumeReading() }
+        if isBehind || isShuttingDown || !arrival.mayRead(self) {
+            stream.pauseReading()
+        } else {
+            stream.resumeReading()
+        }
     }
 
     // MARK: Out
@@ -117,6 +134,13 @@ final class PeerConnection: StreamHandler {
         hasEnded = true
         frameDeadline?.stop()
         stream.closeWhenFlushed()
+        arrival.leave(self, hasMisbehaved: reason.isMisdeed)
         door.ended(self, reason)
+    }
+}
+
+extension PeerConnection: CircuitMember {
+    func circuitMayBeRead() {
+        if !hasEnded { holdBack() }
     }
 }

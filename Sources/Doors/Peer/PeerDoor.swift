@@ -34,6 +34,7 @@ package final class PeerDoor {
     let settings: Settings
     let dispatcher: Dispatcher
     let counter: DoorCounter
+    let circuits: Circuits
     let log: Logger
     /// Reused by all connections: cleared after each read.
     var turn = PeerTurn()
@@ -42,10 +43,13 @@ package final class PeerDoor {
     private var connections: [ObjectIdentifier: PeerConnection] = [:]
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
-    package init(settings: Settings, dispatcher: Dispatcher, log: Logger) {
+    package init(
+        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil, log: Logger
+    ) {
         self.settings = settings
         self.dispatcher = dispatcher
         counter = dispatcher.door("peer")
+        self.circuits = circuits ?? Circuits()
         self.log = log
     }
 

@@ -6,6 +6,8 @@ import Status
 final class StatusConnection: StreamHandler {
     private let stream: Stream
     private unowned let door: StatusStreamDoor
+    private let circuits: Circuits
+    private var arrival: Arrival
     private var messages: MessageStream
     /// Whole messages of the last read that are not begun; nothing more is read while there are any.
     private var waiting: [[UInt8]] = []
@@ -19,9 +21,11 @@ final class StatusConnection: StreamHandler {
     private var isShuttingDown = false
     private var hasEnded = false
 
-    init(_ stream: Stream, door: StatusStreamDoor) {
+    init(_ stream: Stream, by circuits: Circuits, door: StatusStreamDoor) {
         self.stream = stream
         self.door = door
+        self.circuits = circuits
+        arrival = Arrival(at: circuits)
         messages = MessageStream(maximumLength: door.settings.messageBytes)
         pace = MessagePace(rate: door.settings.rate)
         stream.idleTimeout = door.settings.idleTimeout
@@ -29,12 +33,23 @@ final class StatusConnection: StreamHandler {
     }
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
-        let bytes = Span<UInt8>(_bytes: bytes)
-        var position = 0
+        var start = 0
+        switch arrival.receive(bytes, from: &start, at: circuits) {
+        case .waiting: watchMessage()
+        case .refused: end()
+        case .known(let circuit):
+            circuit.spend(frames: 0, bytes: bytes.byteCount - start)
+            take(Span<UInt8>(_bytes: bytes), from: start)
+        }
+    }
+
+    private func take(_ bytes: Span<UInt8>, from start: Int) {
+        var position = start
         do throws(MessageStreamError) {
             while let message = try messages.next(in: bytes, from: &position) { waiting.append(message) }
         } catch {
             door.server.counters.refused += 1
+            arrival.strike()
             return end()
         }
         watchMessage()
@@ -44,22 +59,32 @@ final class StatusConnection: StreamHandler {
     }
 
     private func watchMessage() {
-        guard messages.isIncomplete else {
+        guard messages.isIncomplete || arrival.isWaiting else {
             deadline?.stop()
             return
         }
-        let timer = deadline ?? Timer { [unowned self] in end() }
+        let timer = deadline ?? Timer { [unowned self] in timeOut() }
         deadline = timer
         // The deadline is that of the message, not of its last part.
         if !timer.isRunning { timer.start(after: door.settings.messageDeadline) }
     }
 
+    private func timeOut() {
+        arrival.strike()
+        end()
+    }
+
+    private func readOn() {
+        if arrival.mayRead(self) { stream.resumeReading() } else { stream.pauseReading() }
+    }
+
     private func answerNext() {
         guard !isAnswering, !hasEnded else { return }
-        guard !waiting.isEmpty else { return isShuttingDown ? end() : stream.resumeReading() }
+        guard !waiting.isEmpty else { return isShuttingDown ? end() : readOn() }
         stream.pauseReading()
         guard hasShare() else { return }
         isAnswering = true
+        arrival.circuit?.spend(frames: 1, bytes: 0)
         door.server.take(waiting.removeLast()) { [self] reply in
             isAnswering = false
             guard !hasEnded else { return }
@@ -105,6 +130,11 @@ final class StatusConnection: StreamHandler {
         deadline?.stop()
         pause?.stop()
         stream.closeWhenFlushed()
+        arrival.leave(self, hasMisbehaved: false)
         door.ended(self)
     }
+}
+
+extension StatusConnection: CircuitMember {
+    func circuitMayBeRead() { answerNext() }
 }

@@ -37,18 +37,20 @@ package final class StatusStreamDoor {
 
     /// Begins to listen.
     ///
+    /// - Parameter circuits: by which connections come; `nil`: they don't come over Tor.
     /// - Returns: Where, with the real port.
-    package func open(on endpoint: Endpoint) throws(SystemError) -> Endpoint {
-        let listener = try Listener(on: endpoint) { [unowned self] in accept($0) }
+    package func open(on endpoint: Endpoint, by circuits: Circuits? = nil) throws(SystemError) -> Endpoint {
+        let circuits = circuits ?? Circuits(settings: .unlimited)
+        let listener = try Listener(on: endpoint) { [unowned self] in accept($0, circuits) }
         listeners.append(listener)
         return listener.endpoint
     }
 
     package var openConnections: Int { connections.count }
 
-    private func accept(_ stream: Stream) {
+    private func accept(_ stream: Stream, _ circuits: Circuits) {
         guard connections.count < settings.connections else { return stream.close() }
-        let connection = StatusConnection(stream, door: self)
+        let connection = StatusConnection(stream, by: circuits, door: self)
         connections[ObjectIdentifier(connection)] = connection
     }
 

@@ -11,7 +11,7 @@ package struct ControlCommand: Sendable {
 
     /// - Precondition: arguments hold no control characters. What comes from outside goes through ``quoted(_:)`` or a
     ///   type that refuses them.
-    init(_ name: String, _ arguments: [String] = []) {
+    package init(_ name: String, _ arguments: [String] = []) {
         self.name = name
         line = ([name] + arguments).joined(separator: " ")
         precondition(
@@ -75,10 +75,15 @@ extension ControlCommand {
         ControlCommand("DEL_ONION", [address.serviceID])
     }
 
-    /// Without `Detach`: tor takes the service back when the connection ends, so that none outlives the node.
-    package static func addOnion(key: OnionKey, ports: [VirtualPort]) -> ControlCommand {
-        ControlCommand(
-            "ADD_ONION",
-            ["ED25519-V3:\(Base64.encode(key.expandedBytes))", "Flags=DiscardPK"] + ports.map(\.argument))
+    /// Removes every service of tor's configuration.
+    static let resetServices = ControlCommand("RESETCONF", ["HiddenServiceDir", "HiddenServicePort"])
+
+    static func forgetClientKey(of address: OnionAddress) -> ControlCommand {
+        ControlCommand("ONION_CLIENT_AUTH_REMOVE", [address.serviceID])
+    }
+
+    /// Ends a circuit with all its streams.
+    static func closeCircuit(_ circuit: UInt32) -> ControlCommand {
+        ControlCommand("CLOSECIRCUIT", ["\(circuit)"])
     }
 }

@@ -26,7 +26,9 @@ package enum ControlError: Error, Equatable, Sendable {
     /// The other side does not know our cookie.
     case cookieMismatch
     case passwordUnreadable(SystemError)
-    /// ADD_ONION under our key gave another address than the key's.
+    /// The files of the service that tor is to take can't be written or read.
+    case serviceDirectory(SystemError)
+    /// Tor made of our key another address than the key's.
     case otherAddress
 
     /// Whether the same may pass in a moment without anyone's help: tor begins to listen before it has written its
@@ -38,7 +40,9 @@ package enum ControlError: Error, Equatable, Sendable {
         case .unreachable(.timedOut), .unreachable(.unknownHost): true
         case .refused(.authenticationRefused(let refusal)): refusal.mayPassSoon
         case .refused(.onionAddressCollision): true
-        case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .otherAddress: false
+        case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .serviceDirectory,
+            .otherAddress:
+            false
         }
     }
 }
@@ -65,6 +69,7 @@ extension ControlError: CustomStringConvertible {
         case .cookieMalformed(let path): "\(path) is no tor cookie: it does not have 32 bytes"
         case .cookieMismatch: "the cookie file does not belong to the tor that answers"
         case .passwordUnreadable(let error): "the control port password can't be read: \(error)"
+        case .serviceDirectory(let error): "the onion service's directory: \(error)"
         case .otherAddress: "tor made another onion address of the key than it has"
         }
     }

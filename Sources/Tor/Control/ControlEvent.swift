@@ -7,6 +7,8 @@ package enum ControlEvent: Equatable, Sendable {
     /// Seconds by which our clock is ahead of what tor compares it with (negative: behind).
     case clockSkew(seconds: Int)
     case descriptor(DescriptorEvent)
+    /// Tor has read its configuration anew: what was set on a control connection is gone.
+    case reloaded
     case circuit(CircuitEvent)
     /// A line of tor's log: its severity (`WARN`, `ERR`, …) and words, which may hold addresses.
     case log(severity: String, words: String)
@@ -15,7 +17,9 @@ package enum ControlEvent: Equatable, Sendable {
 
     /// The events that this type can tell apart.
     package static let useful = [
-        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "CIRC", "CIRC_MINOR", "NETWORK_LIVENESS", "WARN", "ERR",
+        "STATUS_CLIENT", "STATUS_GENERAL", "HS_DESC", "CIRC", "CIRC_MINOR", "NETWORK_LIVENESS", "SIGNAL",
+        "WARN",
+        "ERR",
     ]
 
     /// - Throws: ``ControlSyntaxError`` for an event of a known kind in an unknown form.
@@ -29,6 +33,8 @@ package enum ControlEvent: Equatable, Sendable {
             self = .descriptor(try DescriptorEvent(ControlWords(text)))
         case "CIRC", "CIRC_MINOR":
             self = CircuitEvent(text[...]).map { .circuit($0) } ?? .unused(name)
+        case "SIGNAL" where text == "SIGNAL RELOAD":
+            self = .reloaded
         case "NETWORK_LIVENESS":
             self = .networkLiveness(isUp: text.hasSuffix(" UP"))
         case "DEBUG", "INFO", "NOTICE", "WARN", "ERR":

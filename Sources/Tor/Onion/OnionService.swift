@@ -2,7 +2,8 @@ import Reactor
 
 /// Our onion service on one control connection: given to tor under our key, then watched until clients can find it.
 ///
-/// It lives as long as the connection: tor takes the service back when that ends.
+/// In the plain form it lives as long as the connection: tor takes the service back when that ends. As a service of
+/// tor's configuration (``OnionForm/directory``) it lives until tor ends or reads its configuration anew.
 @EventLoop
 package final class OnionService {
     package private(set) var publication: Publication
@@ -14,7 +15,10 @@ package final class OnionService {
     /// Everything that tor tells on this connection.
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
 
+    private let form: OnionForm
     private let connection: ControlConnection
+    /// Tor has read its configuration anew, in which the service is not.
+    private var isForgotten = false
     private var grace: Timer!
 
     /// How long to wait for more directories once the first has taken the descriptor.
@@ -25,7 +29,8 @@ package final class OnionService {
     /// - Throws: ``ControlError``; ``ControlRefusal/onionAddressCollision`` if tor serves the address already and doesn't
     ///   let it be taken back.
     package static func publish(
-        key: OnionKey, ports: [VirtualPort], on connection: ControlConnection
+        key: OnionKey, ports: [VirtualPort], as form: OnionForm = OnionForm(),
+        on connection: ControlConnection
     ) async throws(ControlError) -> OnionService {
         try await connection.send(.setEvents(ControlEvent.useful))
         let bootstrap = try await connection.ask(.getInfo([bootstrapKey])) {
@@ -35,15 +40,27 @@ package final class OnionService {
             }
             return phase
         }
-        let address = try await add(key, ports, on: connection)
-        return OnionService(key, address, bootstrap, connection)
+        // A private service is closed to our own tor too, unless it has a key like any other client.
+        let own = form.clients == nil ? nil : ClientSecret.generate()
+        let command = form.command(key: key, ports: ports, own: own?.publicKey)
+        let address: OnionAddress
+        if let directory = form.directory {
+            address = try await configure(
+                ServiceDirectory(path: directory), command, key, form.authorized(own?.publicKey), connection)
+        } else {
+            address = try await add(command, key, connection)
+        }
+        if let own { try await connection.send(own.command(for: address)) }
+        return OnionService(key, address, form, bootstrap, connection)
     }
 
     private init(
-        _ key: OnionKey, _ address: OnionAddress, _ bootstrap: Bootstrap, _ connection: ControlConnection
+        _ key: OnionKey, _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap,
+        _ connection: ControlConnection
     ) {
         self.key = key.address == nil ? key.known(as: address) : key
         self.address = address
+        self.form = form
         self.connection = connection
         publication = Publication(of: address, bootstrap: bootstrap)
         grace = Timer { [unowned self] in
@@ -54,10 +71,21 @@ package final class OnionService {
 
     private static let bootstrapKey = "status/bootstrap-phase"
 
-    private static func add(
-        _ key: OnionKey, _ ports: [VirtualPort], on connection: ControlConnection
+    private static func configure(
+        _ directory: ServiceDirectory, _ command: ControlCommand, _ key: OnionKey, _ clients: [ClientKey],
+        _ connection: ControlConnection
     ) async throws(ControlError) -> OnionAddress {
-        let command = ControlCommand.addOnion(key: key, ports: ports)
+        do { try directory.fill(key: key, clients: clients) } catch { throw .serviceDirectory(error) }
+        try await connection.send(command)
+        let told: OnionAddress?
+        do { told = try directory.address() } catch { throw .serviceDirectory(error) }
+        guard let told, key.address == nil || key.address == told else { throw .otherAddress }
+        return told
+    }
+
+    private static func add(
+        _ command: ControlCommand, _ key: OnionKey, _ connection: ControlConnection
+    ) async throws(ControlError) -> OnionAddress {
         let told: OnionAddress
         do {
             told = try await connection.ask(command, Self.serviceID)
@@ -87,12 +115,35 @@ package final class OnionService {
 
     /// Takes the service back: no new client finds it. Streams that are open go on.
     package func withdraw() async throws(ControlError) {
-        grace.stop()
-        onChange = nil
-        try await connection.send(.removeOnion(address), within: .seconds(2))
+        try await letGo()
+        let command = form.directory == nil ? ControlCommand.removeOnion(address) : .resetServices
+        try await connection.send(command, within: .seconds(2))
     }
 
+    /// Before the service is given to tor once more, on the same connection and perhaps in another form. One of tor's
+    /// configuration is replaced without a gap.
+    func makeWay() async throws(ControlError) {
+        if form.directory == nil { try await withdraw() } else { try await letGo() }
+    }
+
+    private func letGo() async throws(ControlError) {
+        grace.stop()
+        onChange = nil
+        guard form.clients != nil else { return }
+        // A key for a service that has none any more would keep our own tor out.
+        try await connection.send(.forgetClientKey(of: address), within: .seconds(2))
+    }
+
+    /// Ends a client's circuit with all its streams, if it has not ended.
+    func closeCircuit(_ circuit: UInt32) async {
+        _ = try? await connection.send(.closeCircuit(circuit))
+    }
+
+    /// Whether tor has it, and in this form.
+    func has(_ form: OnionForm) -> Bool { !isForgotten && self.form == form }
+
     private func take(_ event: ControlEvent) {
+        if event == .reloaded, form.directory != nil { isForgotten = true }
         change { $0.take(event, at: EventLoop.unixMilliseconds) }
         onEvent?(event)
     }

@@ -34,7 +34,7 @@ package struct Publication: Equatable, Sendable {
         case .descriptor(let event) where event.serviceID == serviceID:
             take(event.action, at: now)
         case .descriptor, .circuit, .circuitEstablished, .circuitNotEstablished, .networkLiveness, .clockSkew,
-            .log, .unused:
+            .reloaded, .log, .unused:
             break
         }
     }

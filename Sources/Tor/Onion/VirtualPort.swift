@@ -19,8 +19,6 @@ package struct VirtualPort: Hashable, Sendable {
         self.target = target
     }
 
-    var argument: String { "Port=\(number),\(target)" }
-
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: ",")
     }

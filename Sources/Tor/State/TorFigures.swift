@@ -53,7 +53,7 @@ package struct TorFigures: Equatable, Sendable {
         case .circuitNotEstablished: hasCircuit = false
         case .clockSkew(let seconds): clockSkew = ClockSkew(reported: seconds, offset: clockOffset)
         case .descriptor(let event) where event.serviceID == serviceID: take(event.action, at: now)
-        case .descriptor, .circuit, .log, .unused: break
+        case .descriptor, .circuit, .reloaded, .log, .unused: break
         }
     }
 

@@ -1,0 +1,147 @@
+import Reactor
+import Relay
+
+/// The circuits by which connections come to the doors, and what each has used up of its share.
+///
+/// Where tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
+/// ``Relay/CircuitAccount`` allows. Where it doesn't, each connection counts as a circuit of its own.
+@EventLoop
+package final class Circuits {
+    package struct Settings: Equatable, Sendable {
+        package var limits = CircuitAccount.Limits()
+        /// Every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
+        package var areTold = false
+
+        package init() {}
+
+        static var unlimited: Settings {
+            var settings = Settings()
+            settings.limits = CircuitAccount.Limits(
+                connections: 0, framesPerSecond: 0, bytesPerSecond: 0, strikes: 0)
+            return settings
+        }
+    }
+
+    package struct Counters: Equatable, Sendable {
+        /// Circuits that tor told of.
+        package var circuits = 0
+        /// Connections that were one too many for their circuit, or came by one that was struck out.
+        package var refusedConnections = 0
+        /// Times that a circuit was read no further for a while.
+        package var slowed = 0
+        /// Rules broken on whatever connection.
+        package var strikes = 0
+        /// Circuits that tor was asked to close.
+        package var closed = 0
+        /// Connections that did not begin as tor begins them.
+        package var withoutLine = 0
+
+        package init() {}
+    }
+
+    package internal(set) var counters = Counters()
+    /// Called when a circuit has misbehaved: tor is to close it, and with it all its streams.
+    package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
+
+    let settings: Settings
+    private var circuits: [UInt32: Circuit] = [:]
+    private var sweepAbove = Circuits.leastSweep
+    private static let leastSweep = 256
+
+    package init(settings: Settings = Settings()) {
+        self.settings = settings
+    }
+
+    /// Circuits in the table: those with connections, and those whose misdeeds are not forgotten yet.
+    package var knownCount: Int { circuits.count }
+
+    /// The circuit that a connection came by; `nil` when it may not come in.
+    ///
+    /// - Parameter id: `nil` where tor doesn't tell.
+    func join(_ id: UInt32?) -> Circuit? {
+        let now = EventLoop.monotonicNanoseconds
+        let circuit = id.map { known($0, at: now) } ?? Circuit(id: nil, of: self)
+        guard circuit.account.open(at: now) else {
+            counters.refusedConnections += 1
+            circuit.strike()
+            return nil
+        }
+        return circuit
+    }
+
+    private func known(_ id: UInt32, at now: Int64) -> Circuit {
+        if let circuit = circuits[id] { return circuit }
+        if circuits.count >= sweepAbove {
+            // Whenever it has doubled: within twice what is needed, and no connection pays for it each time.
+            circuits = circuits.filter { !$0.value.account.isClean(at: now) }
+            sweepAbove = max(Circuits.leastSweep, 2 * circuits.count)
+        }
+        let circuit = Circuit(id: id, of: self)
+        circuits[id] = circuit
+        counters.circuits += 1
+        return circuit
+    }
+}
+
+/// One circuit, or one connection where circuits are not told.
+@EventLoop
+final class Circuit {
+    /// `nil` where tor doesn't tell.
+    let id: UInt32?
+    fileprivate(set) var account: CircuitAccount
+    private let circuits: Circuits
+    /// Read no further until the timer ends.
+    private(set) var isSlowed = false
+    private var timer: Timer?
+    private var slowed: [ObjectIdentifier: any CircuitMember] = [:]
+
+    fileprivate init(id: UInt32?, of circuits: Circuits) {
+        self.id = id
+        self.circuits = circuits
+        account = CircuitAccount(limits: circuits.settings.limits)
+    }
+
+    /// Counts what was read. Afterwards the member asks ``mayRead(_:)``.
+    func spend(frames: Int, bytes: Int) {
+        let pause = account.spend(frames: frames, bytes: bytes, at: EventLoop.monotonicNanoseconds)
+        guard pause > 0, !isSlowed else { return }
+        isSlowed = true
+        circuits.counters.slowed += 1
+        let timer = timer ?? Timer { [unowned self] in readOn() }
+        self.timer = timer
+        timer.start(after: .nanoseconds(pause))
+    }
+
+    /// If not, the member hears ``CircuitMember/circuitMayBeRead()`` when it may.
+    func mayRead(_ member: any CircuitMember) -> Bool {
+        if isSlowed { slowed[ObjectIdentifier(member)] = member }
+        return !isSlowed
+    }
+
+    private func readOn() {
+        isSlowed = false
+        let members = slowed
+        slowed = [:]
+        for member in members.values { member.circuitMayBeRead() }
+    }
+
+    /// One of its connections broke a rule.
+    func strike() {
+        circuits.counters.strikes += 1
+        guard account.strike(at: EventLoop.monotonicNanoseconds), let id else { return }
+        circuits.counters.closed += 1
+        circuits.onMisbehaviour?(id)
+    }
+
+    func leave(_ member: any CircuitMember) {
+        account.close()
+        slowed[ObjectIdentifier(member)] = nil
+    }
+}
+
+/// A connection that came by a circuit.
+@EventLoop
+protocol CircuitMember: AnyObject {
+    /// The circuit was slowed down, and has its share again.
+    func circuitMayBeRead()
+}

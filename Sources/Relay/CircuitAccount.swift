@@ -1,0 +1,94 @@
+/// What one circuit of the onion service has used up of its share, over all connections that came by it.
+///
+/// Frames and bytes over the share only make it slower: it is read no further for a while. Breaking rules, and more
+/// connections than allowed, are strikes, and too many of these within a minute are the circuit's end.
+package struct CircuitAccount: Sendable {
+    /// 0: no limit.
+    package struct Limits: Equatable, Sendable {
+        /// At a time.
+        package var connections: Int
+        /// Frames, or HTTP requests, a second, on average over ``CircuitAccount/burst``.
+        package var framesPerSecond: Int
+        /// The same for bytes from the peer.
+        package var bytesPerSecond: Int
+        /// Broken rules within a minute, the last of which ends the circuit.
+        package var strikes: Int
+
+        package init(
+            connections: Int = 32, framesPerSecond: Int = 200, bytesPerSecond: Int = 1 << 20, strikes: Int = 5
+        ) {
+            self.connections = connections
+            self.framesPerSecond = framesPerSecond
+            self.bytesPerSecond = bytesPerSecond
+            self.strikes = strikes
+        }
+    }
+
+    /// That long a circuit may use what it saved up: ten times a second's share may come at once.
+    package static let burst: Duration = .seconds(10)
+    private static let burstNanoseconds: Int64 = 10_000_000_000
+    private static let strikeMemory: Int64 = 60_000_000_000
+
+    private let limits: Limits
+    package private(set) var connections = 0
+    /// Monotonic nanoseconds at which the rates are unused again (as in ``Admission``).
+    private var framesUsedUntil: Int64 = 0
+    private var bytesUsedUntil: Int64 = 0
+    private var strikes = 0
+    private var struckFrom: Int64 = 0
+
+    package init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// Takes a connection; false, and nothing taken, when it is one too many or the circuit is struck out.
+    package mutating func open(at now: Int64) -> Bool {
+        guard limits.connections == 0 || connections < limits.connections, !isStruckOut(at: now) else {
+            return false
+        }
+        connections += 1
+        return true
+    }
+
+    package mutating func close() {
+        precondition(connections > 0, "a circuit without connections lost one")
+        connections -= 1
+    }
+
+    /// Counts what was read.
+    ///
+    /// - Returns: nanoseconds for which nothing more is to be read; 0 while the circuit is within its share.
+    package mutating func spend(frames: Int, bytes: Int, at now: Int64) -> Int64 {
+        if limits.framesPerSecond > 0 {
+            framesUsedUntil =
+                max(framesUsedUntil, now) + Int64(frames) * 1_000_000_000 / Int64(limits.framesPerSecond)
+        }
+        if limits.bytesPerSecond > 0 {
+            bytesUsedUntil =
+                max(bytesUsedUntil, now) + Int64(bytes) * 1_000_000_000 / Int64(limits.bytesPerSecond)
+        }
+        return max(0, max(framesUsedUntil, bytesUsedUntil) - now - CircuitAccount.burstNanoseconds)
+    }
+
+    /// A rule was broken.
+    ///
+    /// - Returns: whether the circuit is to be closed: true once, for the strike that is the last.
+    package mutating func strike(at now: Int64) -> Bool {
+        if strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory {
+            strikes = 0
+            struckFrom = now
+        }
+        strikes += 1
+        return strikes == limits.strikes
+    }
+
+    package func isStruckOut(at now: Int64) -> Bool {
+        limits.strikes > 0 && strikes >= limits.strikes && now - struckFrom <= CircuitAccount.strikeMemory
+    }
+
+    /// Whether it is as good as a new one and can be forgotten.
+    package func isClean(at now: Int64) -> Bool {
+        connections == 0 && max(framesUsedUntil, bytesUsedUntil) <= now
+            && (strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory)
+    }
+}

@@ -1,0 +1,91 @@
+import Crypto
+
+/// How the service is given to tor, how it holds against floods, and whom it lets in.
+package struct OnionForm: Equatable, Sendable {
+    package struct Rate: Equatable, Sendable {
+        package var perSecond: Int
+        package var burst: Int
+
+        package init(perSecond: Int, burst: Int) {
+            self.perSecond = perSecond
+            self.burst = burst
+        }
+    }
+
+    /// The directory of a service of tor's configuration, which tells the circuit of each connection in a
+    /// ``Wire/ProxyLine``: only for a tor of our own, since it replaces all such services that tor has. `nil`: a service
+    /// of the control connection, where tor can't tell circuits.
+    package var directory: String?
+    /// Streams that one circuit may hold open; on one more tor closes the circuit. 0: no limit.
+    package var streamsPerCircuit = 0
+    /// Clients that show no proof of work get in at this rate; when more come, tor asks for work, the more the longer
+    /// the queue. `nil`: no such defence.
+    package var proofOfWork: Rate?
+    /// What each introduction point lets through; the rest is lost, honest or not. Only with a ``directory``.
+    package var introductions: Rate?
+    /// Only these find the service; `nil`: everybody who knows the address.
+    package var clients: Set<ClientKey>?
+
+    package init() {}
+
+    /// - Parameter own: the key by which our own tor may find the service, if it is private.
+    func command(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
+        directory.map { setConfiguration(directory: $0, ports: ports) }
+            ?? addOnion(key: key, ports: ports, own: own)
+    }
+
+    /// Without `Detach`: tor takes the service back when the connection ends, so that none outlives the node.
+    private func addOnion(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
+        var flags = ["DiscardPK"]
+        var arguments: [String] = []
+        if streamsPerCircuit > 0 {
+            flags.append("MaxStreamsCloseCircuit")
+            arguments.append("MaxStreams=\(streamsPerCircuit)")
+        }
+        if let proofOfWork {
+            arguments += [
+                "PoWDefensesEnabled=1", "PoWQueueRate=\(proofOfWork.perSecond)",
+                "PoWQueueBurst=\(proofOfWork.burst)",
+            ]
+        }
+        if clients != nil { flags.append("V3Auth") }
+        arguments += authorized(own).map { "ClientAuthV3=\($0.base32)" }
+        return ControlCommand(
+            "ADD_ONION",
+            ["ED25519-V3:\(Base64.encode(key.expandedBytes))", "Flags=\(flags.joined(separator: ","))"]
+                + arguments + ports.map { "Port=\($0.number),\($0.target)" })
+    }
+
+    private func setConfiguration(directory: String, ports: [VirtualPort]) -> ControlCommand {
+        var options = [(key: "HiddenServiceDir", value: directory)]
+        options += ports.map { ("HiddenServicePort", "\($0.number) \($0.target)") }
+        options.append(("HiddenServiceExportCircuitID", "haproxy"))
+        if streamsPerCircuit > 0 {
+            options += [
+                ("HiddenServiceMaxStreams", "\(streamsPerCircuit)"),
+                ("HiddenServiceMaxStreamsCloseCircuit", "1"),
+            ]
+        }
+        if let proofOfWork {
+            options += [
+                ("HiddenServicePoWDefensesEnabled", "1"),
+                ("HiddenServicePoWQueueRate", "\(proofOfWork.perSecond)"),
+                ("HiddenServicePoWQueueBurst", "\(proofOfWork.burst)"),
+            ]
+        }
+        if let introductions {
+            options += [
+                ("HiddenServiceEnableIntroDoSDefense", "1"),
+                ("HiddenServiceEnableIntroDoSRatePerSec", "\(introductions.perSecond)"),
+                ("HiddenServiceEnableIntroDoSBurstPerSec", "\(introductions.burst)"),
+            ]
+        }
+        return .setConfiguration(options)
+    }
+
+    /// Everybody who is to find a private service, in an order of no meaning; none for a public one.
+    func authorized(_ own: ClientKey?) -> [ClientKey] {
+        guard let clients else { return [] }
+        return Array(own.map { clients.union([$0]) } ?? clients)
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import Lab
+import Logging
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// Circuit ids, private services and proof of work in a real network.
+@Suite(.serialized) struct OnionFormNetworkTests {
+    let directory = TemporaryDirectory()
+
+    /// A published service whose streams begin with a line, which is sent back.
+    @EventLoop private struct Service {
+        let presence: OnionPresence
+        let echo: LineEcho
+        let address: OnionAddress
+        let socks: Endpoint
+    }
+
+    @EventLoop private func publish(
+        isGuarded: Bool, _ change: (inout OnionForm) -> Void = { _ in }
+    ) async throws -> Service {
+        let network = try await SharedTorNetwork.network()
+        let echo = try LineEcho(answersAtOnce: !isGuarded)
+        let ports = [try VirtualPort(9999, to: echo.endpoint), try VirtualPort(80, to: echo.endpoint)]
+        let key = OnionKeyFile(path: directory.path + "/onion-key")
+        var settings: OnionPresence.Settings
+        if isGuarded {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let torrc = directory.path + "/torrc"
+            try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
+            try network.seed(dataDirectory: directory.path + "/tor")
+            settings = .init(
+                source: .own(
+                    .init(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: false)),
+                key: key, ports: ports)
+            settings.form.directory = directory.path + "/tor/service"
+        } else {
+            let tor = try await network.startTor()
+            settings = .init(source: .running(control: tor.control, tor.credentials), key: key, ports: ports)
+        }
+        change(&settings.form)
+        let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await presence.start()
+        try #require(await presence.waitUntilPublished(within: .seconds(60)))
+        let client = try await SharedTorNetwork.client()
+        return Service(
+            presence: presence, echo: echo, address: try #require(presence.address),
+            socks: try #require(client.socks))
+    }
+
+    @Test @EventLoop func streamsOfOneClientComeByOneCircuitWhichCanBeClosedAndOthersStay() async throws {
+        let service = try await publish(isGuarded: true) {
+            $0.proofOfWork = .init(perSecond: 250, burst: 2500)
+            $0.streamsPerCircuit = 64
+        }
+        let first = try await Caller(service.socks, service.address, 9999, user: "one")
+        let second = try await Caller(service.socks, service.address, 80, user: "one")
+        let other = try await Caller(service.socks, service.address, 9999, user: "other")
+        let lines = [await first.line(), await second.line(), await other.line()].map {
+            $0.split(separator: " ")
+        }
+        for line in lines { try #require(line.count == 6, "\(lines)") }
+        #expect(lines.map { $0[0] } == ["PROXY", "PROXY", "PROXY"])
+        #expect(lines[0][2] == lines[1][2] && lines[0][2] != lines[2][2])
+        #expect(lines.map { $0[5] } == ["9999", "80", "9999"])
+
+        service.presence.closeCircuit(try #require(UInt32(lines[0][4])))
+        await first.whenEnded()
+        await second.whenEnded()
+        #expect(!other.hasEnded)
+        #expect(await other.echo("still here") == "still here")
+        await service.presence.stop()
+    }
+
+    /// Tor forgets what was set on a control connection when it reads its files anew.
+    @Test @EventLoop func aReloadedTorIsGivenTheServiceAgain() async throws {
+        let service = try await publish(isGuarded: true)
+        let watch = Watch(service.presence)
+        let open = try await Caller(service.socks, service.address, 9999, user: "open")
+        _ = await open.line()
+        let clock = Stopwatch("guarded service")
+        let connection = try await ControlConnection.open(
+            .unix(path: directory.path + "/tor/control"),
+            credentials: .init(cookieFile: directory.path + "/tor/control.authcookie"))
+        try await connection.send(ControlCommand("SIGNAL", ["RELOAD"]))
+        try await watch.wait { $0 == .publishing }
+        clock.lap("given to tor again")
+        #expect(await service.presence.waitUntilPublished(within: .seconds(60)))
+        clock.lap("published again")
+        let caller = try await Caller(service.socks, service.address, 9999, user: "later")
+        #expect(await caller.line().hasPrefix("PROXY "))
+        clock.lap("dialled")
+        // With the service went its clients' circuits.
+        await open.whenEnded()
+        connection.close()
+        await service.presence.stop()
+    }
+
+    @Test(arguments: [true, false])
+    @EventLoop func aPrivateServiceIsFoundByThoseInvitedOnly(isGuarded: Bool) async throws {
+        let alice = ClientSecret.generate()
+        let bob = ClientSecret.generate()
+        let service = try await publish(isGuarded: isGuarded) { $0.clients = [alice.publicKey] }
+        let network = try await SharedTorNetwork.network()
+        let tor = try await network.startTor()
+        let socks = try #require(tor.socks)
+
+        #expect(try await !Dialler.reaches(service.address, port: 9999))
+        try await tor.connection.send(alice.command(for: service.address))
+        _ = await (try await Caller(socks, service.address, 9999, user: "a")).line()
+
+        // Somebody else is invited, and the first one no more.
+        let watch = Watch(service.presence)
+        let clock = Stopwatch(isGuarded ? "guarded service" : "plain service")
+        service.presence.use(clients: [bob.publicKey])
+        try await watch.wait { $0.isPublished }
+        clock.lap("published for other clients")
+        let later = try await network.startTor()
+        let laterSocks = try #require(later.socks)
+        try await later.connection.send(alice.command(for: service.address))
+        #expect(try await !reaches(laterSocks, service.address))
+        try await later.connection.send(bob.command(for: service.address))
+        _ = await (try await Caller(laterSocks, service.address, 9999, user: "b")).line()
+
+        // Nobody, and then everybody.
+        watch.restart()
+        service.presence.use(clients: [])
+        try await watch.wait { $0.isPublished }
+        #expect(try await !Dialler.reaches(service.address, port: 9999))
+        watch.restart()
+        service.presence.use(clients: nil)
+        try await watch.wait { $0.isPublished }
+        _ = await (try await Caller(service.socks, service.address, 9999, user: "public")).line()
+        await service.presence.stop()
+    }
+
+    /// As many as may be invited: their keys must fit into a descriptor.
+    @Test @EventLoop func aServiceTakesAsManyClientsAsMayBeInvited() async throws {
+        let alice = ClientSecret.generate()
+        let others = (1..<Invitations.limit).map { _ in ClientSecret.generate().publicKey }
+        let service = try await publish(isGuarded: true) { $0.clients = Set(others + [alice.publicKey]) }
+        let tor = try await SharedTorNetwork.network().startTor()
+        try await tor.connection.send(alice.command(for: service.address))
+        let caller = try await Caller(try #require(tor.socks), service.address, 9999, user: "a")
+        #expect(await caller.line().hasPrefix("PROXY "))
+        await service.presence.stop()
+    }
+
+    @EventLoop private func reaches(_ socks: Endpoint, _ address: OnionAddress) async throws -> Bool {
+        let route = SOCKS5Route(
+            proxy: socks, host: address.description, port: 9999,
+            credentials: SOCKS5Credentials(user: UUID().uuidString, password: "x"))
+        do throws(SOCKS5Error) {
+            try await Stream.connect(through: route, deadline: .seconds(15)).stream.close()
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// Sends back what it gets; where nothing comes by itself, it begins with a line of its own.
+@EventLoop
+private final class LineEcho: StreamHandler {
+    private var listener: Listener!
+    private var streams: [Reactor.Stream] = []
+
+    init(answersAtOnce: Bool) throws {
+        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
+            streams.append(stream)
+            stream.handler = self
+            if answersAtOnce { stream.write(Array("hello\r\n".utf8)) }
+        }
+    }
+
+    var endpoint: Endpoint { listener.endpoint }
+
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) { stream.write(bytes) }
+    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {}
+}
+
+/// A stream to the service, on the circuit of one SOCKS user.
+@EventLoop
+private final class Caller: StreamHandler {
+    private let stream: Reactor.Stream
+    private var text: String
+    private(set) var hasEnded = false
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    /// Tries again for a minute: a client may know an older descriptor yet.
+    init(_ socks: Endpoint, _ address: OnionAddress, _ port: UInt16, user: String) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        let route = SOCKS5Route(
+            proxy: socks, host: address.description, port: port,
+            credentials: SOCKS5Credentials(user: user, password: address.serviceID))
+        while true {
+            do throws(SOCKS5Error) {
+                let (stream, unread) = try await Reactor.Stream.connect(
+                    through: route, deadline: .seconds(20))
+                self.stream = stream
+                text = String(decoding: unread, as: UTF8.self)
+                break
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        stream.handler = self
+        stream.resumeReading()
+    }
+
+    /// The next line, without its end; less if the stream ends.
+    func line() async -> String {
+        while !text.contains("\r\n"), !hasEnded { await withCheckedContinuation { continuation = $0 } }
+        guard let end = text.range(of: "\r\n") else { return text }
+        defer { text.removeSubrange(..<end.upperBound) }
+        return String(text[..<end.lowerBound])
+    }
+
+    func echo(_ words: String) async -> String {
+        stream.write(Array((words + "\r\n").utf8))
+        return await line()
+    }
+
+    func whenEnded() async {
+        while !hasEnded { await withCheckedContinuation { continuation = $0 } }
+    }
+
+    private func wake() {
+        continuation?.resume()
+        continuation = nil
+    }
+
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
+        bytes.withUnsafeBytes { text += String(decoding: $0, as: UTF8.self) }
+        wake()
+    }
+
+    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {
+        hasEnded = true
+        wake()
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Reactor
+import Testing
+
+@testable import Tor
+
+/// What tor is told of the service, in either form.
+@Suite struct OnionFormTests {
+    private let key = OnionKey(seed: [UInt8](repeating: 1, count: 32))!
+    private let ports = [
+        try! VirtualPort(9999, to: .unix(path: "/run/a.sock")),
+        try! VirtualPort(80, to: .host("127.0.0.1", port: 8080)),
+    ]
+    private let client = ClientKey(line: "descriptor:x25519:\(String(repeating: "A", count: 52))")!
+
+    private func words(_ form: OnionForm, own: ClientKey? = nil) -> [Substring] {
+        form.command(key: key, ports: ports, own: own).line.split(separator: " ").filter {
+            !$0.hasPrefix("ED25519-V3:")
+        }
+    }
+
+    @Test func thePlainFormHoldsWhatADD_ONIONTakes() {
+        var form = OnionForm()
+        #expect(
+            words(form) == [
+                "ADD_ONION", "Flags=DiscardPK", "Port=9999,unix:/run/a.sock", "Port=80,127.0.0.1:8080",
+            ])
+        form.streamsPerCircuit = 64
+        form.proofOfWork = .init(perSecond: 250, burst: 2500)
+        form.introductions = .init(perSecond: 25, burst: 200)
+        form.clients = [client]
+        #expect(
+            words(form) == [
+                "ADD_ONION", "Flags=DiscardPK,MaxStreamsCloseCircuit,V3Auth", "MaxStreams=64",
+                "PoWDefensesEnabled=1", "PoWQueueRate=250", "PoWQueueBurst=2500",
+                "ClientAuthV3=\(String(repeating: "A", count: 52))", "Port=9999,unix:/run/a.sock",
+                "Port=80,127.0.0.1:8080",
+            ])
+    }
+
+    @Test func theGuardedFormIsAServiceOfTorsConfigurationThatTellsCircuits() {
+        var form = OnionForm()
+        form.directory = "/var/lib/onion bell/tor/service"
+        let line = form.command(key: key, ports: ports, own: nil).line
+        #expect(
+            line == "SETCONF HiddenServiceDir=\"/var/lib/onion bell/tor/service\" "
+                + "HiddenServicePort=\"9999 unix:/run/a.sock\" HiddenServicePort=\"80 127.0.0.1:8080\" "
+                + "HiddenServiceExportCircuitID=\"haproxy\"")
+        form.streamsPerCircuit = 64
+        form.proofOfWork = .init(perSecond: 250, burst: 2500)
+        form.introductions = .init(perSecond: 25, burst: 200)
+        #expect(
+            words(form).suffix(8) == [
+                "HiddenServiceMaxStreams=\"64\"", "HiddenServiceMaxStreamsCloseCircuit=\"1\"",
+                "HiddenServicePoWDefensesEnabled=\"1\"", "HiddenServicePoWQueueRate=\"250\"",
+                "HiddenServicePoWQueueBurst=\"2500\"", "HiddenServiceEnableIntroDoSDefense=\"1\"",
+                "HiddenServiceEnableIntroDoSRatePerSec=\"25\"",
+                "HiddenServiceEnableIntroDoSBurstPerSec=\"200\"",
+            ])
+    }
+
+    /// A service with an empty list would be a public one to tor.
+    @Test func aPrivateServiceWithoutClientsIsOurOwnOnly() {
+        var form = OnionForm()
+        #expect(form.authorized(client) == [])
+        form.clients = []
+        #expect(form.authorized(client) == [client])
+        #expect(words(form, own: client).contains("ClientAuthV3=\(client.base32)"))
+    }
+
+    @Test func theDirectoryHoldsTheNodesKeyAndTheClientsOfThisTimeOnly() throws {
+        let parent = TemporaryDirectory()
+        let directory = ServiceDirectory(path: parent.path + "/service")
+        let other = ClientSecret.generate().publicKey
+        try directory.fill(key: key, clients: [client, other])
+        let secret = directory.path + "/hs_ed25519_secret_key"
+        let bytes = try PrivateFile.read(secret, limit: 96)
+        #expect(bytes == Array("== ed25519v1-secret: type0 ==\0\0\0".utf8) + key.expandedBytes)
+        let attributes = try FileManager.default.attributesOfItem(atPath: secret)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+        // What tor wrote for this key stays; beside another key it would be the end of tor.
+        for name in ["/hostname", "/hs_ed25519_public_key"] {
+            try PrivateFile.write("a", to: directory.path + name, replacing: true)
+        }
+        try directory.fill(key: key, clients: [other])
+        #expect(try PrivateFile.names(in: directory.path + "/authorized_clients").count == 1)
+        #expect(try Set(PrivateFile.names(in: directory.path)).isSuperset(of: ["hostname"]))
+        try directory.fill(key: .generate(), clients: [])
+        #expect(
+            try Set(PrivateFile.names(in: directory.path)) == ["hs_ed25519_secret_key", "authorized_clients"])
+        #expect(try PrivateFile.names(in: directory.path + "/authorized_clients").isEmpty)
+    }
+}
+
+@Suite struct InvitationTests {
+    let directory = TemporaryDirectory()
+    private var invitations: Invitations { Invitations(path: directory.path + "/peers") }
+
+    @Test func aNodeIsPublicUntilSomebodyIsInvitedAndPrivateFromThenOn() throws {
+        #expect(try invitations.load() == nil)
+        let alice = try invitations.invite("alice")
+        #expect(try invitations.load() == ["alice": alice.publicKey])
+        let bob = try invitations.invite("Bob_2-b")
+        #expect(try invitations.load() == ["alice": alice.publicKey, "Bob_2-b": bob.publicKey])
+        try invitations.revoke("alice")
+        try invitations.revoke("Bob_2-b")
+        #expect(try invitations.load() == [:])
+        _ = try invitations.invite("carol")
+        try invitations.makePublic()
+        #expect(try invitations.load() == nil)
+    }
+
+    @Test func theSecretHalfIsNotKeptAndNotShown() throws {
+        let secret = try invitations.invite("alice")
+        let address = try #require(OnionKey(seed: [UInt8](repeating: 1, count: 32))?.address)
+        let line = secret.line(for: address)
+        #expect(line.hasPrefix("\(address.serviceID):descriptor:x25519:") && line.utf8.count == 56 + 19 + 52)
+        let file = try String(contentsOfFile: directory.path + "/peers/alice.auth", encoding: .utf8)
+        #expect(file == secret.publicKey.line + "\n")
+        #expect(!file.contains(line.suffix(52)))
+        #expect("\(secret)" == "<secret>" && String(reflecting: secret) == "<secret>")
+        var dumped = ""
+        dump(secret, to: &dumped)
+        #expect(!dumped.contains("bytes"))
+        #expect(
+            secret.command(for: address).line.hasPrefix("ONION_CLIENT_AUTH_ADD \(address.serviceID) x25519:"))
+    }
+
+    @Test func aNameIsTakenOnce() throws {
+        let first = try invitations.invite("alice")
+        #expect(throws: InvitationError.invitedAlready("alice")) { try invitations.invite("alice") }
+        #expect(try invitations.load() == ["alice": first.publicKey])
+        #expect(throws: InvitationError.notInvited("bob")) { try invitations.revoke("bob") }
+    }
+
+    @Test(arguments: ["", "a b", "../a", "a/b", ".a", "ä", "a\n", String(repeating: "a", count: 65)])
+    func aNameThatIsNoFileNameIsRefused(name: String) {
+        #expect(throws: InvitationError.unfitName(name)) { try invitations.invite(name) }
+        #expect(throws: InvitationError.unfitName(name)) { try invitations.revoke(name) }
+    }
+
+    @Test func oneTooManyIsRefused() throws {
+        for number in 0..<Invitations.limit { _ = try invitations.invite("p\(number)") }
+        #expect(throws: InvitationError.tooMany) { try invitations.invite("one-more") }
+    }
+
+    @Test func aFileThatHoldsNoKeyIsAFaultAndNotAnOpenDoor() throws {
+        _ = try invitations.invite("alice")
+        try PrivateFile.write(
+            "descriptor:x25519:AAAA\n", to: directory.path + "/peers/bob.auth", replacing: false)
+        #expect(throws: InvitationError.self) { try invitations.load() }
+    }
+}
