@@ -133,7 +133,7 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Relay", "Storage", "JSON",
+                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Tor", "Relay", "Storage", "JSON",
                 "HTTP1", "Vectors", "Status",
             ]),
     ],

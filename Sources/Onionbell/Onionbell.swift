@@ -13,6 +13,7 @@ struct Onionbell: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, StatusCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
-            RegistrationsCommand.self, InstallationCommand.self,
+            RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
+            PeersCommand.self,
         ])
 }

@@ -87,6 +87,9 @@ struct GatewayCommand: AsyncParsableCommand {
         peers:
           frames_per_second: 65535
           frames_per_ten_seconds: 65535
+        circuits:
+          frames_per_second: 0
+          bytes_per_second: 0
         limits:
           token_rate: 1000000
           waiting: 10000000

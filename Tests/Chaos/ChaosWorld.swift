@@ -67,7 +67,7 @@ final class ChaosWorld {
         """
         state_directory: \(state)
         tor: {mode: own, torrc: torrc}
-        onion: {peer_listen: "unix:\(peerSocket)", http_listen: "unix:\(directory.path)/http"}
+        onion: {peer_listen: "unix:\(peerSocket)", http_listen: "unix:\(directory.path)/http", guarded: \(isOverTor)}
         apps:
           - name: apple
             gateway: apns
@@ -83,6 +83,7 @@ final class ChaosWorld {
             ca_file: ca.pem
         defaults: {ios: apple, android: google}
         peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}
+        circuits: {frames_per_second: 0, bytes_per_second: 0}
         limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000\(limits)}
         management: {listen: "unix:\(directory.path)/management"}
         log: {level: info}

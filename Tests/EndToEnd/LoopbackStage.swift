@@ -26,8 +26,9 @@ final class LoopbackStage {
         configuration = try world.configure(
             tor: ["mode: own", "torrc: \(torrc)"],
             more: [
-                "onion: {peer_listen: \"unix:\(door)\"}",
+                "onion: {peer_listen: \"unix:\(door)\", guarded: false}",
                 "peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}",
+                "circuits: {frames_per_second: 0, bytes_per_second: 0}",
                 "limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000}",
             ])
         var text = change(try String(contentsOfFile: configuration, encoding: .utf8))

@@ -8,6 +8,7 @@ import Testing
 
     private static let keys =
         ownKeys + webPushKeys + SettingsStatusTests.keys + SettingsBitwardenTests.keys
+        + SettingsDefenceTests.keys
 
     private static let webPushKeys: [Key] = [
         ("doors.web_push.ios", "a", "b", { $0.doors.webPush.settings.relay.ios }),

@@ -42,7 +42,8 @@ package final class APNsGateway: Gateway {
         self.tokens = tokens
         self.log = log
         link = GatewayLink(
-            GatewayLink.Settings(url: url, version: .http2, needsProof: tokens != nil, limits: limits),
+            GatewayLink.Settings(
+                url: url, egress: settings.egress, version: .http2, needsProof: tokens != nil, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         link.isFault = APNsAnswer.isBlocking
         link.onRoom = { [unowned self] in onCapacity?() }

@@ -18,6 +18,7 @@ package struct APNsSettings: Sendable {
     package var sandboxURL: GatewayURL
     /// Who may sign the hosts' certificates.
     package var trust: TLSTrust
+    package var egress = Egress.direct
 
     package static let production = "https://api.push.apple.com"
     package static let sandbox = "https://api.sandbox.push.apple.com"

@@ -27,9 +27,19 @@ enum Dial {
     ///     for the next.
     /// - Throws: how the last address failed; but if one was not who it must be, that: the operator must look.
     static func open(
-        to url: GatewayURL, _ context: TLSContext?, lookUp: Lookup, deadline: Duration
+        to url: GatewayURL, by egress: Egress, _ context: TLSContext?, lookUp: Lookup, deadline: Duration
     ) async throws(ConnectionEnd) -> Way {
         let end = EventLoop.monotonicNanoseconds + deadline.nanoseconds
+        if egress.isProxied {
+            let stream: Stream
+            let unread: [UInt8]
+            do {
+                (stream, unread) = try await egress.connect(to: url, deadline: deadline)
+            } catch {
+                throw .broken(reason: "\(error)")
+            }
+            return try await secure(stream, unread, to: url, context, until: end)
+        }
         var addresses: [SocketAddress]
         do {
             addresses = try await lookUp(url.endpoint, deadline)
@@ -62,9 +72,15 @@ enum Dial {
         } catch {
             throw .broken(reason: "\(error)")
         }
+        return try await secure(stream, [], to: url, context, until: end)
+    }
+
+    private static func secure(
+        _ stream: Stream, _ unread: [UInt8], to url: GatewayURL, _ context: TLSContext?, until end: Int64
+    ) async throws(ConnectionEnd) -> Way {
         guard let context else {
             stream.pauseReading()
-            return Way(stream: stream, tls: nil, unread: [])
+            return Way(stream: stream, tls: nil, unread: unread)
         }
         let handshake: Handshake
         do {
@@ -96,6 +112,7 @@ private final class Handshake: StreamHandler {
         let failure = await withUnsafeContinuation { continuation in
             self.continuation = continuation
             stream.handler = self
+            stream.resumeReading()
             send()
         }
         if let failure {

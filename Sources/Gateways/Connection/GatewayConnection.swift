@@ -27,6 +27,7 @@ final class GatewayConnection {
 
     private weak var owner: (any ConnectionOwner)?
     private let url: GatewayURL
+    private let egress: Egress
     private let presumed: HTTPVersion
     private var stream: Stream?
     private var tls: TLSSession?
@@ -57,11 +58,12 @@ final class GatewayConnection {
     ///   - context: `nil` for plain HTTP.
     ///   - version: spoken where ALPN doesn't say which.
     init(
-        to url: GatewayURL, _ context: TLSContext?, version: HTTPVersion, needsProof: Bool,
-        limits: ConnectionLife.Limits, lookUp: @escaping Dial.Lookup = Dial.systemLookup,
+        to url: GatewayURL, by egress: Egress = .direct, _ context: TLSContext?, version: HTTPVersion,
+        needsProof: Bool, limits: ConnectionLife.Limits, lookUp: @escaping Dial.Lookup = Dial.systemLookup,
         owner: any ConnectionOwner
     ) {
         self.url = url
+        self.egress = egress
         self.owner = owner
         presumed = version
         life = ConnectionLife(limits: limits, needsProof: needsProof, at: EventLoop.monotonicNanoseconds)
@@ -73,7 +75,8 @@ final class GatewayConnection {
     private func connect(_ context: TLSContext?, _ lookUp: Dial.Lookup) async {
         let way: Dial.Way
         do throws(ConnectionEnd) {
-            way = try await Dial.open(to: url, context, lookUp: lookUp, deadline: life.limits.setup)
+            way = try await Dial.open(
+                to: url, by: egress, context, lookUp: lookUp, deadline: life.limits.setup)
         } catch {
             return end(error)
         }

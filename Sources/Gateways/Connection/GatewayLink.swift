@@ -12,6 +12,7 @@ import TLS
 final class GatewayLink: ConnectionOwner {
     struct Settings {
         var url: GatewayURL
+        var egress = Egress.direct
         /// Spoken where ALPN doesn't say which.
         var version: GatewayConnection.HTTPVersion
         /// Only one request on a new connection until it was answered: APNs with a provider token.
@@ -159,8 +160,9 @@ final class GatewayLink: ConnectionOwner {
         counted.connectionsOpened += 1
         connections.append(
             GatewayConnection(
-                to: settings.url, context, version: settings.version, needsProof: settings.needsProof,
-                limits: settings.limits, lookUp: settings.lookUp, owner: self))
+                to: settings.url, by: settings.egress, context, version: settings.version,
+                needsProof: settings.needsProof, limits: settings.limits, lookUp: settings.lookUp,
+                owner: self))
     }
 
     // MARK: What connections tell

@@ -22,15 +22,15 @@ final class SingleExchange: ConnectionOwner {
 
     /// Begins at once; `completion` is called once, later, and not after the exchange is let go.
     init(
-        to url: GatewayURL, _ context: TLSContext?, head: HTTP2Headers, body: [UInt8],
+        to url: GatewayURL, by egress: Egress, _ context: TLSContext?, head: HTTP2Headers, body: [UInt8],
         completion: @escaping Completion
     ) {
         self.head = head
         self.body = body
         self.completion = completion
         connection = GatewayConnection(
-            to: url, context, version: .http1, needsProof: false, limits: ConnectionLife.Limits(), owner: self
-        )
+            to: url, by: egress, context, version: .http1, needsProof: false,
+            limits: ConnectionLife.Limits(), owner: self)
     }
 
     func connectionChanged(_ connection: GatewayConnection) {

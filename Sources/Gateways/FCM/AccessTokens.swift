@@ -18,6 +18,7 @@ final class AccessTokens {
     private var life = AccessTokenLife()
     private var account: ServiceAccount
     private let url: GatewayURL
+    private let egress: Egress
     private var context: TLSContext
     private let log: Logger
     private var authorization = ""
@@ -26,9 +27,13 @@ final class AccessTokens {
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
 
-    init(for account: ServiceAccount, from url: GatewayURL, _ context: TLSContext, log: Logger) {
+    init(
+        for account: ServiceAccount, from url: GatewayURL, by egress: Egress, _ context: TLSContext,
+        log: Logger
+    ) {
         self.account = account
         self.url = url
+        self.egress = egress
         self.context = context
         self.log = log
         timer = Timer { [unowned self] in fetchIfDue() }
@@ -84,7 +89,8 @@ final class AccessTokens {
         var head = HTTP2Headers(method: "POST", authority: url.authority, path: url.path)
         head.add("content-type", OAuthExchange.contentType)
         exchange = SingleExchange(
-            to: url, url.isSecure ? context : nil, head: head, body: OAuthExchange.body(assertion: assertion)
+            to: url, by: egress, url.isSecure ? context : nil, head: head,
+            body: OAuthExchange.body(assertion: assertion)
         ) { [unowned self] result in
             exchange = nil
             switch result {

@@ -35,10 +35,10 @@ package final class FCMGateway: Gateway {
         withNotification = settings.withNotification
         self.log = log
         link = GatewayLink(
-            GatewayLink.Settings(url: url, version: .http1, limits: limits),
+            GatewayLink.Settings(url: url, egress: settings.egress, version: .http1, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         tokens = AccessTokens(
-            for: settings.account, from: tokenURL, context, log: log)
+            for: settings.account, from: tokenURL, by: settings.egress, context, log: log)
         link.onRoom = { [unowned self] in onCapacity?() }
         tokens.onChange = { [unowned self] in onCapacity?() }
     }

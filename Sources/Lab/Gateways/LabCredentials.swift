@@ -16,13 +16,14 @@ package struct LabCredentials: Sendable {
 
     private let server: TLSCredentials
 
-    package init(projectID: String = "onionbell-lab") throws(CryptoError) {
+    /// - Parameter names: of the server, besides those of this machine.
+    package init(projectID: String = "onionbell-lab", names: [String] = []) throws(CryptoError) {
         self.projectID = projectID
         accountEmail = "relay@\(projectID).iam.gserviceaccount.com"
         authority = try CertificateAuthority()
         providerKey = try SigningKey.generate(.es256)
         accountKey = try SigningKey.generate(.rs256)
-        let identity = try authority.server(names: ["localhost", "127.0.0.1", "::1"])
+        let identity = try authority.server(names: ["localhost", "127.0.0.1", "::1"] + names)
         server = TLSCredentials(chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes)
     }
 

@@ -127,4 +127,13 @@ package final class LabTor {
         for waiter in exitWaiters { waiter.resume() }
         exitWaiters = []
     }
+
+    /// Gives it the key of a private service's client, as a person does at the control port.
+    ///
+    /// - Parameters:
+    ///   - clientKey: `x25519:` and base64.
+    ///   - serviceID: without `.onion`.
+    package func give(clientKey: String, for serviceID: String) async throws(ControlError) {
+        try await connection.send(ControlCommand("ONION_CLIENT_AUTH_ADD", [serviceID, clientKey]))
+    }
 }

@@ -17,9 +17,10 @@ package final class LabWorld {
     package let google: GatewaySimulator
     package let credentials: LabCredentials
 
-    package init() throws {
+    /// - Parameter names: by which the stand-ins are known besides those of this machine.
+    package init(names: [String] = []) throws {
         directory = try LabDirectory()
-        credentials = try LabCredentials()
+        credentials = try LabCredentials(names: names)
         let context = try credentials.serverContext()
         apple = try GatewaySimulator(
             .apns(credentials.apnsRules(topics: [LabWorld.topic, LabWorld.connectTopic])), context)
@@ -34,11 +35,15 @@ package final class LabWorld {
     /// - Parameters:
     ///   - tor: the lines under `tor:`, without indentation.
     ///   - more: further lines of the file.
-    package func configure(tor: [String], more: [String] = []) throws -> String {
+    ///   - apple, google: where the node is to look for them; `nil`: on this machine.
+    package func configure(
+        tor: [String], more: [String] = [], apple: String? = nil, google: String? = nil
+    ) throws -> String {
         let path = directory.path
+        let (apple, google) = (apple ?? self.apple.url, google ?? self.google.url)
         try LabDirectory.write(try credentials.providerKeyPEM(), to: "\(path)/AuthKey.p8")
         try LabDirectory.write(
-            try credentials.serviceAccountFile(tokenURL: google.url + "/token"),
+            try credentials.serviceAccountFile(tokenURL: google + "/token"),
             to: "\(path)/service-account.json")
         try LabDirectory.write(try credentials.authorityPEM(), to: "\(path)/ca.pem")
         let text = """
@@ -46,12 +51,12 @@ package final class LabWorld {
             tor:
             \(tor.map { "  \($0)\n" }.joined())
             apps:
-            \(app("bisq-remote-ios", topic: LabWorld.topic))
-            \(app("bisq-connect-ios", topic: LabWorld.connectTopic))
+            \(app("bisq-remote-ios", topic: LabWorld.topic, at: apple))
+            \(app("bisq-connect-ios", topic: LabWorld.connectTopic, at: apple))
               - name: bisq-remote-android
                 gateway: fcm
                 service_account_file: service-account.json
-                base_url: \(google.url)
+                base_url: \(google)
                 ca_file: ca.pem
             defaults:
               ios: bisq-remote-ios
@@ -70,7 +75,7 @@ package final class LabWorld {
         return "\(path)/onionbell.yaml"
     }
 
-    private func app(_ name: String, topic: String) -> String {
+    private func app(_ name: String, topic: String, at apple: String) -> String {
         """
           - name: \(name)
             gateway: apns
@@ -78,8 +83,8 @@ package final class LabWorld {
             key_file: AuthKey.p8
             key_id: \(credentials.keyID)
             team_id: \(credentials.teamID)
-            production_url: \(apple.url)
-            sandbox_url: \(apple.url)
+            production_url: \(apple)
+            sandbox_url: \(apple)
             ca_file: ca.pem
         """
     }

@@ -17,6 +17,8 @@ final class DoorListeners {
     }
 
     private let settings: Settings
+    /// By which clients come to the places on the onion address.
+    private let circuits: Circuits
     private(set) var servers: [HTTPServer] = []
     private let certificate: ServerCertificate?
     /// As they were when they were read.
@@ -25,8 +27,9 @@ final class DoorListeners {
     private(set) var certificateEnd: Int64?
 
     /// - Throws: The fault of a file that the settings name.
-    init(_ settings: Settings) throws(SettingsFault) {
+    init(_ settings: Settings, circuits: Circuits) throws(SettingsFault) {
         self.settings = settings
+        self.circuits = circuits
         files = CredentialFiles([settings.doors.certificateFile, settings.doors.keyFile])
         guard let shown = try DoorListeners.shown(by: settings.doors) else {
             certificate = nil
@@ -81,7 +84,7 @@ final class DoorListeners {
         var ports: [VirtualPort] = []
         var target = settings.onion.httpListen
         for (indices, numbers) in onionPorts.sorted(by: { $0.value.min() ?? 0 < $1.value.min() ?? 0 }) {
-            let endpoint = try open(indices.map { doors[$0] }, on: target)
+            let endpoint = try open(indices.map { doors[$0] }, on: target, by: circuits)
             // The setting names one place; further sets of doors have any.
             target = .host("127.0.0.1", port: 0)
             do throws(VirtualPortError) {
@@ -95,11 +98,12 @@ final class DoorListeners {
 
     @discardableResult
     private func open(
-        _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil
+        _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
+        by circuits: Circuits? = nil
     ) throws(NodeError) -> Endpoint {
         var http = settings.http
         http.limits.body = doors.map(\.body).max() ?? http.limits.body
-        let server = HTTPServer(settings: http, doors: doors.map(\.door))
+        let server = HTTPServer(settings: http, circuits: circuits, doors: doors.map(\.door))
         servers.append(server)
         do {
             return try server.open(on: endpoint, showing: certificate)

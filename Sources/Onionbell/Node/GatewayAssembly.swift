@@ -55,7 +55,9 @@ enum GatewayAssembly {
 
     /// The gateways of all apps with credentials.
     @EventLoop
-    static func gateways(for settings: Settings, log: Logger) throws(NodeError) -> [AppGateways] {
+    static func gateways(
+        for settings: Settings, by egress: Egress, log: Logger
+    ) throws(NodeError) -> [AppGateways] {
         var gateways: [AppGateways] = []
         for (index, app) in settings.apps.enumerated() {
             guard app.hasCredentials else {
@@ -63,7 +65,7 @@ enum GatewayAssembly {
                 continue
             }
             do throws(SettingsFault) {
-                gateways.append(try self.gateways(for: app, key: "apps[\(index)]", log: log))
+                gateways.append(try self.gateways(for: app, by: egress, key: "apps[\(index)]", log: log))
             } catch {
                 throw .configuration("\(error)")
             }
@@ -78,7 +80,7 @@ enum GatewayAssembly {
         var faults: [SettingsFault] = []
         for (index, app) in settings.apps.enumerated() where app.hasCredentials {
             do throws(SettingsFault) {
-                _ = try gateways(for: app, key: "apps[\(index)]", log: silent)
+                _ = try gateways(for: app, by: .direct, key: "apps[\(index)]", log: silent)
             } catch {
                 faults.append(error)
             }
@@ -100,24 +102,26 @@ enum GatewayAssembly {
 
     @EventLoop
     private static func gateways(
-        for app: Settings.App, key: String, log: Logger
+        for app: Settings.App, by egress: Egress, key: String, log: Logger
     ) throws(SettingsFault) -> AppGateways {
+        let egress = egress.forApp(app.name)
         var log = log
         log[metadataKey: "app"] = "\(app.name)"
         return switch app.credentials {
-        case .apns(let apns): try gateways(for: app.name, apns, key: key, log: log)
-        case .fcm(let fcm): try gateways(for: app.name, fcm, key: key, log: log)
+        case .apns(let apns): try gateways(for: app.name, apns, by: egress, key: key, log: log)
+        case .fcm(let fcm): try gateways(for: app.name, fcm, by: egress, key: key, log: log)
         }
     }
 
     @EventLoop
     private static func gateways(
-        for app: String, _ apns: Settings.APNs, key: String, log: Logger
+        for app: String, _ apns: Settings.APNs, by egress: Egress, key: String, log: Logger
     ) throws(SettingsFault) -> AppGateways {
         let files = CredentialFiles([
             apns.keyFile, apns.certificateFile, apns.certificatePasswordFile, apns.caFile,
         ])
-        let settings = try APNsSettings(apns, key: key)
+        var settings = try APNsSettings(apns, key: key)
+        settings.egress = egress
         let (production, sandbox) = try setUp(key) { () throws(GatewaySetupError) in
             try APNsGateway.both(settings, log: log)
         }
@@ -145,10 +149,11 @@ enum GatewayAssembly {
 
     @EventLoop
     private static func gateways(
-        for app: String, _ fcm: Settings.FCM, key: String, log: Logger
+        for app: String, _ fcm: Settings.FCM, by egress: Egress, key: String, log: Logger
     ) throws(SettingsFault) -> AppGateways {
         let files = CredentialFiles([fcm.serviceAccountFile, fcm.caFile])
-        let settings = try FCMSettings(fcm, key: key)
+        var settings = try FCMSettings(fcm, key: key)
+        settings.egress = egress
         let gateway = try setUp(key) { () throws(GatewaySetupError) in try FCMGateway(settings, log: log) }
         let project = settings.account.projectID
         return AppGateways(

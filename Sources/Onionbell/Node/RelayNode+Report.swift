@@ -112,6 +112,12 @@ extension RelayNode {
         }
         report.limitsHit.add("peer_connections", report.peerCloses[PeerClose.tooManyConnections.rawValue])
         report.limitsHit.add("peer_frames", report.peerCloses[PeerClose.throttleExceeded.rawValue])
+        let counted = circuits.counters
+        report.limitsHit.add("circuit_connections", counted.refusedConnections)
+        report.limitsHit.add("circuit_slowed", counted.slowed)
+        report.limitsHit.add("circuit_strikes", counted.strikes)
+        report.limitsHit.add("circuit_closed", counted.closed)
+        report.limitsHit.add("circuit_untold", counted.withoutLine)
     }
 
     // MARK: Tor

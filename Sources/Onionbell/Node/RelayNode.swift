@@ -1,6 +1,7 @@
 import Crypto
 import Delivery
 import Doors
+import Gateways
 import Glibc
 import Logging
 import Reactor
@@ -28,11 +29,13 @@ final class RelayNode {
     private(set) var peerDoor: PeerDoor?
     private(set) var listeners: DoorListeners?
     private var statusStream: StatusStreamDoor?
+    let circuits: Circuits
     private var managementServer: HTTPServer?
     private var statusServer: HTTPServer?
     private(set) var history: NodeHistory?
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
+    private var invitationWatch: InvitationWatch?
     private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
     /// Set once, whoever asks and however often.
@@ -45,13 +48,16 @@ final class RelayNode {
         self.settings = settings
         self.log = log
         self.onPublished = onPublished
+        var circuits = settings.circuits
+        circuits.areTold = settings.isGuarded
+        self.circuits = Circuits(settings: circuits)
         state = try StateDirectory(settings.stateDirectory)
     }
 
     func start() async throws(NodeError) {
-        gateways = try GatewayAssembly.gateways(for: settings, log: log)
+        gateways = try GatewayAssembly.gateways(for: settings, by: egress, log: log)
         do throws(SettingsFault) {
-            listeners = try DoorListeners(settings)
+            listeners = try DoorListeners(settings, circuits: circuits)
         } catch {
             throw .configuration("\(error)")
         }
@@ -64,6 +70,14 @@ final class RelayNode {
     }
 
     // MARK: From the gateways to the doors
+
+    private var egress: Egress {
+        switch settings.proxy {
+        case .none: .direct
+        case .tor: .tor { [weak self] in self?.presence?.socks }
+        case .socks5(let proxy): .through(proxy)
+        }
+    }
 
     private func openOutbox() async throws(NodeError) -> Dispatcher {
         let outbox: SQLiteOutbox
@@ -138,6 +152,7 @@ final class RelayNode {
     /// tried at once.
     func resume() {
         credentials?.lookNow()
+        invitationWatch?.lookNow()
         dispatcher?.resume(lanes.map(\.id))
     }
 
@@ -162,7 +177,8 @@ final class RelayNode {
     }
 
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
-        let door = PeerDoor(settings: settings.peers, dispatcher: dispatcher, log: log)
+        let door = PeerDoor(
+            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, log: log)
         peerDoor = door
         return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
             try door.open(on: endpoint)
@@ -186,7 +202,7 @@ final class RelayNode {
         statusStream = status.stream
         let bitwarden = try await DoorListeners.PlacedDoor(
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
-        return try status.openStream(settings.status.streamPlaces)
+        return try status.openStream(settings.status.streamPlaces, by: circuits)
             + (try listeners?.open(
                 [own, bisq, webPush] + status.placed + [bitwarden].compactMap(\.self)) ?? [])
     }
@@ -217,9 +233,22 @@ final class RelayNode {
         presenceSettings.uploadTime = settings.onion.uploadTimeout
         presenceSettings.selfDial = settings.onion.selfDial
         presenceSettings.selfDial.doors = ownDoors.doors(of: settings.onion)
+        let invitations = Invitations(path: StateDirectory.peers(in: state.path))
+        presenceSettings.form = settings.onionForm(torDirectory: state.torDirectory)
+        do throws(InvitationError) {
+            presenceSettings.form.clients = try invitations.load().map { Set($0.values) }
+        } catch {
+            throw .configuration("\(error)")
+        }
         let presence = OnionPresence(presenceSettings, log: log)
         self.presence = presence
         virtualPorts = ports.map(\.number)
+        circuits.onMisbehaviour = { [unowned presence] in presence.closeCircuit($0) }
+        let watch = InvitationWatch(invitations, clients: presenceSettings.form.clients, log: log) {
+            [unowned presence] in presence.use(clients: $0)
+        }
+        watch.start()
+        invitationWatch = watch
         presence.onChange = { [unowned self] in onionChanged(to: $0) }
         do {
             try await presence.start()
@@ -235,7 +264,8 @@ final class RelayNode {
                 TorProcess.Settings(
                     binary: settings.tor.binary,
                     torrc: try TorConfiguration.path(setting: settings.tor.torrc),
-                    dataDirectory: state.torDirectory, offersSocks: settings.onion.selfDial.interval > .zero))
+                    dataDirectory: state.torDirectory,
+                    offersSocks: settings.onion.selfDial.interval > .zero || settings.proxy == .tor))
         case .system:
             .running(
                 control: settings.tor.control,
@@ -268,6 +298,7 @@ final class RelayNode {
 
     private func takeDown() async {
         credentials?.stop()
+        invitationWatch?.stop()
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
         async let requests: Void? = listeners?.close()

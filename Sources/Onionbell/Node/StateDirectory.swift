@@ -17,6 +17,8 @@ struct StateDirectory: ~Copyable {
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
     static func onionKey(in path: String) -> String { path + "/onion-key" }
+    /// Who is invited to the node.
+    static func peers(in path: String) -> String { path + "/peers" }
     static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
     static func statusSocket(in path: String) -> String { path + "/status" }
 

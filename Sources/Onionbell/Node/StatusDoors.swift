@@ -70,14 +70,15 @@ struct StatusDoors {
     /// Opens the places of the stream.
     ///
     /// - Returns: The virtual ports that lead to it.
-    func openStream(_ places: [DoorPlace]) throws(NodeError) -> [VirtualPort] {
+    func openStream(_ places: [DoorPlace], by circuits: Circuits) throws(NodeError) -> [VirtualPort] {
         guard let stream else { return [] }
         var ports: [VirtualPort] = []
         do {
             for place in places {
                 switch place {
                 case .onion(let port):
-                    ports.append(try VirtualPort(port, to: try stream.open(on: .host("127.0.0.1", port: 0))))
+                    let endpoint = try stream.open(on: .host("127.0.0.1", port: 0), by: circuits)
+                    ports.append(try VirtualPort(port, to: endpoint))
                 case .plain(let endpoint): _ = try stream.open(on: endpoint)
                 // The settings refuse it.
                 case .https: break

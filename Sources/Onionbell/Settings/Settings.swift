@@ -35,6 +35,14 @@ struct Settings: Sendable {
         var uploadTimeout: Duration = .seconds(180)
         /// Calls to the own address; without the doors that are called.
         var selfDial = SelfDialSettings()
+        /// With an own tor: the form in which tor tells the circuit of each connection.
+        var isGuarded = true
+        /// 0: no limit.
+        var streamsPerCircuit = 64
+        var hasProofOfWork = true
+        var work = OnionForm.Rate(perSecond: 250, burst: 2500)
+        /// 0 a second: no limit.
+        var introductions = OnionForm.Rate(perSecond: 0, burst: 200)
     }
 
     struct App: Sendable {
@@ -80,9 +88,11 @@ struct Settings: Sendable {
     var tor = Tor()
     var onion = Onion()
     var apps: [App] = []
+    var proxy = Proxy.none
     var defaultIOS = ""
     var defaultAndroid = ""
     var peers = PeerDoor.Settings()
+    var circuits = Circuits.Settings()
     var limits = Admission.Limits()
     var lifetime = Validator.longestLifetime
     var identityMemory: Duration = .seconds(24 * 3600)

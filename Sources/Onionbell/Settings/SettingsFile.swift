@@ -41,7 +41,9 @@ extension Settings {
         read(tor: root.section("tor"))
         read(onion: root.section("onion"))
         let names = readApps(root)
+        read(gateways: root.section("gateways"))
         read(peers: root.section("peers"))
+        read(circuits: root.section("circuits"))
         read(http: root.section("http"), names)
         read(doors: root.section("doors"), names)
         read(limits: root.section("limits"))
@@ -90,6 +92,7 @@ extension Settings {
         if onion.httpPorts.contains(onion.peerPort) {
             section.fault("http_ports", "\(onion.peerPort) is the peer_port already")
         }
+        read(defence: section)
         section.refuseUnknownKeys()
     }
 

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Tor
+
+/// Finds the invitations of a configured node.
+struct InvitationsOption: ParsableArguments {
+    @OptionGroup var config: ConfigOption
+
+    /// Runs as the node's user only; a running node takes changes over by itself. Every failure becomes a sentence and
+    /// an exit status.
+    func use(_ body: (Invitations, _ stateDirectory: String) throws -> Void) throws {
+        let directory = try config.settings().stateDirectory
+        do {
+            // For its check of the owner: what root makes here the node could not read.
+            _ = try StateDirectory(ofStoppedNode: directory)
+            try body(Invitations(path: StateDirectory.peers(in: directory)), directory)
+        } catch let error as NodeError {
+            throw fail(error, status: error.exitStatus)
+        } catch let error as InvitationError {
+            throw fail(error, status: error.isWish ? 65 : 69)
+        } catch let error as OnionKeyFileError {
+            throw fail(error, status: 69)
+        }
+    }
+}
+
+extension InvitationError {
+    /// Whether something else must be asked for; otherwise files are at fault.
+    fileprivate var isWish: Bool {
+        switch self {
+        case .unfitName, .invitedAlready, .notInvited, .tooMany: true
+        case .system: false
+        }
+    }
+}

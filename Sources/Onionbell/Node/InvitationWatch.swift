@@ -1,0 +1,68 @@
+import Logging
+import Reactor
+import Tor
+
+/// Takes over who is invited to the node, without a restart.
+///
+/// Invitations that can't be read are told once, and those of before stay in force: a fault opens no door.
+@EventLoop
+final class InvitationWatch {
+    private let invitations: Invitations
+    private let log: Logger
+    private let onChange: @EventLoop (Set<ClientKey>?) -> Void
+    private var clients: Set<ClientKey>?
+    private var stamp: CredentialFiles.Stamp?
+    private var isSettling = false
+    private var fault: String?
+    private var timer: Timer!
+
+    private static let interval: Duration = .seconds(2)
+
+    /// - Parameters:
+    ///   - clients: as they were read at the start.
+    ///   - onChange: called with those invited from then on; `nil`: everybody.
+    init(
+        _ invitations: Invitations, clients: Set<ClientKey>?, log: Logger,
+        onChange: @escaping @EventLoop (Set<ClientKey>?) -> Void
+    ) {
+        self.invitations = invitations
+        self.clients = clients
+        self.log = log
+        self.onChange = onChange
+        timer = Timer { [unowned self] in look() }
+    }
+
+    func start() { timer.start(after: InvitationWatch.interval) }
+
+    func stop() { timer.stop() }
+
+    /// Each invitation and each revocation changes the directory.
+    private func look() {
+        defer { timer.start(after: InvitationWatch.interval) }
+        let present = CredentialFiles.Stamp(invitations.path)
+        let isChanged = present != stamp
+        stamp = present
+        // Once more after a change: another one may have followed within the same tick of the file system's clock.
+        guard isChanged || isSettling else { return }
+        isSettling = isChanged
+        lookNow()
+    }
+
+    func lookNow() {
+        do throws(InvitationError) {
+            let keys = try invitations.load()
+            fault = nil
+            let present = keys.map { Set($0.values) }
+            guard present != clients else { return }
+            clients = present
+            log.notice("peers.invited", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
+            onChange(present)
+        } catch {
+            guard fault != error.description else { return }
+            fault = error.description
+            log.error(
+                "peers.unreadable",
+                metadata: ["reason": "\(error)", "advice": "those invited before stay invited"])
+        }
+    }
+}

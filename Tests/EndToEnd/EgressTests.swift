@@ -1,0 +1,56 @@
+import Lab
+import Reactor
+import Testing
+import Tor
+import Wire
+
+/// The built program's own connections through tor. Apple and Google are onion services here, so that no other way
+/// leads to them.
+@EventLoop
+@Suite struct EgressTests {
+    @Test func pushesAndAccessTokensGoThroughTor() async throws {
+        let network = try await SharedTorNetwork.network()
+        let key = OnionKey.generate()
+        let host = try #require(key.address?.description)
+        let world = try LabWorld(names: [host])
+        let gateways = try await network.startTor()
+        let service = try await OnionService.publish(
+            key: key,
+            ports: [
+                try VirtualPort(2197, to: world.apple.endpoint),
+                try VirtualPort(443, to: world.google.endpoint),
+            ], on: gateways.connection)
+
+        _ = try world.directory.make("state")
+        try network.seed(dataDirectory: try world.directory.make("state/tor"))
+        let torrc = world.directory.path + "/torrc"
+        try network.writeTorrc(basedOn: projectTorrc, to: torrc)
+        let configuration = try world.configure(
+            tor: ["mode: own", "torrc: \(torrc)"],
+            more: ["gateways: {proxy: tor}", "onion: {self_dial_interval: 0}"],
+            apple: "https://\(host):2197", google: "https://\(host)")
+        let node = try LabNode(program, configuration: configuration)
+        let published = await node.publishedLine()
+        let lines = node.lines
+        let address = try #require(
+            published?.split(separator: " ").dropFirst().first.map { String($0) }, "\(lines)")
+
+        let socks = try #require(try await SharedTorNetwork.client().socks)
+        let peer = try await BisqPeer.dial(
+            .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10))
+        for platform in [MobilePlatform.ios, .android] {
+            let phone = try Phone.new(platform, descriptor: "phone")
+            var request = try BisqSender(to: phone.pairingToken).request(
+                for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+            request.awaitsOutcome = true
+            #expect(try await peer.send(request).status == .stored)
+            let said = node.lines.suffix(5)
+            let outcome = try await peer.nextResponse(to: request.uid)
+            #expect(outcome.status == .delivered, "\(outcome.reason) \(said)")
+        }
+        #expect(world.apple.book.count == 1 && world.google.book.count == 1)
+        _ = service.state
+        await node.stop()
+        await world.close()
+    }
+}

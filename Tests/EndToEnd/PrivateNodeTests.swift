@@ -1,0 +1,73 @@
+import Foundation
+import Lab
+import Reactor
+import Testing
+import Tor
+import Wire
+
+/// `onionbell invite`, `revoke` and `peers` beside the running program.
+@EventLoop
+@Suite(.serialized) struct PrivateNodeTests {
+    private func command(_ stage: NodeTests.Stage, _ words: String...) throws -> CommandResult {
+        try run([program] + words + ["--config", stage.configuration])
+    }
+
+    /// Waits until the node says that it took over what the commands did.
+    private func taken(_ stage: NodeTests.Stage, _ count: String) async {
+        await stage.node.wait { node in
+            node.exit != nil || node.lines.contains { $0.contains("peers.invited") && $0.contains(count) }
+        }
+    }
+
+    @Test func onlyThoseInvitedComeInWhileTheNodeRunsOn() async throws {
+        let stage = try await NodeTests.Stage()
+        let everybody = try command(stage, "peers")
+        #expect(everybody.status == 0 && everybody.output.isEmpty && everybody.errors.contains("public"))
+        let early = try await stage.dial()
+
+        let invited = try command(stage, "invite", "alice")
+        #expect(invited.status == 0, "\(invited.errors)")
+        let lines = invited.output.split(separator: "\n").map(String.init)
+        let service = String(stage.address.dropLast(6))
+        let line = try #require(lines.first { $0.hasPrefix("\(service):descriptor:x25519:") })
+        let control = try #require(lines.first { $0.hasPrefix("ONION_CLIENT_AUTH_ADD \(service) x25519:") })
+        await taken(stage, "1")
+        #expect(try command(stage, "peers").output == "alice\n")
+        #expect(try command(stage, "invite", "alice").status == 65)
+
+        // By the file, and by the control port; without either nobody comes in.
+        let network = try await SharedTorNetwork.network()
+        let directory = try stage.world.directory.make("auth")
+        try PrivateFile.write(line + "\n", to: directory + "/alice.auth_private", replacing: false)
+        let byFile = try #require(try await network.startTor(["ClientOnionAuthDir \(directory)"]).socks)
+        let other = try await network.startTor()
+        let stranger = try #require(other.socks)
+        let route = { PeerRoute.tor(socks: $0, onion: stage.address, port: 9999) }
+        let peer = try await BisqPeer.dial(route(byFile), attemptTimeout: .seconds(10))
+        _ = try await peer.ping()
+        await #expect(throws: PeerDialError.self) {
+            _ = try await BisqPeer.dial(route(stranger), attemptTimeout: .seconds(5), deadline: .seconds(5))
+        }
+        let words = control.split(separator: " ").map(String.init)
+        try await other.give(clientKey: words[2], for: words[1])
+        _ = try await BisqPeer.dial(route(stranger), attemptTimeout: .seconds(10)).ping()
+
+        let revoked = try command(stage, "revoke", "alice")
+        #expect(revoked.status == 0 && revoked.output.contains("nobody is left"))
+        await taken(stage, "0")
+        let late = try #require(try await network.startTor(["ClientOnionAuthDir \(directory)"]).socks)
+        await #expect(throws: PeerDialError.self) {
+            _ = try await BisqPeer.dial(route(late), attemptTimeout: .seconds(5), deadline: .seconds(5))
+        }
+        // Whoever is in stays in.
+        _ = try await early.ping()
+        _ = try await peer.ping()
+
+        #expect(try command(stage, "peers", "--let-everybody-in").status == 0)
+        await taken(stage, "everybody")
+        _ = try await BisqPeer.dial(route(late), attemptTimeout: .seconds(10)).ping()
+        let log = stage.node.lines
+        #expect(!log.contains { $0.contains("alice") })
+        await stage.close()
+    }
+}
