@@ -360,6 +360,11 @@ package final class Dispatcher {
 
     // MARK: Stopping
 
+    /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
+    package func waitForOutbox() async {
+        _ = try? await outbox.notifications([])
+    }
+
     /// Takes nothing more, lets requests on their way and the running commit end, and closes the outbox. What is not
     /// delivered then stays in it.
     package func stop(deadline: Duration = .seconds(10)) async {

@@ -21,7 +21,7 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var config: ConfigOption
 
     /// For gateways, outbox, tor, lookups, listeners.
-    private static let filesBesidesConnections = 512
+    static let filesBesidesConnections = 512
 
     func run() async throws {
         var settings = try config.settings()
@@ -54,7 +54,9 @@ struct RunCommand: AsyncParsableCommand {
         let node = try RelayNode(settings: settings, log: log) { address, ports in
             printLine("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))")
         }
-        let life = NodeLife(node, log)
+        let service = ServiceManager(environment: environment)
+        node.onOnionState = { service.tell($0.description) }
+        let life = NodeLife(node, service, log)
         do {
             try await node.start()
         } catch {
@@ -63,6 +65,7 @@ struct RunCommand: AsyncParsableCommand {
             throw error
         }
         log.notice("node.started")
+        service.ready { await node.waitForOutbox() }
         await life.end()
     }
 }
@@ -72,6 +75,7 @@ struct RunCommand: AsyncParsableCommand {
 private final class NodeLife {
     private(set) var isStopping = false
     private let node: RelayNode
+    private let service: ServiceManager
     private let log: Logger
     private var signals: [SignalSource] = []
     private var hasEnded = false
@@ -81,8 +85,9 @@ private final class NodeLife {
     /// What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
 
-    init(_ node: RelayNode, _ log: Logger) {
+    init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger) {
         self.node = node
+        self.service = service
         self.log = log
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         signals.append(SignalSource(SIGHUP) { node.resume() })
@@ -96,6 +101,7 @@ private final class NodeLife {
         guard !isStopping else { exit(0) }  // asked twice: at once
         isStopping = true
         log.notice("node.stopping")
+        service.stopping()
         patience.start(after: NodeLife.longestStop)
         Task {
             await node.stop()

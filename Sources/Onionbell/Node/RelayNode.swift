@@ -19,6 +19,9 @@ final class RelayNode {
     /// Called once the address can be reached for the first time.
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
 
+    /// Called with every change of the onion service's state.
+    var onOnionState: (@EventLoop (OnionState) -> Void)?
+
     private(set) var dispatcher: Dispatcher?
     private var outbox: SQLiteOutbox?
     private var gateways: [GatewayAssembly.AppGateways] = []
@@ -276,6 +279,7 @@ final class RelayNode {
     }
 
     private func onionChanged(to onionState: OnionState) {
+        onOnionState?(onionState)
         guard onionState.isPublished, !hasBeenPublished, let address = presence?.address else { return }
         hasBeenPublished = true
         do {
@@ -285,6 +289,9 @@ final class RelayNode {
         }
         onPublished(address.description, virtualPorts)
     }
+
+    /// Returns once the outbox has answered.
+    func waitForOutbox() async { await dispatcher?.waitForOutbox() }
 
     // MARK: Stopping
 

@@ -82,11 +82,11 @@ extension Settings.APNs {
     fileprivate init(_ section: SettingsReader.Section) {
         self.init()
         topic = section.identifier("topic")
-        keyFile = section.path("key_file")
+        keyFile = section.credential("key_file")
         keyID = section.identifier("key_id")
         teamID = section.identifier("team_id")
-        certificateFile = section.path("certificate_file")
-        certificatePasswordFile = section.path("certificate_password_file")
+        certificateFile = section.credential("certificate_file")
+        certificatePasswordFile = section.credential("certificate_password_file")
         productionURL = section.origin("production_url", default: productionURL)
         sandboxURL = section.origin("sandbox_url", default: sandboxURL)
         caFile = section.path("ca_file")
@@ -109,7 +109,7 @@ extension Settings.APNs {
 extension Settings.FCM {
     fileprivate init(_ section: SettingsReader.Section) {
         self.init()
-        serviceAccountFile = section.path("service_account_file")
+        serviceAccountFile = section.credential("service_account_file")
         baseURL = section.origin("base_url", default: baseURL)
         tokenURL = section.url("token_url")
         caFile = section.path("ca_file")

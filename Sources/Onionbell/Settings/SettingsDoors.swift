@@ -63,7 +63,7 @@ extension Settings {
     mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
         let https = section.section("https")
         doors.certificateFile = https.path("certificate_file")
-        doors.keyFile = https.path("key_file")
+        doors.keyFile = https.credential("key_file")
         https.refuseUnknownKeys()
         read(gorush: section.section("gorush"), names)
         read(status: section.section("status"), names)

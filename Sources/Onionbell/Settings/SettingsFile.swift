@@ -66,7 +66,7 @@ extension Settings {
         tor.torrc = section.path("torrc")
         tor.control = section.endpoint("control", default: tor.control)
         tor.cookieFile = section.path("cookie_file")
-        tor.passwordFile = section.path("password_file")
+        tor.passwordFile = section.credential("password_file")
         tor.socks = section.optionalEndpoint("socks")
         tor.heartbeat = section.seconds("heartbeat", default: tor.heartbeat, in: 1...300)
         section.refuseUnknownKeys()
@@ -145,5 +145,5 @@ private func absoluteDirectory(of file: String) -> String {
     if file.hasPrefix("/") { return directory }
     guard let current = getcwd(nil, 0) else { return directory }
     defer { free(current) }
-    return "\(String(cString: current))/\(directory)"
+    return String(cString: current) + (directory == "." ? "" : "/\(directory)")
 }

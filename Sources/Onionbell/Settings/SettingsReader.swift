@@ -32,6 +32,18 @@ final class SettingsReader {
         path.isEmpty || path.hasPrefix("/") ? path : "\(directory)/\(path)"
     }
 
+    /// Where a credential's file is: systemd hands over what lies in ``credentialsDirectory`` beside the configuration
+    /// (`LoadCredential=credentials:/etc/onionbell/credentials` makes `credentials_NAME` of `NAME`).
+    func credential(_ path: String) -> String {
+        let prefix = Self.credentialsDirectory + "/"
+        guard let handedOver = environment["CREDENTIALS_DIRECTORY"], path.hasPrefix(prefix),
+            !path.dropFirst(prefix.count).contains("/")
+        else { return absolute(path) }
+        return "\(handedOver)/\(Self.credentialsDirectory)_\(path.dropFirst(prefix.count))"
+    }
+
+    static let credentialsDirectory = "credentials"
+
     /// The variable that overrides a key.
     static func environmentName(of key: String) -> String {
         prefix + key.uppercased().map { $0 == "." ? "_" : $0 }

@@ -27,6 +27,9 @@ extension SettingsReader.Section {
         reader.absolute(text(name, default: fallback))
     }
 
+    /// The path of a file that holds a key, a certificate or a password.
+    func credential(_ name: String) -> String { reader.credential(text(name)) }
+
     func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
         value(
             name, default: fallback,

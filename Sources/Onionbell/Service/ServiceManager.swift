@@ -1,0 +1,111 @@
+import Glibc
+import Reactor
+
+/// Tells the service manager that started this process how it stands: systemd's notification protocol, a datagram of
+/// lines to the socket that `$NOTIFY_SOCKET` names (sd_notify(3)). Without that variable nothing is sent.
+///
+/// With a watchdog (`$WATCHDOG_USEC`) it is told at half of its interval that the process lives: this timer runs on
+/// the event loop, and the store's thread has to have answered since the last time. If either hangs, nothing is sent,
+/// and the service manager starts the node anew.
+@EventLoop
+final class ServiceManager {
+    private let socket: NotifySocket?
+    private let watchdogInterval: Duration?
+    private var isAlive: (() async -> Void)?
+    private var isAsking = false
+    private var status = ""
+    private var timer: Timer!
+
+    /// - Parameter environment: of the process; `WATCHDOG_PID`, if there, has to be ours.
+    init(environment: [String: String]) {
+        // Not for the children: tor would send messages of its own.
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
+        socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init)
+        watchdogInterval = ServiceManager.watchdogInterval(environment, processID: getpid())
+        timer = Timer { [unowned self] in beat() }
+    }
+
+    /// Half of what the service manager waits for; `nil` where it has no watchdog for this process.
+    nonisolated static func watchdogInterval(_ environment: [String: String], processID: pid_t) -> Duration? {
+        guard let limit = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), limit > 0 else { return nil }
+        if let owner = environment["WATCHDOG_PID"], owner != String(processID) { return nil }
+        return .microseconds(limit / 2)
+    }
+
+    /// Doors and outbox are open.
+    ///
+    /// - Parameter isAlive: returns once the store's thread has done what was asked of it before.
+    func ready(isAlive: @escaping () async -> Void) {
+        socket?.send("READY=1")
+        guard socket != nil, watchdogInterval != nil else { return }
+        self.isAlive = isAlive
+        beat()
+    }
+
+    /// One line for `systemctl status`.
+    func tell(_ status: String) {
+        guard status != self.status else { return }
+        self.status = status
+        socket?.send("STATUS=" + status.filter { $0 != "\n" })
+    }
+
+    func stopping() {
+        timer.stop()
+        isAlive = nil
+        socket?.send("STOPPING=1\nSTATUS=stopping")
+    }
+
+    private func beat() {
+        guard let watchdogInterval, let isAlive else { return }
+        timer.start(after: watchdogInterval)
+        // The last question is still unanswered: a thread hangs.
+        guard !isAsking else { return }
+        isAsking = true
+        Task {
+            await isAlive()
+            isAsking = false
+            if self.isAlive != nil { socket?.send("WATCHDOG=1") }
+        }
+    }
+}
+
+/// An unconnected Unix datagram socket with the address of the service manager's.
+private final class NotifySocket {
+    private let descriptor: Descriptor
+    private let address: sockaddr_un
+    private let length: socklen_t
+
+    /// - Parameter path: absolute, or `@` and a name without a file (an abstract socket). Anything else is no address
+    ///   of ours: `nil`.
+    init?(_ path: String) {
+        var bytes = Array(path.utf8)
+        var address = sockaddr_un()
+        guard let first = bytes.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "@"),
+            bytes.count > 1, bytes.count < MemoryLayout.size(ofValue: address.sun_path)
+        else { return nil }
+        let isAbstract = first == UInt8(ascii: "@")
+        if isAbstract { bytes[0] = 0 }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let number = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return nil }
+        descriptor = Descriptor(owning: number)
+        self.address = address
+        // An abstract name ends with its last byte, a path with its zero.
+        let path = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        length = socklen_t(path + bytes.count + (isAbstract ? 0 : 1))
+    }
+
+    /// A service manager that doesn't take it is no reason to stop.
+    func send(_ text: String) {
+        var address = address
+        let bytes = Array(text.utf8)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = sendto(
+                    descriptor.number, bytes, bytes.count,
+                    Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, length)
+            }
+        }
+    }
+}
