@@ -70,7 +70,8 @@ let package = Package(
                 "Overview", log,
             ]),
         library(
-            "Lab", ["Wire", "Status", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", log]),
+            "Lab",
+            ["Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", log]),
         .executableTarget(
             name: "Onionbell",
             dependencies: [

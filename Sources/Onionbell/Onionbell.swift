@@ -11,7 +11,8 @@ struct Onionbell: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, StatusCommand.self, CheckConfigCommand.self, DemoCommand.self, SendCommand.self,
+            InitCommand.self, DoctorCommand.self, RunCommand.self, StatusCommand.self,
+            CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
             PeersCommand.self,

@@ -30,6 +30,19 @@ package enum DeviceToken {
 
     private static let shortest = 32
 
+    /// A token in a gateway's form that no phone has, for notifications that are to go all the way and reach nobody:
+    /// the gateway refuses it, and only it can. For APNs it is the text `onionbell watch: no such device!` in hex.
+    package static func ofNobody(at gateway: GatewayKind) -> String {
+        switch gateway {
+        case .apns: "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"
+        case .fcm: "onionbell-watch:no-such-device:0"
+        }
+    }
+
+    static func isOfNobody(_ token: String) -> Bool {
+        token == ofNobody(at: .apns) || token == ofNobody(at: .fcm)
+    }
+
     private static func isFCMCharacter(_ byte: UInt8) -> Bool {
         ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")
             || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")

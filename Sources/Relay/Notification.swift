@@ -63,6 +63,8 @@ package struct Notification: Equatable, Sendable {
     /// APNs: lower-case hex digits. FCM: as given.
     package let deviceToken: String
     package let content: Content
+    /// Sent to see whether the way works: that its token is refused says nothing of the configuration.
+    package var isForNobody: Bool { DeviceToken.isOfNobody(deviceToken) }
     /// Milliseconds since 1970.
     package let expiresAt: Int64
     /// Milliseconds since 1970.

@@ -74,11 +74,7 @@ struct TorLink {
     func socksEndpoint(
         within limit: Duration = .seconds(10)
     ) async throws(ControlError) -> Endpoint? {
-        let key = "net/listeners/socks"
-        return try await connection.ask(.getInfo([key]), within: limit) { reply throws(ControlSyntaxError) in
-            guard let listeners = reply[key] else { throw .unreadableReply(to: "GETINFO") }
-            return try ControlWords(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
-        }
+        try await connection.socksEndpoint(within: limit)
     }
 
     /// Ends the connection, and the process if it is ours; gives what is to be said of the loss.

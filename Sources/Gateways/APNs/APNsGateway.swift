@@ -100,13 +100,15 @@ package final class APNsGateway: Gateway {
         let head = APNsRequest.head(
             notification, authority: authority, topic: topic, authorization: authorization,
             isFirst: connection.requests == 0)
+        let isForNobody = notification.isForNobody
         connection.send(head, body: APNsRequest.body(notification)) { [self] end, connection in
-            completion(outcome(of: end, over: connection, generation: generation))
+            completion(
+                outcome(of: end, over: connection, generation: generation, isForNobody: isForNobody))
         }
     }
 
     private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int
+        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int, isForNobody: Bool
     ) -> Outcome {
         switch end {
         case .unharmed(let reason):
@@ -115,12 +117,13 @@ package final class APNsGateway: Gateway {
                 ? .blocked(reason: reason)
                 : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
         case .unclear(let reason): link.unclear(reason)
-        case .answered(let answer): outcome(of: answer, over: connection, generation: generation)
+        case .answered(let answer):
+            outcome(of: answer, over: connection, generation: generation, isForNobody: isForNobody)
         }
     }
 
     private func outcome(
-        of answer: GatewayAnswer, over connection: GatewayConnection, generation: Int
+        of answer: GatewayAnswer, over connection: GatewayConnection, generation: Int, isForNobody: Bool
     ) -> Outcome {
         let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
         // Any judgement of the notification itself says that the credentials were taken.
@@ -129,7 +132,12 @@ package final class APNsGateway: Gateway {
             // What Apple says of the key before says nothing of the present one.
             return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
         }
-        link.judge(verdict, suspicious: ["BadDeviceToken", "DeviceTokenNotForTopic"])
+        link.judge(
+            verdict, suspicious: isForNobody ? [] : ["BadDeviceToken", "DeviceTokenNotForTopic"])
+        // That token can't die: it is to be refused each time anew.
+        if isForNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
+            return .refused(reason: reason)
+        }
         switch verdict.consequence {
         case .none, .ownFault: break
         case .reconnect: connection.drain()

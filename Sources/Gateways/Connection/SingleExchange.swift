@@ -11,6 +11,8 @@ final class SingleExchange: ConnectionOwner {
         let reason: String
         /// The other end is not who it must be.
         let isUntrusted: Bool
+        /// The word of a GOAWAY frame, by which Apple refuses a certificate.
+        var goAwayWord: String?
     }
 
     private var connection: GatewayConnection?
@@ -18,18 +20,22 @@ final class SingleExchange: ConnectionOwner {
     private let body: [UInt8]
     private var completion: Completion?
     private var isSent = false
+    private var goAwayWord: String?
     private var answer: GatewayAnswer?
 
     /// Begins at once; `completion` is called once, later, and not after the exchange is let go.
+    ///
+    /// - Parameter version: spoken where ALPN doesn't say which.
     init(
-        to url: GatewayURL, by egress: Egress, _ context: TLSContext?, head: HTTP2Headers, body: [UInt8],
+        to url: GatewayURL, by egress: Egress, _ context: TLSContext?,
+        version: GatewayConnection.HTTPVersion = .http1, head: HTTP2Headers, body: [UInt8],
         completion: @escaping Completion
     ) {
         self.head = head
         self.body = body
         self.completion = completion
         connection = GatewayConnection(
-            to: url, by: egress, context, version: .http1, needsProof: false,
+            to: url, by: egress, context, version: version, needsProof: false,
             limits: ConnectionLife.Limits(), owner: self)
     }
 
@@ -42,7 +48,9 @@ final class SingleExchange: ConnectionOwner {
         }
     }
 
-    func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {}
+    func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
+        goAwayWord = word ?? goAwayWord
+    }
 
     func isSpare(_ connection: GatewayConnection) -> Bool { false }
 
@@ -54,7 +62,8 @@ final class SingleExchange: ConnectionOwner {
             completion?(.success(answer))
         } else {
             let isUntrusted = if case .untrusted = end { true } else { false }
-            completion?(.failure(Failure(reason: end.reason, isUntrusted: isUntrusted)))
+            completion?(
+                .failure(Failure(reason: end.reason, isUntrusted: isUntrusted, goAwayWord: goAwayWord)))
         }
     }
 }

@@ -30,8 +30,7 @@ package final class FCMGateway: Gateway {
         let tokenURL = try settings.whereTokensAre()
         authority = url.authority
         isSecure = url.isSecure
-        let base = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
-        path = "\(base)/v1/projects/\(settings.account.projectID)/messages:send"
+        path = FCMGateway.path(at: url, of: settings.account)
         withNotification = settings.withNotification
         self.log = log
         link = GatewayLink(
@@ -41,6 +40,11 @@ package final class FCMGateway: Gateway {
             for: settings.account, from: tokenURL, by: settings.egress, context, log: log)
         link.onRoom = { [unowned self] in onCapacity?() }
         tokens.onChange = { [unowned self] in onCapacity?() }
+    }
+
+    static func path(at url: GatewayURL, of account: ServiceAccount) -> String {
+        let base = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+        return "\(base)/v1/projects/\(account.projectID)/messages:send"
     }
 
     /// Connects, fetches an access token, and keeps both.
@@ -93,13 +97,15 @@ package final class FCMGateway: Gateway {
         head.add("content-type", "application/json")
         let body = FCMMessage.body(
             notification, withNotification: withNotification, now: EventLoop.unixMilliseconds)
+        let isForNobody = notification.isForNobody
         connection.send(head, body: body) { [self] end, connection in
-            completion(outcome(of: end, over: connection, generation: generation))
+            completion(
+                outcome(of: end, over: connection, generation: generation, isForNobody: isForNobody))
         }
     }
 
     private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int
+        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int, isForNobody: Bool
     ) -> Outcome {
         switch end {
         case .unharmed(let reason):
@@ -107,7 +113,12 @@ package final class FCMGateway: Gateway {
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             let verdict = FCMAnswer.verdict(answer)
-            link.judge(verdict, suspicious: ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
+            link.judge(
+                verdict, suspicious: isForNobody ? [] : ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
+            // That token can't die: it is to be refused each time anew.
+            if isForNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
+                return .refused(reason: reason)
+            }
             switch verdict.consequence {
             case .none, .ownFault, .keepCredential: break
             case .reconnect: connection.drain()

@@ -2,6 +2,7 @@ import Crypto
 import HTTP2
 import JSON
 import Reactor
+import Relay
 
 /// What a simulated FCM, with Google's token endpoint beside it, knows and allows.
 package struct FCMRules: Sendable {
@@ -79,13 +80,15 @@ final class FCMService: SimulatedService {
         if let field = faultyField(of: message) { return .answered(violation(of: field)) }
         if message["token"] != nil {
             guard (32...4096).contains(deviceToken.utf8.count),
-                deviceToken.utf8.allSatisfy(Self.isTokenByte)
+                deviceToken.utf8.allSatisfy(Self.isTokenByte), deviceToken != DeviceToken.ofNobody(at: .fcm)
             else { return .answered(error(status: 400, code: "INVALID_ARGUMENT")) }
         }
         lastMessage += 1
         var answer = GatewayAnswer(status: 200)
         answer.headers.add("content-type", "application/json; charset=UTF-8")
         answer.body = Array(#"{"name":"projects/\#(rules.projectID)/messages/0:\#(lastMessage)"}"#.utf8)
+        // Checked like any other, and brought to nobody.
+        guard call.document?["validate_only"]?.bool != true else { return .answered(answer) }
         return .accepted(deviceToken: deviceToken, answer)
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSON
 import Logging
 import Reactor
 
@@ -7,20 +8,49 @@ struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Check the configuration and the files it names; tell every fault at once.",
-        discussion: "Exit status: 0 when all is well, 78 when something has to be put right.")
+        discussion: """
+            With --json an array of faults on standard output: key, line (null for what is missing or from the \
+            environment), problem.
+
+            Exit status: 0 when all is well, 78 when something has to be put right.
+            """)
 
     @OptionGroup var config: ConfigOption
 
+    @Flag(help: "As JSON.")
+    var json = false
+
     func run() async throws {
-        let settings = try config.settings()
-        let faults = await GatewayAssembly.faults(in: settings)
-        guard faults.isEmpty else {
-            throw fail(SettingsError(file: config.config, faults: faults), status: 78)
+        let settings: Settings
+        do {
+            settings = try Settings(file: config.config, environment: environment)
+        } catch {
+            throw failure(error)
         }
+        let faults = await GatewayAssembly.faults(in: settings)
+        guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
+        guard !json else { return printLine("[]") }
         printLine("\(config.config): no fault")
         for app in settings.apps where !app.hasCredentials {
             printLine("  \(app.name): no credentials, so nothing is sent by it")
         }
         if settings.apps.isEmpty { printLine("  no apps: every notification will be refused") }
+    }
+
+    private func failure(_ error: SettingsError) -> ExitCode {
+        guard json else { return fail(error, status: 78) }
+        printLine("[\n" + error.faults.map(\.json).joined(separator: ",\n") + "\n]")
+        return ExitCode(78)
+    }
+}
+
+extension SettingsFault {
+    /// One object.
+    fileprivate var json: String {
+        var text: [UInt8] = Array(#"{"key":"#.utf8)
+        text.append(jsonString: key)
+        text += Array(#","line":\#(line.map(String.init) ?? "null"),"problem":"#.utf8)
+        text.append(jsonString: problem)
+        return String(decoding: text + [UInt8(ascii: "}")], as: UTF8.self)
     }
 }

@@ -187,7 +187,7 @@ enum GatewayAssembly {
 }
 
 extension APNsSettings {
-    fileprivate init(_ apns: Settings.APNs, key: String) throws(SettingsFault) {
+    init(_ apns: Settings.APNs, key: String) throws(SettingsFault) {
         let credentials: APNsCredentials
         if !apns.keyFile.isEmpty {
             let file = try readCredential(apns.keyFile, key: "\(key).key_file")
@@ -220,7 +220,7 @@ extension APNsSettings {
 }
 
 extension FCMSettings {
-    fileprivate init(_ fcm: Settings.FCM, key: String) throws(SettingsFault) {
+    init(_ fcm: Settings.FCM, key: String) throws(SettingsFault) {
         let file = try readCredential(fcm.serviceAccountFile, key: "\(key).service_account_file")
         let account: ServiceAccount
         do throws(ServiceAccount.Fault) {

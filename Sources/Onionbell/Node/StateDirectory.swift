@@ -34,8 +34,41 @@ struct StateDirectory: ~Copyable {
             throw .unavailable(
                 "another onionbell runs with \(path): stop it, or give this one its own state_directory")
         }
+        StateDirectory.note(getpid(), in: lock)
         self.path = path
         self.lock = lock
+    }
+
+    /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.
+    private static func note(_ processID: pid_t, in lock: borrowing Descriptor) {
+        let text = Array("\(processID)\n".utf8)
+        ftruncate(lock.number, 0)
+        pwrite(lock.number, text, text.count, 0)
+    }
+
+    /// The process of the node that runs with this directory; `nil` when none does.
+    ///
+    /// Takes the lock for an instant, shared, to see whether it is free: a node that starts in that instant is told
+    /// that another one runs.
+    static func runningNode(in path: String) throws(SystemError) -> Running? {
+        let number = open(path + "/lock", O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else {
+            guard errno == ENOENT else { throw SystemError("open \(path)/lock") }
+            return nil
+        }
+        let lock = Descriptor(owning: number)
+        guard flock(lock.number, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = max(0, pread(lock.number, &bytes, bytes.count, 0))
+        return Running(
+            processID: pid_t(
+                String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)))
+    }
+
+    /// A node that runs.
+    struct Running {
+        /// As it noted; `nil`: it did not (it is of an older version).
+        var processID: pid_t?
     }
 
     /// One that a node has made already, for a command in place of the node; `nil` while the node runs.

@@ -71,6 +71,11 @@ extension ControlCommand {
         ControlCommand("SETCONF", options.map { "\($0.key)=\(quoted($0.value.utf8))" })
     }
 
+    /// Each directory's answer comes as an HS_DESC event.
+    package static func fetchDescriptor(of address: OnionAddress) -> ControlCommand {
+        ControlCommand("HSFETCH", [address.serviceID])
+    }
+
     package static func removeOnion(_ address: OnionAddress) -> ControlCommand {
         ControlCommand("DEL_ONION", [address.serviceID])
     }

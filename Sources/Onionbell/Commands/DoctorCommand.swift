@@ -1,0 +1,106 @@
+import ArgumentParser
+import Glibc
+import Reactor
+
+/// `onionbell doctor`: what works and what doesn't, and what to do.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at everything a node needs, from its files to Apple and Google; say what to do.",
+        discussion: """
+            Checks configuration, credentials, permissions, disk, limits and the running node; joins the Tor network \
+            with a tor of its own (or asks the system's), compares the clock, fetches the node's descriptor and dials \
+            its address; looks up Apple's and Google's hosts, and sends each a request for a device that there isn't, \
+            which tells whether the credentials are taken. Nothing is changed, and no phone rings. Works beside a \
+            running node, as root or as the node's user. Takes about a minute.
+
+            With --json an array of objects: check, verdict (pass, warn, fail), words, advice.
+
+            Exit status: 0 nothing failed, 1 something failed, 64 usage.
+            """)
+
+    @OptionGroup var config: ConfigOption
+
+    @Option(
+        help: ArgumentHelp(
+            "Dial by the tor whose SOCKS port this is, and start none.", valueName: "address:port"))
+    var socks: String?
+
+    @Flag(help: "As JSON.")
+    var json = false
+
+    func validate() throws {
+        if let socks, Endpoint(socks) == nil { throw ValidationError("--socks takes ADDRESS:PORT") }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        guard await examine() else { throw ExitCode(1) }
+    }
+
+    /// Whether nothing failed.
+    @EventLoop
+    private func examine() async -> Bool {
+        let paper = DoctorPaper(isJSON: json)
+        do {
+            let settings = try Settings(file: config.config, environment: environment)
+            let doctor = Doctor(
+                settings, file: config.config, socks: socks.flatMap(Endpoint.init),
+                report: { paper.write($0) }, progress: { paper.tell($0) })
+            await doctor.run()
+        } catch {
+            let advice = "correct \(config.config); onionbell init writes a new one"
+            for fault in error.faults {
+                paper.write(.fail("configuration", "\(config.config): \(fault)", advice))
+            }
+        }
+        return paper.finish()
+    }
+}
+
+/// Writes findings as they come; on a terminal also what is being done.
+@EventLoop
+private final class DoctorPaper {
+    private let isJSON: Bool
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var counts: [Finding.Verdict: Int] = [:]
+    private var hasProgress = false
+
+    init(isJSON: Bool) { self.isJSON = isJSON }
+
+    private var total: Int { counts.values.reduce(0, +) }
+
+    func write(_ finding: Finding) {
+        clearProgress()
+        if isJSON {
+            printText((total == 0 ? "[\n" : ",\n") + finding.json)
+        } else {
+            printLine(finding.text(coloured: hasColours))
+        }
+        counts[finding.verdict, default: 0] += 1
+    }
+
+    func tell(_ progress: String) {
+        guard isTerminal, !isJSON else { return }
+        clearProgress()
+        printText("...   \(progress)")
+        hasProgress = true
+    }
+
+    private func clearProgress() {
+        if hasProgress { printText("\r\u{1b}[K") }
+        hasProgress = false
+    }
+
+    func finish() -> Bool {
+        clearProgress()
+        let (passed, warnings, failed) = (counts[.pass] ?? 0, counts[.warn] ?? 0, counts[.fail] ?? 0)
+        if isJSON {
+            printLine("\n]")
+        } else {
+            printLine("\(passed) pass, \(warnings) warn, \(failed) fail")
+        }
+        return failed == 0
+    }
+}

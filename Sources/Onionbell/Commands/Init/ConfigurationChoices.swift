@@ -1,0 +1,76 @@
+import Wire
+
+/// What an operator says of the node that is to be; what is `nil` stays as in the sample.
+struct ConfigurationChoices {
+    enum Apple {
+        case key(file: String, keyID: String, teamID: String)
+        case certificate(file: String, passwordFile: String?)
+    }
+
+    var stateDirectory: String?
+    var tor: Settings.Tor.Mode?
+    var torControl: String?
+    var network: BisqNetwork?
+    var iosTopic: String?
+    var apple: Apple?
+    var androidAccount: String?
+    /// Any setting by its key; these come last.
+    var others: [(key: String, value: String)] = []
+
+    /// Debian's tor listens there.
+    static let systemControl = "unix:/run/tor/control"
+
+    /// The files of credentials, each with the setting that names it.
+    var credentialFiles: [(key: String, file: String)] {
+        var files: [(String, String)] = []
+        switch apple {
+        case .key(let file, _, _): files.append(("\(Self.ios).key_file", file))
+        case .certificate(let file, let passwordFile):
+            files.append(("\(Self.ios).certificate_file", file))
+            if let passwordFile { files.append(("\(Self.ios).certificate_password_file", passwordFile)) }
+        case nil: break
+        }
+        if let androidAccount { files.append(("\(Self.android).service_account_file", androidAccount)) }
+        return files
+    }
+
+    private static let ios = "apps[0]"
+    private static let android = "apps[1]"
+
+    /// The settings that they are, in the order in which they are to be made.
+    var settings: [(key: String, value: String)] {
+        var settings: [(String, String)] = []
+        func add(_ key: String, _ value: String?) { if let value { settings.append((key, value)) } }
+        add("state_directory", stateDirectory)
+        add("tor.mode", tor?.rawValue)
+        add("tor.control", torControl ?? (tor == .system ? Self.systemControl : nil))
+        add("onion.network", network?.rawValue)
+        add("\(Self.ios).topic", iosTopic)
+        if case .key(_, let keyID, let teamID) = apple {
+            add("\(Self.ios).key_id", keyID)
+            add("\(Self.ios).team_id", teamID)
+        }
+        return settings + others
+    }
+}
+
+/// Apple's identifiers of keys and teams: ten capital letters and digits.
+enum AppleName {
+    static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                default: false
+                }
+            }
+    }
+
+    /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, as Apple names the file.
+    static func keyID(inFileName path: String) -> String? {
+        let name = path.split(separator: "/").last ?? ""
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+        let id = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+        return isIdentifier(id) ? id : nil
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import Reactor
+import Tor
+
+/// Where a configuration is written, with its credentials beside it.
+struct ConfigurationTarget {
+    let path: String
+
+    /// For the files of credentials: only the owner looks in. systemd hands them to the node.
+    var credentials: String { directory + "/" + SettingsReader.credentialsDirectory }
+
+    private var directory: String {
+        let path = absolute(path)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
+    }
+
+    /// The sample as it was installed may be replaced: nobody has put anything into it.
+    func refuseToReplace(unless isForced: Bool) throws(InitError) {
+        guard !isForced, access(path, F_OK) == 0 else { return }
+        let sample = try? SampleConfiguration.installedText()
+        guard sample == nil || (try? SettingsText.read(path)) != sample else { return }
+        throw .notWritten("\(path) is there already: --force replaces it, or give --config another name")
+    }
+
+    /// Checks everything, then writes the credentials and the configuration.
+    ///
+    /// - Returns: What was written.
+    func write(_ choices: ConfigurationChoices) async throws(InitError) -> [String] {
+        try check(choices)
+        var sample: SampleConfiguration
+        do { sample = try .installed() } catch { throw .notWritten("\(error)") }
+        // First with the files where they are: everything is checked before anything is written.
+        let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
+        try await check(configured(&sample, choices.settings + files))
+        var written: [String] = []
+        var copies: [(String, String)] = []
+        for (key, file) in files {
+            let name = String(file.split(separator: "/").last ?? "")
+            if file != "\(credentials)/\(name)" {
+                try copy(file, to: name)
+                written.append("\(credentials)/\(name)")
+            }
+            copies.append((key, "\(SettingsReader.credentialsDirectory)/\(name)"))
+        }
+        let text = try configured(&sample, copies)
+        try wrapped { () throws(SystemError) in try PrivateFile.write(text, to: path, replacing: true) }
+        letTheNodeRead(path)
+        return written + [path]
+    }
+
+    private func check(_ choices: ConfigurationChoices) throws(InitError) {
+        guard case .key(_, let keyID, let teamID) = choices.apple else { return }
+        for (option, value) in [("--ios-key-id", keyID), ("--ios-team-id", teamID)]
+        where !AppleName.isIdentifier(value) {
+            throw .unusable(
+                value.isEmpty
+                    ? "\(option) is needed with --ios-key: Apple's 10 letters and digits"
+                    : "\(option) \(SettingsFault.shown(value)) is no id of Apple's: those have 10 capital letters and digits"
+            )
+        }
+    }
+
+    private func configured(
+        _ sample: inout SampleConfiguration, _ settings: [(key: String, value: String)]
+    ) throws(InitError) -> String {
+        for (key, value) in settings {
+            do { try sample.set(key, to: value) } catch { throw .unusable("\(error)") }
+        }
+        return sample.text
+    }
+
+    private func check(_ text: String) async throws(InitError) {
+        let settings: Settings
+        do {
+            settings = try Settings(yaml: text, file: path, directory: directory)
+        } catch {
+            throw .unusable("\(error)")
+        }
+        let faults = await GatewayAssembly.faults(in: settings)
+        guard faults.isEmpty else {
+            throw .unusable("\(SettingsError(file: path, faults: faults.map(\.withoutLine)))")
+        }
+    }
+
+    private func copy(_ file: String, to name: String) throws(InitError) {
+        try wrapped { () throws(SystemError) in
+            let bytes = try PrivateFile.read(file, limit: CredentialFiles.limit)
+            if access(credentials, F_OK) != 0 { try PrivateFile.makeDirectory(credentials) }
+            try PrivateFile.write(bytes, to: "\(credentials)/\(name)", replacing: true)
+        }
+    }
+
+    /// A group of the node's name, as the installation makes it, may read the configuration.
+    private func letTheNodeRead(_ path: String) {
+        guard geteuid() == 0, let group = getgrnam("onionbell")?.pointee.gr_gid else { return }
+        _ = chown(path, 0, group)
+        chmod(path, 0o640)
+    }
+
+    private func wrapped(_ body: () throws(SystemError) -> Void) throws(InitError) {
+        do { try body() } catch { throw .notWritten("\(error)") }
+    }
+}
+
+extension SettingsFault {
+    /// Of a text that nobody has seen.
+    fileprivate var withoutLine: SettingsFault {
+        var fault = self
+        fault.line = nil
+        return fault
+    }
+}

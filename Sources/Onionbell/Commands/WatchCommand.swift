@@ -1,0 +1,186 @@
+import ArgumentParser
+import Glibc
+import JSON
+import Lab
+import Reactor
+import Wire
+
+/// `onionbell watch`: a node as its peers see it, from another machine.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Watch a node from another machine: send a notification that reaches nobody, through Tor.",
+        discussion: """
+            The notification is for a device token that no phone has. The node takes it, writes it down and hands it \
+            to Apple or Google, who alone can say that they know no such device; when that answer comes back, \
+            everything works, from the onion address to the credentials. No phone rings.
+
+            Once, or with --every until it is stopped. Then --exec runs a shell command when things change: \
+            ONIONBELL_STATE is well, failing, unreachable or busy, ONIONBELL_REASON says why, ONIONBELL_ADDRESS names \
+            the node.
+
+            Exit status: 0 all is well, 1 the notification did not go its way, 64 usage, 69 the node was not \
+            reached, 75 it has no room.
+            """)
+
+    @Option(
+        help: ArgumentHelp("The node's address; without a port 9999.", valueName: "onion[:port]"))
+    var to: String
+
+    @Option(help: ArgumentHelp("The kind of phone that it would be for.", valueName: "platform"))
+    var platform = MobilePlatform.ios
+
+    @Option(help: "The name of the app at the node; empty: the default of the platform.")
+    var app = ""
+
+    @Option(help: "The Bisq network of the node.")
+    var network = BisqNetwork.mainnet
+
+    @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port"))
+    var socks = "127.0.0.1:9050"
+
+    @Option(help: ArgumentHelp("Start this tor, and use it instead of --socks.", valueName: "program"))
+    var tor: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration of that tor; if not given, the program's own.", valueName: "file"))
+    var torrc = ""
+
+    @Option(help: ArgumentHelp("Check again and again, as in 5m.", valueName: "30s|5m|1h"))
+    var every: TimeSpan?
+
+    @Option(help: ArgumentHelp("With --every: failures in a row before it counts.", valueName: "number"))
+    var failures = 2
+
+    @Option(help: ArgumentHelp("With --every: run by sh when things change.", valueName: "command"))
+    var exec: String?
+
+    @Option(help: ArgumentHelp("How long the node may take for each step.", valueName: "30s|2m"))
+    var timeout = TimeSpan(.seconds(120))
+
+    @Flag(help: "One JSON object for each check: state, reason.")
+    var json = false
+
+    func validate() throws {
+        if exec != nil, every == nil { throw ValidationError("--exec needs --every") }
+        if failures < 1 { throw ValidationError("--failures must be 1 or more") }
+        if tor == nil, !torrc.isEmpty { throw ValidationError("--torrc is for --tor") }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        let status = try await watch()
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    /// The address to dial; one that is no onion is dialled directly.
+    private func target() throws -> (host: String, port: UInt16, proxy: Endpoint) {
+        guard case .host(let host, let port)? = Endpoint(to.contains(":") ? to : "\(to):9999"),
+            let proxy = Endpoint(socks)
+        else { throw fail("--to and --socks take ADDRESS:PORT", status: 64) }
+        return (host, port, proxy)
+    }
+
+    @EventLoop
+    private func watch() async throws -> Int32 {
+        let (host, port, proxy) = try target()
+        let source: WatchTor.Source
+        if let tor {
+            do {
+                source = .own(binary: tor, torrc: try TorConfiguration.path(setting: torrc))
+            } catch {
+                throw fail(error, status: error.exitStatus)
+            }
+        } else {
+            source = .socks(proxy)
+        }
+        let watchTor = WatchTor(source)
+        let signals = [SIGTERM, SIGINT].map { number in
+            SignalSource(number) {
+                Task {
+                    await watchTor.stop()
+                    Glibc.exit(0)
+                }
+            }
+        }
+        defer { withExtendedLifetime(signals) {} }
+        var state = WatchState(failuresToAlarm: failures)
+        while true {
+            let result = await check(host, port, watchTor)
+            tell(result)
+            guard let every else {
+                await watchTor.stop()
+                return result.exitStatus
+            }
+            if state.note(isWell: result.verdict == .well) { await alert(result) }
+            try? await Task.sleep(for: every.duration)
+        }
+    }
+
+    @EventLoop
+    private func check(_ host: String, _ port: UInt16, _ tor: WatchTor) async -> WatchResult {
+        var route = PeerRoute.direct(.host(host, port: port))
+        if host.hasSuffix(".onion") {
+            do {
+                route = .tor(socks: try await tor.socks(), onion: host, port: port)
+            } catch {
+                return WatchResult(verdict: .unreachable, words: "\(error)")
+            }
+        }
+        return await WatchProbe(
+            route: route, network: network, platform: platform, app: app, deadline: timeout.duration
+        ).run()
+    }
+
+    private func tell(_ result: WatchResult) {
+        guard json else { return printLine("\(result.verdict.rawValue): \(result.words)") }
+        var reason: [UInt8] = []
+        reason.append(jsonString: result.words)
+        printLine(
+            #"{"state":"\#(result.verdict.rawValue)","reason":\#(String(decoding: reason, as: UTF8.self))}"#)
+    }
+
+    @EventLoop
+    private func alert(_ result: WatchResult) async {
+        guard let exec else { return }
+        let variables =
+            environment.map { "\($0.key)=\($0.value)" } + [
+                "ONIONBELL_STATE=\(result.verdict.rawValue)", "ONIONBELL_REASON=\(result.words)",
+                "ONIONBELL_ADDRESS=\(to)",
+            ]
+        var child: ChildProcess?
+        await withUnsafeContinuation { continuation in
+            do {
+                child = try ChildProcess(["/bin/sh", "-c", exec], environment: variables) { exit in
+                    if exit != .exited(0) { printError("onionbell: --exec: \(exit)") }
+                    continuation.resume()
+                }
+            } catch {
+                printError("onionbell: --exec: \(error)")
+                continuation.resume()
+            }
+        }
+        withExtendedLifetime(child) {}
+    }
+}
+
+/// A length of time as an option gives it: `30s`, `5m`, `1h`.
+struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
+        guard let unit = argument.last.flatMap({ units[$0] }), let count = Int(argument.dropLast()),
+            (1...86_400).contains(count)
+        else { return nil }
+        duration = .seconds(count * unit)
+    }
+
+    var description: String { "\(duration.components.seconds)s" }
+
+    var defaultValueDescription: String { description }
+}

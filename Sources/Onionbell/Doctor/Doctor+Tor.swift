@@ -1,0 +1,195 @@
+import HTTP1
+import Lab
+import Reactor
+import Tor
+import Wire
+
+/// Tor, the clock as tor sees it, and the onion address from outside.
+extension Doctor {
+    /// A tor that may be asked and dialled by.
+    private struct Scout {
+        /// `nil`: only its SOCKS port is known.
+        var connection: ControlConnection?
+        var socks: Endpoint?
+    }
+
+    func checkTor() async {
+        if let socks { return await checkAddress(by: Scout(connection: nil, socks: socks)) }
+        switch settings.tor.mode {
+        case .own: await checkByOwnTor()
+        case .system: await checkBySystemTor()
+        }
+    }
+
+    private func checkBySystemTor() async {
+        let credentials = ControlCredentials(
+            cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
+            passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile)
+        do {
+            let connection = try await ControlConnection.open(
+                settings.tor.control, credentials: credentials)
+            defer { connection.close() }
+            let reply = try await connection.send(.getInfo(["version", "status/bootstrap-phase"]))
+            let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
+            tell(
+                .pass("tor", "version \(reply["version"] ?? "?") answers at \(settings.tor.control)"))
+            var clock = ClockView()
+            try await clock.ask(connection)
+            tell(Judgement.clock(clock, now: EventLoop.unixMilliseconds / 1000))
+            guard bootstrap?.progress == 100 else {
+                return tell(
+                    .fail(
+                        "tor.network",
+                        "tor has come \(bootstrap?.progress ?? 0) % of its way into the network",
+                        "see its log: journalctl -u tor@default"))
+            }
+            tell(.pass("tor.network", "tor is in the network"))
+            await checkAddress(by: Scout(connection: connection, socks: try await connection.socksEndpoint()))
+        } catch {
+            tell(
+                .fail(
+                    "tor", "\(error)",
+                    "systemctl status tor@default; the node's user must be in the group debian-tor; tor.control must be where tor listens"
+                ))
+        }
+    }
+
+    private func checkByOwnTor() async {
+        let binary = settings.tor.binary
+        do {
+            let version = try await TorVersion.ofProgram(binary)
+            guard version >= .oldestSupported else {
+                return tell(
+                    .fail(
+                        "tor",
+                        "\(binary) is of version \(version); \(TorVersion.oldestSupported) or later is needed",
+                        "apt install tor, from Debian's security archive or deb.torproject.org"))
+            }
+            tell(.pass("tor", "\(binary) is of version \(version)"))
+        } catch {
+            return tell(.fail("tor", "\(error)", "apt install tor, or set tor.binary"))
+        }
+        let directory: LabDirectory
+        let torrc: String
+        do {
+            torrc = try TorConfiguration.path(setting: settings.tor.torrc)
+            directory = try LabDirectory()
+        } catch {
+            return tell(.fail("tor", "\(error)", "set tor.torrc; make room in /tmp"))
+        }
+        await joinNetwork(binary, torrc, directory.path)
+        await directory.remove()
+    }
+
+    private func joinNetwork(_ binary: String, _ torrc: String, _ directory: String) async {
+        let tor: TorClient
+        do {
+            tor = try await TorClient.start(
+                binary: binary, torrc: torrc, directory: directory, within: .seconds(120)
+            ) { [progress] in progress("a tor of the doctor's own joins the network: \($0.progress) %") }
+        } catch {
+            let clock: ClockView? = if case .notInNetwork(_, let view) = error { view } else { nil }
+            if let clock, clock.skew != nil {
+                tell(Judgement.clock(clock, now: EventLoop.unixMilliseconds / 1000))
+            }
+            return tell(
+                .fail(
+                    "tor.network", "\(error)",
+                    "does a firewall keep tor in (see ReachableAddresses and bridges in torrc)? is the clock right?"
+                ))
+        }
+        tell(.pass("tor.network", "a tor with this torrc gets into the network"))
+        tell(Judgement.clock(tor.clock, now: EventLoop.unixMilliseconds / 1000))
+        await checkAddress(by: Scout(connection: tor.connection, socks: tor.socks))
+        await tor.stop()
+    }
+
+    private func checkAddress(by scout: Scout) async {
+        guard let address = ownAddress() else {
+            return tell(
+                .warn(
+                    "onion", "the node has no onion address yet",
+                    "it has one when it was published for the first time"))
+        }
+        guard node != nil else {
+            return tell(
+                .warn("onion", "not tried, as the node does not run", "start it, and run this again"))
+        }
+        if let connection = scout.connection { await checkDescriptor(of: address, connection) }
+        guard let socks = scout.socks else {
+            return tell(
+                .warn("onion.dial", "that tor has no SOCKS port", "give one: --socks 127.0.0.1:9050"))
+        }
+        await dial(address, by: socks)
+    }
+
+    private func ownAddress() -> OnionAddress? {
+        let path = settings.stateDirectory + "/onion-address"
+        guard let bytes = try? PrivateFile.read(path, limit: 100) else { return nil }
+        return OnionAddress(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    private func checkDescriptor(of address: OnionAddress, _ connection: ControlConnection) async {
+        progress("fetching the descriptor of the onion address")
+        let advice = "look at the node's log; it publishes again by itself, which takes a minute or two"
+        do {
+            switch try await connection.fetchDescriptor(of: address, within: .seconds(60)) {
+            case .found: tell(.pass("onion.descriptor", "tor's directories have it"))
+            case .notFound(let reason):
+                tell(.fail("onion.descriptor", "tor's directories don't have it (\(reason))", advice))
+            case .noAnswer:
+                tell(.fail("onion.descriptor", "no directory has answered within 60 s", advice))
+            }
+        } catch {
+            tell(.fail("onion.descriptor", "\(error)", advice))
+        }
+    }
+
+    private func dial(_ address: OnionAddress, by socks: Endpoint) async {
+        progress("dialling the onion address")
+        let advice = "does the node run and find itself well? try again in a minute"
+        let onion = address.description
+        do {
+            let peer = try await BisqPeer.dial(
+                .tor(socks: socks, onion: onion, port: settings.onion.peerPort),
+                network: settings.onion.network, attemptTimeout: .seconds(30), deadline: .seconds(90))
+            defer { peer.close() }
+            let time = try await peer.ping(deadline: .seconds(30))
+            tell(
+                .pass(
+                    "onion.dial", "port \(settings.onion.peerPort) answers a peer's ping in \(time.inWords)"))
+        } catch {
+            tell(.fail("onion.dial", "port \(settings.onion.peerPort): \(error)", advice))
+        }
+        guard let port = settings.onion.httpPorts.first else { return }
+        do {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: "/"), host: onion,
+                by: .tor(socks: socks, onion: onion, port: port), attemptTimeout: .seconds(30),
+                deadline: .seconds(90))
+            tell(.pass("onion.http", "port \(port) answers HTTP (\(answer.status) for /, which is right)"))
+        } catch {
+            tell(.fail("onion.http", "port \(port): \(error)", advice))
+        }
+    }
+}
+
+extension TorVersion {
+    /// Of `tor --version`.
+    @EventLoop
+    static func ofProgram(_ binary: String) async throws(NodeError) -> TorVersion {
+        let output: [String]
+        do {
+            output = try await LabTool([binary, "--version"]).finish()
+        } catch {
+            let reason = if case .notStarted(let failure) = error { "\(failure)" } else { "\(error)" }
+            throw .unavailable("there is no tor to be run at \(binary): \(reason)")
+        }
+        // "Tor version 0.4.9.11."
+        let words = (output.first ?? "").split(separator: " ")
+        guard let text = words.drop(while: { $0 != "version" }).dropFirst().first,
+            let version = TorVersion(text.hasSuffix(".") ? String(text.dropLast()) : String(text))
+        else { throw .unavailable("\(binary) does not tell its version") }
+        return version
+    }
+}

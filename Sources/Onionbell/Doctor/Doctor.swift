@@ -1,0 +1,220 @@
+import Glibc
+import HTTP1
+import JSON
+import Lab
+import Reactor
+import Tor
+
+/// Looks at a configured node and all that surrounds it, from its files to Apple and Google, and tells each finding as
+/// it comes.
+///
+/// It changes nothing, and works beside a running node: the outbox is left alone, and what it needs of Tor it gets from
+/// a tor of its own in a temporary directory, or from the system's.
+@EventLoop
+final class Doctor {
+    let settings: Settings
+    /// The configuration's path.
+    let file: String
+    /// A tor to dial by; `nil`: one of its own, or the system's where the node uses that.
+    let socks: Endpoint?
+    /// The node that runs with this configuration.
+    private(set) var node: StateDirectory.Running?
+    private let report: @EventLoop (Finding) -> Void
+    /// What is being done now, where it takes long.
+    let progress: @EventLoop (String) -> Void
+
+    init(
+        _ settings: Settings, file: String, socks: Endpoint?, report: @escaping @EventLoop (Finding) -> Void,
+        progress: @escaping @EventLoop (String) -> Void
+    ) {
+        self.settings = settings
+        self.file = file
+        self.socks = socks
+        self.report = report
+        self.progress = progress
+    }
+
+    func tell(_ finding: Finding) { report(finding) }
+
+    func run() async {
+        tell(.pass("configuration", "\(file) has no fault"))
+        checkCredentialFiles()
+        checkPermissions()
+        checkDisk()
+        await checkNode()
+        checkLimits()
+        await checkTor()
+        for (index, app) in settings.apps.enumerated() where app.hasCredentials {
+            await check(app, key: "apps[\(index)]")
+        }
+    }
+
+    // MARK: Files
+
+    private func checkCredentialFiles() {
+        let faults = GatewayAssembly.faults(in: settings)
+        for fault in faults {
+            tell(.fail("credentials", "\(fault)", "put the right file there, or correct \(file)"))
+        }
+        for app in settings.apps {
+            if !app.hasCredentials {
+                tell(
+                    .warn(
+                        "credentials", "\(app.name) has none, so what is sent to it is refused",
+                        "name its files in \(file), or take the app out"))
+            } else if case .apns(let apns) = app.credentials, !apns.keyFile.isEmpty,
+                !AppleName.isIdentifier(apns.keyID) || !AppleName.isIdentifier(apns.teamID)
+            {
+                tell(
+                    .warn(
+                        "credentials", "\(app.name): key_id or team_id has not Apple's form",
+                        "both have 10 capital letters and digits"))
+            }
+        }
+        if settings.apps.isEmpty {
+            tell(.warn("credentials", "there are no apps", "every notification will be refused: add apps"))
+        } else if faults.isEmpty, settings.apps.contains(where: \.hasCredentials) {
+            tell(.pass("credentials", "keys and certificates can be read"))
+        }
+    }
+
+    private func checkPermissions() {
+        var faults: [String] = []
+        let secrets = settings.credentialFiles.filter { access($0, F_OK) == 0 }
+        for secret in secrets where FileFacts(secret)?.isReadableByAll == true {
+            faults.append("\(secret) can be read by every user")
+        }
+        if FileFacts(file)?.isWritableByAll == true {
+            faults.append("\(file) can be written by every user")
+        }
+        if let state = FileFacts(settings.stateDirectory), !state.isPrivate {
+            faults.append("\(settings.stateDirectory) is not private (mode 0700)")
+        }
+        for fault in faults {
+            tell(.fail("permissions", fault, "take the rights of others away: chmod o-rwx"))
+        }
+        for secret in secrets where !canNodeRead(secret) {
+            faults.append(secret)
+            tell(
+                .fail(
+                    "permissions", "the node's user may not read \(secret)",
+                    "chgrp onionbell and chmod 0640, or move it into \(SettingsReader.credentialsDirectory)/, from which systemd hands it over"
+                ))
+        }
+        if faults.isEmpty { tell(.pass("permissions", "secrets are for their owner only")) }
+    }
+
+    /// Judged for the user whose state directory it is, where that can be told.
+    private func canNodeRead(_ path: String) -> Bool {
+        guard geteuid() == 0, let state = FileFacts(settings.stateDirectory), state.owner != 0 else {
+            return access(path, R_OK) == 0
+        }
+        // What lies there comes to the node by systemd.
+        if path.split(separator: "/").dropLast().last.map(String.init) == SettingsReader.credentialsDirectory
+        {
+            return true
+        }
+        return FileFacts(path)?.isReadable(by: state.owner) ?? false
+    }
+
+    private func checkDisk() {
+        var path = settings.stateDirectory
+        // Before the first start it isn't there.
+        while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            path = String(path[..<slash])
+        }
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else {
+            return tell(.fail("disk", "\(SystemError("look at \(path)"))", "make \(path)"))
+        }
+        let free = Int64(status.f_bavail) * Int64(status.f_frsize)
+        tell(Judgement.disk(path, free: free, wanted: Int64(settings.limits.waitingBytes)))
+        if path != settings.stateDirectory, node == nil {
+            tell(
+                .warn(
+                    "state", "there is no \(settings.stateDirectory) yet",
+                    "systemd makes it at the first start; without systemd make it for the node's user"))
+        }
+    }
+
+    // MARK: The node itself
+
+    private func checkNode() async {
+        do {
+            node = try StateDirectory.runningNode(in: settings.stateDirectory)
+        } catch {
+            return tell(
+                .fail(
+                    "node", "\(error)", "run this as root or as the node's user: sudo onionbell doctor"))
+        }
+        guard node != nil else {
+            tell(.warn("node", "it does not run", "systemctl start onionbell; then run this again"))
+            return checkPorts()
+        }
+        await askNode()
+    }
+
+    /// What would keep it from starting.
+    private func checkPorts() {
+        var taken = false
+        for (key, endpoint) in [
+            ("management.listen", settings.managementListen),
+            ("onion.peer_listen", settings.onion.peerListen),
+            ("onion.http_listen", settings.onion.httpListen),
+        ] {
+            guard case .host = endpoint else { continue }
+            do {
+                try Listener(on: endpoint) { $0.close() }.close()
+            } catch {
+                taken = true
+                tell(.fail("ports", "\(key): \(error)", "stop what uses it, or set \(key) to another one"))
+            }
+        }
+        if !taken { tell(.pass("ports", "those to listen at are free")) }
+    }
+
+    private func askNode() async {
+        let address = settings.managementListen
+        let checks: [String: JSON]
+        do {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: "/healthz"), host: "localhost", by: .direct(address),
+                deadline: .seconds(10))
+            guard let object = (try? JSON(answer.body))?["checks"]?.object else {
+                return tell(
+                    .fail(
+                        "node", "what answers at \(address) is no node",
+                        "stop what listens there, or set management.listen to another address"))
+            }
+            checks = object
+        } catch {
+            return tell(
+                .fail(
+                    "node", "it runs, and does not answer at management.listen: \(error)",
+                    "restart it if it still does so in a minute: systemctl restart onionbell"))
+        }
+        var isWell = true
+        for (name, check) in checks.sorted(by: { $0.key < $1.key }) where check["ok"]?.bool != true {
+            isWell = false
+            tell(
+                .fail(
+                    "node", "\(name): \(check["state"]?.string ?? "not well")",
+                    "see \"When things break\" for \(name), and the lines below"))
+        }
+        if isWell { tell(.pass("node", "it runs and finds itself well (\(checks.count) checks)")) }
+    }
+
+    private func checkLimits() {
+        let wanted =
+            settings.peers.connections + settings.http.connections + RunCommand.filesBesidesConnections
+        if let processID = node?.processID, let limit = ProcessLimits.openFiles(of: processID) {
+            return tell(Judgement.files(limit: limit, wanted: wanted, isOfNode: true))
+        }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+        // systemd's unit sets its own.
+        if node == nil, access("/run/systemd/system", F_OK) == 0 { return }
+        tell(
+            Judgement.files(limit: Int(clamping: limit.rlim_max), wanted: wanted, isOfNode: false))
+    }
+}

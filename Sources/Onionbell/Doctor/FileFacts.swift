@@ -1,0 +1,65 @@
+import Glibc
+import Tor
+
+/// Who may do what with a file.
+struct FileFacts {
+    let owner: uid_t
+    private let group: gid_t
+    private let mode: mode_t
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        owner = status.st_uid
+        group = status.st_gid
+        mode = status.st_mode
+    }
+
+    var isReadableByAll: Bool { mode & 0o004 != 0 }
+    var isWritableByAll: Bool { mode & 0o002 != 0 }
+    var isPrivate: Bool { mode & 0o077 == 0 }
+
+    /// By the file's own mode; the directories above are not looked at.
+    func isReadable(by user: uid_t) -> Bool {
+        if user == 0 { return true }
+        if user == owner { return mode & 0o400 != 0 }
+        return mode & (FileFacts.groups(of: user).contains(group) ? 0o040 : 0o004) != 0
+    }
+
+    private static func groups(of user: uid_t) -> [gid_t] {
+        guard let entry = getpwuid(user) else { return [] }
+        var groups = [gid_t](repeating: 0, count: 256)
+        var count = CInt(groups.count)
+        guard getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count) >= 0 else {
+            return []
+        }
+        return Array(groups.prefix(Int(count)))
+    }
+}
+
+/// The limits of a process.
+enum ProcessLimits {
+    /// `nil` when it is gone, or can't be looked at.
+    static func openFiles(of process: pid_t) -> Int? {
+        guard let bytes = try? PrivateFile.read("/proc/\(process)/limits", limit: 16384) else { return nil }
+        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix("Max open files")
+        }
+        return line?.split(separator: " ").dropFirst(3).first.flatMap { Int($0) }
+    }
+}
+
+extension Settings {
+    /// Every file that holds a key or a password.
+    var credentialFiles: [String] {
+        var files = [tor.passwordFile, doors.keyFile]
+        for app in apps {
+            switch app.credentials {
+            case .apns(let apns):
+                files += [apns.keyFile, apns.certificateFile, apns.certificatePasswordFile]
+            case .fcm(let fcm): files.append(fcm.serviceAccountFile)
+            }
+        }
+        return files.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,57 @@
+import JSON
+
+/// What one look at the node or at what surrounds it has shown.
+struct Finding: Equatable {
+    enum Verdict: String {
+        case pass
+        /// It works, and needs a person some day, or could not be looked at now.
+        case warn
+        /// Notifications don't arrive, or won't after a restart.
+        case fail
+    }
+
+    /// Stable, for scripts: `tor.clock`, `bisq-remote-ios.credentials`.
+    var check: String
+    var verdict: Verdict
+    /// What was seen, without an end of sentence.
+    var words: String
+    /// What to do; `nil` where there is nothing to do.
+    var advice: String?
+
+    static func pass(_ check: String, _ words: String) -> Finding {
+        Finding(check: check, verdict: .pass, words: words)
+    }
+
+    static func warn(_ check: String, _ words: String, _ advice: String) -> Finding {
+        Finding(check: check, verdict: .warn, words: words, advice: advice)
+    }
+
+    static func fail(_ check: String, _ words: String, _ advice: String) -> Finding {
+        Finding(check: check, verdict: .fail, words: words, advice: advice)
+    }
+
+    /// One or two lines for a reader.
+    func text(coloured: Bool) -> String {
+        let colour =
+            switch verdict {
+            case .pass: "32"
+            case .warn: "33"
+            case .fail: "31"
+            }
+        let word = coloured ? "\u{1b}[\(colour)m\(verdict.rawValue)\u{1b}[0m" : verdict.rawValue
+        return "\(word)  \(check): \(words)" + (advice.map { "\n      -> \($0)" } ?? "")
+    }
+
+    /// One object.
+    var json: String {
+        var text: [UInt8] = Array(#"{"check":"#.utf8)
+        text.append(jsonString: check)
+        text += Array(#","verdict":"\#(verdict.rawValue)","words":"#.utf8)
+        text.append(jsonString: words)
+        if let advice {
+            text += Array(#","advice":"#.utf8)
+            text.append(jsonString: advice)
+        }
+        return String(decoding: text + [UInt8(ascii: "}")], as: UTF8.self)
+    }
+}

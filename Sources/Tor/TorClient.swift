@@ -1,0 +1,190 @@
+import Reactor
+
+/// A tor of our own that only dials: it looks at an onion address from outside, as a peer's tor does.
+///
+/// It has a directory of its own and starts without knowing the network, so it never meets the tor of a node, and what
+/// it says of the clock is fresh.
+@EventLoop
+package final class TorClient {
+    package let connection: ControlConnection
+    /// Where it takes SOCKS connections.
+    package let socks: Endpoint
+    /// What it was told of the clock on its way into the network.
+    package let clock: ClockView
+
+    private let link: TorLink
+
+    private init(_ link: TorLink, socks: Endpoint, clock: ClockView) {
+        self.link = link
+        connection = link.connection
+        self.socks = socks
+        self.clock = clock
+    }
+
+    /// Returns when it is in the network.
+    ///
+    /// - Parameters:
+    ///   - onProgress: how far it has come.
+    ///   - limit: for the way into the network.
+    package static func start(
+        binary: String, torrc: String, directory: String, within limit: Duration,
+        onProgress: @escaping @EventLoop (Bootstrap) -> Void
+    ) async throws(TorClientError) -> TorClient {
+        let settings = TorProcess.Settings(
+            binary: binary, torrc: torrc, dataDirectory: directory, offersSocks: true)
+        let link: TorLink
+        do { link = try await .own(settings, onLine: { _ in }) } catch { throw .notStarted(error) }
+        do {
+            return try await join(link, within: limit, onProgress: onProgress)
+        } catch {
+            _ = await link.close(because: .closed)
+            throw error
+        }
+    }
+
+    private static func join(
+        _ link: TorLink, within limit: Duration, onProgress: @escaping @EventLoop (Bootstrap) -> Void
+    ) async throws(TorClientError) -> TorClient {
+        var clock = ClockView()
+        var last: Bootstrap?
+        link.connection.onEvent = { event in
+            if case .clockSkew(let seconds) = event { clock.note(skew: seconds) }
+        }
+        let end = ContinuousClock.now + limit
+        do {
+            try await link.connection.send(.setEvents(["STATUS_CLIENT", "STATUS_GENERAL"]))
+            while true {
+                let reply = try await link.connection.send(.getInfo(["status/bootstrap-phase"]))
+                let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
+                if let bootstrap, bootstrap != last { onProgress(bootstrap) }
+                last = bootstrap ?? last
+                if bootstrap?.progress == 100 { break }
+                guard ContinuousClock.now < end else { throw TorClientError.notInNetwork(last, clock) }
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+            try await clock.ask(link.connection)
+            guard let socks = try await link.socksEndpoint() else { throw TorClientError.noSocks }
+            return TorClient(link, socks: socks, clock: clock)
+        } catch let error as ControlError {
+            throw .notStarted(.control(error))
+        } catch let error as TorClientError {
+            throw error
+        } catch {
+            throw .noSocks
+        }
+    }
+
+    /// Ends the process.
+    package func stop() async { _ = await link.close(because: .closed) }
+}
+
+package enum TorClientError: Error, CustomStringConvertible {
+    case notStarted(OnionLoss)
+    /// Not within the time; how far it came.
+    case notInNetwork(Bootstrap?, ClockView)
+    case noSocks
+
+    package var description: String {
+        switch self {
+        case .notStarted(let loss): loss.description
+        case .notInNetwork(let bootstrap, _):
+            bootstrap.map {
+                "tor has come \($0.progress) % of its way into the network: \($0.warning ?? $0.summary)"
+            } ?? "tor did not begin to join the network"
+        case .noSocks: "tor opened no SOCKS port"
+        }
+    }
+}
+
+/// What a tor knows of the time: this machine's clock against the network's.
+package struct ClockView: Equatable, Sendable {
+    /// Seconds by which this machine is ahead (negative: behind) of a relay; `nil`: none has objected.
+    package private(set) var skew: Int?
+    /// Of the network's present consensus, seconds since 1970.
+    package private(set) var validFrom: Int64?
+    package private(set) var validUntil: Int64?
+
+    package init() {}
+
+    /// The largest of what several relays say.
+    mutating func note(skew seconds: Int) {
+        if abs(seconds) > abs(skew ?? 0) { skew = seconds }
+    }
+
+    /// The consensus of a running tor.
+    package mutating func ask(_ connection: ControlConnection) async throws(ControlError) {
+        let keys = ["consensus/valid-after", "consensus/valid-until"]
+        let reply: ControlReply
+        do {
+            reply = try await connection.send(.getInfo(keys))
+        } catch {
+            // One that has no consensus yet refuses the question.
+            if case .refused = error { return }
+            throw error
+        }
+        validFrom = reply[keys[0]].flatMap(Self.seconds)
+        validUntil = reply[keys[1]].flatMap(Self.seconds)
+    }
+
+    /// `2026-11-21 22:00:00` (UTC) as seconds since 1970.
+    static func seconds(_ text: String) -> Int64? {
+        let numbers = text.split { !$0.isNumber }.compactMap { Int64($0) }
+        guard numbers.count == 6, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]) else {
+            return nil
+        }
+        // Days since 0000-03-01, with the leap day at a year's end.
+        let year = numbers[0] - (numbers[1] <= 2 ? 1 : 0)
+        let month = (numbers[1] + 9) % 12
+        let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + numbers[2] - 1
+        return (days - 719_468) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+    }
+}
+
+/// What came of fetching an onion service's descriptor.
+package enum DescriptorFetch: Equatable, Sendable {
+    case found
+    /// Directories answered, and none had it: tor's word for that.
+    case notFound(reason: String)
+    case noAnswer
+}
+
+extension ControlConnection {
+    /// Where this tor takes SOCKS connections; the first of several.
+    package func socksEndpoint(
+        within limit: Duration = .seconds(10)
+    ) async throws(ControlError) -> Endpoint? {
+        let key = "net/listeners/socks"
+        return try await ask(.getInfo([key]), within: limit) { reply throws(ControlSyntaxError) in
+            guard let listeners = reply[key] else { throw .unreadableReply(to: "GETINFO") }
+            return try ControlWords(listeners).words.lazy.compactMap { Endpoint($0.value) }.first
+        }
+    }
+
+    /// Fetches the descriptor anew from the directories that must have it. Takes the connection's events over.
+    package func fetchDescriptor(
+        of address: OnionAddress, within limit: Duration
+    ) async throws(ControlError) -> DescriptorFetch {
+        var requested = 0
+        var failed = 0
+        var result: DescriptorFetch?
+        onEvent = { event in
+            guard case .descriptor(let event) = event, event.serviceID == address.serviceID else { return }
+            switch event.action {
+            case .requested: requested += 1
+            case .received: result = .found
+            case .failed(let reason):
+                failed += 1
+                if failed >= requested { result = result ?? .notFound(reason: reason) }
+            case .created, .upload, .uploaded, .unused: break
+            }
+        }
+        defer { onEvent = nil }
+        try await send(.setEvents(["HS_DESC"]))
+        try await send(.fetchDescriptor(of: address))
+        let end = ContinuousClock.now + limit
+        while result == nil, ContinuousClock.now < end, self.end == nil {
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return result ?? .noAnswer
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// `onionbell doctor` and `onionbell watch` beside a running node, and without one.
+@EventLoop
+@Suite(.serialized) struct DoctorTests {
+    /// Verdicts by check; the worst where a check has several.
+    private func examine(_ configuration: String, _ options: String...) async throws -> (
+        status: Int32, verdicts: [String: String], words: String
+    ) {
+        let result = try await command(["doctor", "--json", "--config", configuration] + options)
+        var verdicts: [String: String] = [:]
+        let findings = try #require(try JSON(Array(result.output.utf8)).array)
+        for finding in findings {
+            let check = try #require(finding["check"]?.string)
+            let verdict = try #require(finding["verdict"]?.string)
+            if verdicts[check] != "fail" { verdicts[check] = verdict }
+        }
+        return (result.status, verdicts, result.output)
+    }
+
+    /// Not on the event loop, which the simulators need.
+    nonisolated private func command(_ arguments: [String]) async throws -> CommandResult {
+        try await Task.detached { try run([program] + arguments) }.value
+    }
+
+    @Test func beforeANodeInATorNetworkAllIsGreen() async throws {
+        let stage = try await NodeTests.Stage()
+        let seen = try await examine(stage.configuration)
+        #expect(seen.status == 0, "\(seen.words)")
+        // How many files a process may open is this machine's.
+        #expect(Set(seen.verdicts.filter { $0.key != "limits" }.values) == ["pass"])
+        for check in [
+            "configuration", "credentials", "permissions", "disk", "node", "tor", "tor.network", "tor.clock",
+            "onion.descriptor", "onion.dial", "onion.http", "bisq-remote-ios.name", "bisq-remote-ios.tls",
+            "bisq-remote-ios.credentials", "bisq-remote-ios.sandbox.credentials",
+            "bisq-remote-android.credentials",
+        ] {
+            #expect(seen.verdicts[check] == "pass", "\(check)")
+        }
+        for platform in ["iOS", "iOSDev", "android"] {
+            let watched = try await command([
+                "watch", "--to", stage.address, "--platform", platform, "--socks", "\(stage.socks)",
+            ])
+            #expect(watched.status == 0, "\(watched.output)")
+            #expect(watched.output.hasPrefix("well: "))
+        }
+        await stage.close()
+        let gone = try await command([
+            "watch", "--to", stage.address, "--socks", "\(stage.socks)", "--timeout", "5s",
+        ])
+        #expect(gone.status == 69)
+    }
+
+    @Test func aStoppedNodeIsToldAndItsPortsAreTried() async throws {
+        let world = try LabWorld()
+        let socket = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+        let configuration = try world.configure(
+            tor: ["mode: own", "binary: /nowhere/tor"], more: ["onion: {peer_listen: \"\(socket.endpoint)\"}"]
+        )
+        let seen = try await examine(configuration)
+        #expect(seen.status == 1)
+        #expect(seen.verdicts["node"] == "warn")
+        #expect(seen.verdicts["ports"] == "fail")
+        #expect(seen.verdicts["tor"] == "fail")
+        #expect(seen.verdicts["bisq-remote-ios.credentials"] == "pass")
+        socket.close()
+        await world.close()
+    }
+
+    @Test func everyFaultOfAConfigurationIsAFinding() async throws {
+        let world = try LabWorld()
+        let configuration = try world.configure(tor: ["mode: other"], more: ["colour: red"])
+        let seen = try await examine(configuration)
+        #expect(seen.status == 1)
+        #expect(seen.verdicts == ["configuration": "fail"])
+        #expect(seen.words.contains("colour: unknown key"))
+        await world.close()
+    }
+
+    @Test func credentialsForAllToReadAndAWrongTopicAreTold() async throws {
+        let stage = try LoopbackStage { $0.replacing("topic: \(LabWorld.topic)", with: "topic: other.app") }
+        try await stage.start()
+        chmod(stage.world.directory.path + "/AuthKey.p8", 0o644)
+        // No tor of its own: the address was never published.
+        let seen = try await examine(stage.configuration, "--socks", "127.0.0.1:1")
+        #expect(seen.status == 1)
+        #expect(seen.verdicts["permissions"] == "fail")
+        #expect(seen.verdicts["bisq-remote-ios.credentials"] == "fail")
+        #expect(seen.words.contains("TopicDisallowed"))
+        #expect(seen.verdicts["bisq-connect-ios.credentials"] == "pass")
+        await stage.close()
+    }
+
+    @Test func whatAWatchIsToldDoesNotMakeTheNodeDoubtItsConfiguration() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        // More than it takes to be suspicious of wrong hosts, topics and projects.
+        for number in 0..<25 {
+            let peer = try await stage.dial()
+            for token in [
+                (MobilePlatform.ios, "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"),
+                (.android, "onionbell-watch:no-such-device:0"),
+            ] {
+                var request = request(number, platform: token.0, awaitsOutcome: true)
+                request.uid += "\(token.0)"
+                request.deviceToken = token.1
+                #expect(try await peer.send(request).status == .stored)
+                #expect(try await peer.nextResponse(to: request.uid).status == .refused)
+            }
+            peer.close()
+        }
+        #expect(try stage.isWell("bisq-remote-ios"))
+        #expect(try stage.isWell("bisq-remote-android"))
+        await stage.close()
+    }
+}

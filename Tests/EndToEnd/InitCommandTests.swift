@@ -1,0 +1,115 @@
+import Crypto
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+
+/// `onionbell init` as an operator runs it.
+@Suite struct InitCommandTests {
+    private let directory: String
+    private let credentials: LabCredentials
+    private var configuration: String { directory + "/etc/onionbell.yaml" }
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.path + "/onionbell-init-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: directory + "/etc", withIntermediateDirectories: true)
+        credentials = try LabCredentials()
+        for (name, bytes) in [
+            ("AuthKey_ABC123DEFG.p8", try credentials.providerKeyPEM()),
+            ("push.p12", try credentials.certificateFile(topic: "t", password: "secret")),
+            ("password", Array("secret\n".utf8)), ("wrong", Array("wrong\n".utf8)),
+            ("account.json", try credentials.serviceAccountFile(tokenURL: "https://localhost/token")),
+            ("junk.p8", Array("no key".utf8)),
+        ] {
+            try LabDirectory.write(bytes, to: "\(directory)/\(name)")
+        }
+    }
+
+    private func initialize(_ options: String...) throws -> CommandResult {
+        try run(
+            [program, "init", "--defaults", "--config", configuration]
+                + options.map { $0.replacing("DIR", with: directory) })
+    }
+
+    private func mode(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/etc/\(name)")
+        return (attributes[.posixPermissions] as? Int) ?? 0
+    }
+
+    @Test func whatItWritesIsTakenByCheckConfigAndPrivate() throws {
+        let made = try initialize(
+            "--ios-key", "DIR/AuthKey_ABC123DEFG.p8", "--ios-team-id", "DEF123GHIJ", "--android-account",
+            "DIR/account.json", "--set", "log.level=debug", "--state-directory", "DIR/state")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("wrote \(configuration)"))
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        for line in [
+            "key_file: credentials/AuthKey_ABC123DEFG.p8", "key_id: ABC123DEFG", "team_id: DEF123GHIJ",
+            "service_account_file: credentials/account.json", "level: debug",
+            "state_directory: \(directory)/state",
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
+        // Complete and commented.
+        #expect(text.contains("# Bisq's network: mainnet"))
+        let checked = try run([program, "check-config", "--config", configuration])
+        #expect(checked.status == 0)
+        #expect(checked.output == "\(configuration): no fault\n")
+        #expect(try mode("credentials") == 0o700)
+        #expect(try mode("credentials/account.json") == 0o600)
+        #expect(try mode("onionbell.yaml") & 0o007 == 0)
+    }
+
+    @Test func faultsComeAsJSONToo() throws {
+        try "tor:\n  mod: own\n".write(toFile: configuration, atomically: true, encoding: .utf8)
+        let result = try run([program, "check-config", "--json", "--config", configuration])
+        #expect(result.status == 78)
+        let fault = try #require(try JSON(Array(result.output.utf8)).array?.first)
+        #expect(fault["key"]?.string == "tor.mod")
+        #expect(fault["line"]?.integer == 2)
+        #expect(fault["problem"]?.string == "unknown key; did you mean mode?")
+        #expect(result.errors == "")
+    }
+
+    @Test func aCertificateIsTakenWithItsPassword() throws {
+        let wrong = try initialize(
+            "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/wrong")
+        #expect(wrong.status == 65)
+        #expect(wrong.errors.contains("apps[0].certificate_file"))
+        let right = try initialize(
+            "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password")
+        #expect(right.status == 0, "\(right.errors)")
+    }
+
+    @Test func nothingIsWrittenWhenAnythingIsWrong() throws {
+        for options in [
+            ["--ios-key", "DIR/junk.p8", "--ios-key-id", "ABC123DEFG", "--ios-team-id", "DEF123GHIJ"],
+            ["--ios-key", "DIR/AuthKey_ABC123DEFG.p8", "--ios-team-id", "short"],
+            ["--ios-key", "DIR/AuthKey_ABC123DEFG.p8"],
+            ["--android-account", "DIR/junk.p8"], ["--android-account", "DIR/missing"],
+            ["--set", "tor.mod=own"], ["--set", "tor.mode=other"],
+        ] {
+            let result = try run(
+                [program, "init", "--defaults", "--config", configuration]
+                    + options.map { $0.replacing("DIR", with: directory) })
+            #expect(result.status == 65, "\(options): \(result.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory + "/etc") == [])
+        }
+    }
+
+    @Test func aConfigurationThatWasChangedIsKept() throws {
+        // As installed, it may be replaced.
+        let sample = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Deploy/onionbell.yaml").standardized.path
+        try FileManager.default.copyItem(atPath: sample, toPath: configuration)
+        #expect(try initialize("--set", "log.level=debug").status == 0)
+        let refused = try initialize()
+        #expect(refused.status == 73)
+        #expect(refused.errors.contains("--force"))
+        #expect(try String(contentsOfFile: configuration, encoding: .utf8).contains("level: debug"))
+        #expect(try initialize("--force").status == 0)
+        #expect(try !String(contentsOfFile: configuration, encoding: .utf8).contains("level: debug"))
+    }
+}

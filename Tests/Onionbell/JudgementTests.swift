@@ -1,0 +1,62 @@
+import Gateways
+import Testing
+import Tor
+
+@testable import Onionbell
+
+/// What the doctor makes of what it sees.
+@Suite struct JudgementTests {
+    private let mebibyte: Int64 = 1 << 20
+
+    @Test func aDiskIsJudgedByWhatTheOutboxMayHold() {
+        func verdict(_ free: Int64) -> Finding.Verdict {
+            Judgement.disk("/state", free: free * mebibyte, wanted: 256 * mebibyte).verdict
+        }
+        #expect(verdict(63) == .fail)
+        #expect(verdict(64) == .warn)
+        #expect(verdict(767) == .warn)
+        #expect(verdict(768) == .pass)
+    }
+
+    @Test func tooFewFilesAreAWarning() {
+        #expect(Judgement.files(limit: 100, wanted: 100, isOfNode: true).verdict == .pass)
+        #expect(Judgement.files(limit: 99, wanted: 100, isOfNode: true).verdict == .warn)
+    }
+
+    @Test func aCertificateWarnsAMonthAheadAndFailsInItsLastWeek() {
+        let day: Int64 = 86_400
+        func verdict(_ left: Int64) -> Finding.Verdict {
+            Judgement.certificate("app", end: 1000 * day + left, now: 1000 * day).verdict
+        }
+        #expect(verdict(30 * day) == .pass)
+        #expect(verdict(30 * day - 1) == .warn)
+        #expect(verdict(7 * day) == .warn)
+        #expect(verdict(7 * day - 1) == .fail)
+        #expect(verdict(0) == .fail)
+    }
+
+    @Test(arguments: [
+        (GatewayProbe.Finding.taken("BadDeviceToken"), ["pass a.tls", "pass a.credentials"]),
+        (.refused(reason: "InvalidProviderToken"), ["pass a.tls", "fail a.credentials"]),
+        (.unclear(reason: "HTTP503"), ["pass a.tls", "warn a.credentials"]),
+        (.untrusted(reason: "x"), ["fail a.tls"]), (.unreachable(reason: "x"), ["fail a.tls"]),
+    ])
+    func aGatewaysAnswerTellsOfTLSAndCredentials(finding: GatewayProbe.Finding, expected: [String]) {
+        let findings = Judgement.gateway("a", host: "host", finding)
+        #expect(findings.map { "\($0.verdict.rawValue) \($0.check)" } == expected)
+        #expect(findings.allSatisfy { ($0.verdict == .pass) == ($0.advice == nil) })
+    }
+
+    @Test func aClockThatTorDoubtsFails() {
+        #expect(Judgement.clock(ClockView(), now: 0).verdict == .pass)
+    }
+
+    @Test func aFindingIsALineOrTwoOrAnObject() {
+        let finding = Finding.fail("tor", "it is \"gone\"", "start it")
+        #expect(finding.text(coloured: false) == "fail  tor: it is \"gone\"\n      -> start it")
+        #expect(
+            finding.json
+                == #"{"check":"tor","verdict":"fail","words":"it is \"gone\"","advice":"start it"}"#)
+        #expect(Finding.pass("tor", "here").json == #"{"check":"tor","verdict":"pass","words":"here"}"#)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@testable import Onionbell
+
+/// What `onionbell init` makes of the sample.
+@Suite struct SampleConfigurationTests {
+    private let text: String
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Deploy/onionbell.yaml").standardized.path
+        text = try SettingsText.read(file)
+    }
+
+    @Test func itKnowsEverySettingOfTheSample() throws {
+        let reader = SettingsReader(environment: [:], directory: ".")
+        let sample = SampleConfiguration(text)
+        _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(text)))
+        let keys = Set(sample.keys.map { $0.replacing(/\[\d+\]/, with: "[]") })
+        #expect(reader.keys.subtracting(keys) == ["apps"])
+        #expect(keys.subtracting(reader.keys) == [])
+    }
+
+    @Test func withNothingChangedItIsTheSample() {
+        #expect(SampleConfiguration(text).text == text)
+    }
+
+    @Test func aChangedSettingKeepsItsCommentAndAllElse() throws {
+        var sample = SampleConfiguration(text)
+        try sample.set("tor.mode", to: "system")
+        try sample.set("apps[1].service_account_file", to: "credentials/account.json")
+        let before = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let after = sample.text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(before.count == after.count)
+        let changed = zip(before, after).filter { $0 != $1 }.map { String($1) }
+        #expect(changed == ["  mode: system", "    service_account_file: credentials/account.json"])
+    }
+
+    @Test func theFirstSettingOfAnAppKeepsItsDash() throws {
+        var sample = SampleConfiguration(text)
+        try sample.set("apps[1].name", to: "other")
+        #expect(sample.text.contains("\n  - name: other\n    gateway: fcm\n"))
+    }
+
+    @Test(arguments: [
+        "a b", "#x", "it's", "\"quoted\"", "{a}", "- x", "", "x: y", "ends:", "*a", "&a", "schön",
+    ])
+    func anyTextCanBeAValue(value: String) throws {
+        var sample = SampleConfiguration(text)
+        try sample.set("tor.torrc", to: value)
+        #expect(faults(sample.text) == [])
+        #expect(try settings(sample.text).tor.torrc == (value.isEmpty ? "" : "/etc/onionbell/" + value))
+    }
+
+    @Test func aListCanBeAValue() throws {
+        var sample = SampleConfiguration(text)
+        try sample.set("onion.http_ports", to: "[80]")
+        #expect(try settings(sample.text).onion.httpPorts == [80])
+    }
+
+    @Test func anUnknownSettingIsNamedWithTheNearest() {
+        var sample = SampleConfiguration(text)
+        let error = #expect(throws: SampleConfiguration.UnknownKey.self) {
+            try sample.set("tor.mod", to: "own")
+        }
+        #expect(error?.description == "there is no setting tor.mod; did you mean tor.mode?")
+    }
+
+    @Test func aCredentialIsReadWhereSystemdHasPutIt() throws {
+        let yaml = """
+            apps:
+              - {name: a, gateway: fcm, service_account_file: credentials/account.json}
+              - {name: b, gateway: fcm, service_account_file: other/account.json}
+            """
+        func files(_ environment: [String: String]) throws -> [String] {
+            try settings(yaml, environment: environment).credentialFiles
+        }
+        #expect(
+            try files([:]) == [
+                "/etc/onionbell/credentials/account.json", "/etc/onionbell/other/account.json",
+            ])
+        #expect(
+            try files(["CREDENTIALS_DIRECTORY": "/run/credentials/onionbell.service"]) == [
+                "/run/credentials/onionbell.service/credentials_account.json",
+                "/etc/onionbell/other/account.json",
+            ])
+    }
+
+    @Test func applesIdentifiersAreTenCapitalLettersAndDigits() {
+        #expect(AppleName.isIdentifier("ABC123DEFG"))
+        for other in ["", "ABC123DEF", "ABC123DEFGH", "abc123defg", "ABC123DEF-"] {
+            #expect(!AppleName.isIdentifier(other))
+        }
+        #expect(AppleName.keyID(inFileName: "/x/AuthKey_ABC123DEFG.p8") == "ABC123DEFG")
+        #expect(AppleName.keyID(inFileName: "AuthKey_abc.p8") == nil)
+        #expect(AppleName.keyID(inFileName: "key.p8") == nil)
+    }
+}
