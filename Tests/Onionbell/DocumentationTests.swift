@@ -1,0 +1,148 @@
+import Foundation
+import Relay
+import Testing
+
+@testable import Onionbell
+
+/// What README and articles show is what the program takes and says.
+@Suite struct DocumentationTests {
+    /// A block of code: where it stands, its language, its text.
+    struct Block: CustomTestStringConvertible {
+        var file: String
+        var language: String
+        var text: String
+
+        var testDescription: String { "\(file): \(text.prefix(40))" }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../..").standardized
+
+    private static let articles = root.appending(path: "Sources/Onionbell/Onionbell.docc")
+
+    private static func text(_ url: URL) -> String { (try? String(contentsOf: url, encoding: .utf8)) ?? "" }
+
+    private static let blocks: [Block] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: articles.path)) ?? []
+        let files =
+            names.filter { $0.hasSuffix(".md") }.sorted().map { articles.appending(path: $0) }
+            + [root.appending(path: "README.md")]
+        return files.flatMap { file in
+            let pieces = text(file).components(separatedBy: "```")
+            return stride(from: 1, to: pieces.count, by: 2).map { index in
+                let lines = pieces[index].split(separator: "\n", omittingEmptySubsequences: false)
+                return Block(
+                    file: file.lastPathComponent,
+                    language: lines[0].trimmingCharacters(in: .whitespaces),
+                    text: lines.dropFirst().joined(separator: "\n"))
+            }
+        }
+    }()
+
+    /// The words of each command line that calls the program.
+    private static let commands: [(file: String, words: [String])] = blocks.filter {
+        ["", "sh"].contains($0.language)
+    }.flatMap { block in
+        block.text.replacing("\\\n", with: " ").split(separator: "\n").compactMap { line in
+            // `<address>` stands for a word.
+            var words = shellWords(String(line).replacing(/<[a-z0-9]+>/, with: "WORD"))[...]
+            while let word = words.first, word != "onionbell" {
+                guard word == "sudo" || word == "-u" || word.contains("=") else { return nil }
+                words = words.dropFirst(word == "-u" ? 2 : 1)
+            }
+            return words.isEmpty ? nil : (block.file, Array(words.dropFirst()))
+        }
+    }
+
+    /// As a shell cuts a line, without expanding anything; ends at a comment, a pipe or a redirection.
+    private static func shellWords(_ line: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var quote: Character?
+        var isWord = false
+        for character in line {
+            if let open = quote {
+                if character == open { quote = nil } else { word.append(character) }
+                continue
+            }
+            switch character {
+            case "'", "\"":
+                quote = character
+                isWord = true
+            case " ":
+                if isWord || !word.isEmpty { words.append(word) }
+                (word, isWord) = ("", false)
+            case "#" where word.isEmpty: return words
+            case "|", "<", ">", "&", ";": return word.isEmpty ? words : words + [word]
+            default: word.append(character)
+            }
+        }
+        return isWord || !word.isEmpty ? words + [word] : words
+    }
+
+    @Test func everyCommandLineIsOneThatTheProgramTakes() throws {
+        #expect(Self.commands.count > 15)
+        for (file, words) in Self.commands {
+            #expect(throws: Never.self, "\(file): onionbell \(words.joined(separator: " "))") {
+                _ = try Onionbell.parseAsRoot(words)
+            }
+        }
+    }
+
+    @Test func everySampleOfAConfigurationIsTaken() {
+        // Prometheus has its own.
+        let samples = Self.blocks.filter { $0.language == "yaml" && !$0.text.hasPrefix("scrape_configs:") }
+        #expect(!samples.isEmpty)
+        for sample in samples {
+            // One may go on with what the one before it has.
+            let faults = faults(sample.text).filter {
+                !$0.contains("no app has the name") && !$0.contains("needs doors.https")
+            }
+            #expect(faults == [], "\(sample.file): \(sample.text)")
+        }
+    }
+
+    @Test func everyReasonWordIsExplained() {
+        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        for reason in Reason.allCases {
+            #expect(article.contains("\n| `\(reason.rawValue)` |"), "\(reason.rawValue)")
+        }
+    }
+
+    /// The words by which a gateway's answers are told apart stand in its code between quotation marks.
+    @Test(arguments: [
+        ("Sources/Gateways/APNs/APNsAnswer.swift", #""([A-Z][A-Za-z]+)""#),
+        ("Sources/Gateways/FCM/FCMAnswer.swift", #""([A-Z]+(?:_[A-Z]+)+|INTERNAL|UNAVAILABLE)""#),
+    ])
+    func everyWordOfAGatewayIsExplained(file: String, pattern: String) throws {
+        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        let words = Self.text(Self.root.appending(path: file)).matches(of: try Regex(pattern))
+            .compactMap { $0.output[1].substring }
+        #expect(words.count > 5)
+        for word in Set(words) { #expect(article.contains("`\(word)`"), "\(word)") }
+    }
+
+    @Test func everyAdviceOfTheDoctorsIsForAWordThatIsExplained() {
+        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        let code = Self.text(Self.root.appending(path: "Sources/Onionbell/Doctor/Judgement.swift"))
+        let cases = code.split(separator: "\n").filter { $0.contains("case \"") }
+        let words = cases.flatMap { $0.matches(of: #/"(\w+)"/#).map { $0.output.1 } }
+        #expect(words.count > 10)
+        for word in words { #expect(article.contains("`\(word)`"), "\(word)") }
+    }
+
+    /// `Deploy/man/render --article` writes it; here its settings and values are compared with the sample's.
+    @Test func theArticleAboutSettingsHasEachOfThemAsTheSampleHasIt() throws {
+        let article = Self.text(Self.articles.appending(path: "Settings.md"))
+        let sample = Self.text(Self.root.appending(path: "Deploy/onionbell.yaml"))
+        let keys = SampleConfiguration(sample).keys.map { $0.replacing(/\[\d+\]/, with: "[]") }
+        let described = article.matches(of: #/\n- `([a-z0-9_.\[\]]+)`: /#).map { String($0.output.1) }
+        #expect(keys.filter { !described.contains($0) } == [], "run Deploy/man/render --article")
+        #expect(described.filter { key in !keys.contains { $0 == key || $0.hasPrefix(key + ".") } } == [])
+        for line in sample.split(separator: "\n") where line.drop(while: { $0 == " " }).hasPrefix("# ") {
+            let words = line.drop { $0 == " " }.dropFirst(2)
+            let flat = article.replacing("\n", with: " ")
+            #expect(flat.contains(words), "run Deploy/man/render --article: \(words)")
+        }
+    }
+}
