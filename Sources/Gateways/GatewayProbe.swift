@@ -40,7 +40,7 @@ package enum GatewayProbe {
             notification, authority: url.authority, topic: settings.topic, authorization: authorization,
             isFirst: true)
         let end = await exchange(
-            url, try settings.context(), .http2, head, APNsRequest.body(notification))
+            url, by: settings.egress, try settings.context(), .http2, head, APNsRequest.body(notification))
         return switch end {
         case .success(let answer): finding(APNsAnswer.verdict(answer, isProven: false))
         case .failure(let failure): finding(failure)
@@ -63,7 +63,7 @@ package enum GatewayProbe {
             notification(to: .fcm), withNotification: settings.withNotification,
             now: EventLoop.unixMilliseconds)
         let body = Array(#"{"validate_only":true,"#.utf8) + message.dropFirst()
-        return switch await exchange(url, context, .http1, head, body) {
+        return switch await exchange(url, by: settings.egress, context, .http1, head, body) {
         case .success(let answer): finding(FCMAnswer.verdict(answer))
         case .failure(let failure): finding(failure)
         }
@@ -86,7 +86,9 @@ package enum GatewayProbe {
         }
         var head = HTTP2Headers(method: "POST", authority: url.authority, path: url.path)
         head.add("content-type", OAuthExchange.contentType)
-        switch await exchange(url, context, .http1, head, OAuthExchange.body(assertion: assertion)) {
+        switch await exchange(
+            url, by: settings.egress, context, .http1, head, OAuthExchange.body(assertion: assertion))
+        {
         case .failure(let failure): return .failure(NoToken(value: finding(failure)))
         case .success(let answer):
             return switch OAuthExchange.read(answer) {
@@ -98,13 +100,14 @@ package enum GatewayProbe {
     }
 
     private static func exchange(
-        _ url: GatewayURL, _ context: TLSContext, _ version: GatewayConnection.HTTPVersion,
+        _ url: GatewayURL, by egress: Egress, _ context: TLSContext,
+        _ version: GatewayConnection.HTTPVersion,
         _ head: HTTP2Headers, _ body: [UInt8]
     ) async -> Result<GatewayAnswer, SingleExchange.Failure> {
         var exchange: SingleExchange?
         let result = await withUnsafeContinuation { continuation in
             exchange = SingleExchange(
-                to: url, url.isSecure ? context : nil, version: version, head: head, body: body
+                to: url, by: egress, url.isSecure ? context : nil, version: version, head: head, body: body
             ) { continuation.resume(returning: $0) }
         }
         return withExtendedLifetime(exchange) { result }

@@ -61,7 +61,10 @@ private final class Stage {
         var arguments = options.command
         if arguments.first == "--" { arguments.removeFirst() }
         let status = try await run(
-            ["/usr/bin/env", "CONFIG=\(configuration)", "STATE=\(world.state)", "CA=\(path)/ca.pem", "NODE=\(node.processID ?? 0)"]
+            [
+                "/usr/bin/env", "CONFIG=\(configuration)", "STATE=\(world.state)", "CA=\(path)/ca.pem",
+                "NODE=\(node.processID ?? 0)",
+            ]
                 + arguments)
         await node.stop()
         await world.close()

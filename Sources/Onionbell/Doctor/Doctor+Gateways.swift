@@ -4,6 +4,13 @@ import Reactor
 /// Apple and Google: found, who they must be, and ready to take what we send.
 extension Doctor {
     func check(_ app: Settings.App, key: String) async {
+        guard case .none = settings.proxy else {
+            // Asking them from here would show the address that the proxy hides.
+            return tell(
+                .warn(
+                    "\(app.name).gateway", "not asked, since gateways.proxy is set",
+                    "onionbell status says what the running node hears from it"))
+        }
         switch app.credentials {
         case .apns(let apns): await check(app.name, apns, key: key)
         case .fcm(let fcm): await check(app.name, fcm, key: key)
