@@ -11,26 +11,22 @@ package final class OnionPresence {
     /// Called with every new value of ``state``.
     package var onChange: (@EventLoop (OnionState) -> Void)?
     /// Known from the return of ``start()`` on.
-    package private(set) var address: OnionAddress?
-    /// How far the service has come on the present connection; `nil` while there is none.
-    package var publication: Publication? { service?.publication }
+    package var address: OnionAddress? { key?.address }
     /// Where tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?
     /// Of tor and the service, for whoever shows it.
     package var figures: TorFigures {
         var figures = counted
         figures.isConnected = link != nil
-        figures.introductionPoints = circuits.introductionPoints
-        figures.clientCircuits = circuits.clients
-        figures.circuits = circuits.circuits
-        figures.selfDial = selfDial.figures
+        figures.take(circuits)
+        figures.selfDial = watch.selfDial.figures
         return figures
     }
     /// Whether calls to the own address say that nobody can reach it, however published it is. While other clients
     /// come in, it is the call that fails.
     package var isCutOff: Bool {
-        guard selfDial.isFailing else { return false }
-        return (counted.lastClient ?? 0) < (selfDial.figures.failingSince ?? 0)
+        guard watch.selfDial.isFailing else { return false }
+        return (counted.lastClient ?? 0) < (watch.selfDial.figures.failingSince ?? 0)
     }
 
     private let settings: Settings
@@ -42,12 +38,10 @@ package final class OnionPresence {
     private var service: OnionService?
     private var keeper: Task<Void, Never>?
     private var isStopping = false
-    private var backoff = Backoff(first: .milliseconds(200), longest: .seconds(30))
+    private var backoff: Backoff
     private var random = SystemRandomNumberGenerator()
 
-    private var progressDeadline: Timer!
-    private let heartbeat: Heartbeat
-    private var selfDial: SelfDial!
+    private let watch: OnionWatch
     private var mending: Mending
     private var counted = TorFigures()
     private var circuits = CircuitBook()
@@ -74,32 +68,16 @@ package final class OnionPresence {
         form = settings.form
         self.log = log
         words = PresenceWords(log: log)
+        // To look for the system's tor costs nothing.
+        backoff = Backoff(
+            first: .milliseconds(200), longest: .seconds(settings.source.isOwn ? 30 : 3))
         mending = Mending(ownsTor: settings.source.isOwn, firstPause: settings.mendingPause)
-        heartbeat = Heartbeat(settings, log: log)
-        progressDeadline = Timer { [unowned self] in noProgress() }
-        heartbeat.connection = { [unowned self] in link?.connection }
-        heartbeat.onPulse = { [unowned self] pulse in take(pulse) }
-        heartbeat.onSuspension = { [unowned self] time in
-            counted.suspensions += 1
-            lose(.amiss(.suspended(for: time), .publishAgain))
-        }
-        selfDial = makeSelfDial()
-    }
-
-    private func makeSelfDial() -> SelfDial {
-        var selfDialSettings = settings.selfDial
-        selfDialSettings.needsSocks = settings.source.isOwn
-        let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.selfDialRoute() }
-        selfDial.onSuccess = { [unowned self] failures in
-            mending.succeeded()
-            if failures > 0 { words.answersAgain(after: failures) }
-        }
-        selfDial.onFailure = { [words] in words.callFailed($0) }
-        selfDial.onUnreachable = { [unowned self] calls, reason in
-            if isCutOff { mend(.unreached(calls: calls, reason)) }
-        }
-        selfDial.onStranger = { [words] in words.keyIsInUseElsewhere() }
-        return selfDial
+        watch = OnionWatch(settings, words: words, log: log)
+        watch.connection = { [unowned self] in link?.connection }
+        watch.route = { [weak self] in await self?.selfDialRoute() }
+        watch.onPulse = { [unowned self] pulse in counted.take(pulse) }
+        watch.onAmiss = { [unowned self] loss in mend(loss) }
+        watch.onWell = { [unowned self] in mending.succeeded() }
     }
 
     /// Gives the service to tor, and keeps it there from then on. Returns before clients can find it: watch ``state``.
@@ -115,26 +93,18 @@ package final class OnionPresence {
                 try await establish()
                 break
             } catch {
-                guard mayPassSoon(error), ContinuousClock.now < end else { throw .tor(error) }
+                guard !isStopping else { return }
+                guard error.mayPassSoon(with: settings.source), ContinuousClock.now < end else {
+                    throw .tor(error)
+                }
                 if !isToldToWait { log.notice("tor.waiting", metadata: ["reason": "\(error)"]) }
                 isToldToWait = true
             }
             await pause(.milliseconds(500))
         }
         guard !isStopping else { return }
-        heartbeat.start()
+        watch.start()
         keeper = Task { [weak self] in await self?.keep() }
-    }
-
-    /// A system's tor may come up yet; a tor of our own that was killed is started again, but not one that gave up.
-    private func mayPassSoon(_ loss: OnionLoss) -> Bool {
-        switch (settings.source, loss) {
-        case (.running, .control(let failure)): failure.mayPassSoon
-        case (.own, .process(.ended(.signalled, _))): true
-        case (.running, .process), (.own, .control), (.own, .process), (_, .notUploaded), (_, .unreached),
-            (_, .notInNetwork), (_, .suspended):
-            false
-        }
     }
 
     /// Whether clients can find the service before the time is over, and before ``stop()``.
@@ -147,9 +117,7 @@ package final class OnionPresence {
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
-        progressDeadline.stop()
-        heartbeat.stop()
-        selfDial.pause()
+        watch.stop()
         keeper?.cancel()
         if link != nil { try? await service?.withdraw() }
         if let link { _ = await link.close(because: .closed) }
@@ -196,21 +164,9 @@ package final class OnionPresence {
         uploadBegun = .now
         counted.publications += 1
         counted.bootstrap = service.publication.bootstrap
-        address = service.address
-        if key.address == nil { remember(service.address) }
         service.onChange = { [weak self] state in self?.enter(state) }
         service.onEvent = { [weak self] event in self?.tell(event) }
         enter(service.state)
-    }
-
-    private func remember(_ address: OnionAddress) {
-        guard let key else { return }
-        do {
-            self.key = try settings.key.add(address, to: key)
-        } catch {
-            self.key = key.known(as: address)
-            log.warning("onion.key_file", metadata: ["reason": "\(error)"])
-        }
     }
 
     private func drop(_ link: TorLink, because error: ControlError) async -> OnionLoss {
@@ -218,7 +174,7 @@ package final class OnionPresence {
         service = nil
         socks = nil
         circuits = CircuitBook()
-        progressDeadline.stop()
+        watch.disconnected()
         return await link.close(because: error)
     }
 
@@ -315,14 +271,6 @@ package final class OnionPresence {
         lossWaiter = nil
     }
 
-    // MARK: Watching
-
-    private func take(_ pulse: TorPulse) {
-        counted.take(pulse)
-        // Where the network went away and tor noticed, this is all that it lets show.
-        if !pulse.hasCircuit, selfDial.figures.failuresInARow == 0 { selfDial.callSoon() }
-    }
-
     /// How the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
@@ -341,20 +289,16 @@ package final class OnionPresence {
 
     /// Something is amiss: does what is due, unless what was done last needs more time.
     private func mend(_ loss: OnionLoss) {
-        guard lossWaiter != nil, let step = mending.next(at: EventLoop.monotonicNanoseconds) else { return }
-        lose(.amiss(loss, step))
-    }
-
-    private func noProgress() {
-        progressDeadline.start(after: settings.uploadTime)
-        switch state {
-        case .publishing:
-            mend(.notUploaded(after: settings.uploadTime))
-        case .bootstrapping(let progress, _):
-            // The system's tor is left to find its way.
-            if settings.source.isOwn { mend(.notInNetwork(progress: progress, after: settings.uploadTime)) }
-        case .connecting, .published, .lost, .stopped:
-            break
+        switch loss {
+        case .suspended:
+            counted.suspensions += 1
+            lose(.amiss(loss, .publishAgain))
+        case .unreached where !isCutOff: break
+        case .unreached, .notUploaded, .notInNetwork, .control, .process:
+            guard lossWaiter != nil, let step = mending.next(at: EventLoop.monotonicNanoseconds) else {
+                return
+            }
+            lose(.amiss(loss, step))
         }
     }
 
@@ -368,23 +312,12 @@ package final class OnionPresence {
         guard state != self.state else { return }
         let before = self.state
         self.state = state
-        switch state {
-        case .publishing, .bootstrapping:
-            progressDeadline.start(after: settings.uploadTime)
-        case .published:
-            progressDeadline.stop()
-            if !selfDial.isAble { mending.succeeded() }
-            selfDial.begin()
-            publishedWaiters.finish(true)
-        case .connecting:
-            progressDeadline.stop()
-        case .lost(let loss):
-            progressDeadline.stop()
-            selfDial.pause()
-            if before.word != state.word { counted.losses[loss.word, default: 0] += 1 }
-        case .stopped:
-            publishedWaiters.finish(false)
+        watch.take(state)
+        if case .lost(let loss) = state, before.word != state.word {
+            counted.losses[loss.word, default: 0] += 1
         }
+        if state.isPublished { publishedWaiters.finish(true) }
+        if state == .stopped { publishedWaiters.finish(false) }
         if before.word != state.word { words.tell(state) }
         onChange?(state)
     }
@@ -394,17 +327,15 @@ package final class OnionPresence {
         let serviceID = address?.serviceID
         counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         words.tell(event, isOwn: settings.source.isOwn)
+        watch.take(event)
         switch event {
         case .descriptor(let event) where event.action == .upload: uploadBegun = .now
         case .circuit(let circuit):
-            if circuits.take(circuit, of: serviceID), !selfDial.isCalling { counted.lastClient = now }
-        case .circuitNotEstablished:
-            selfDial.callSoon()
-        case .networkLiveness:
-            selfDial.callSoon()
+            if circuits.take(circuit, of: serviceID), !watch.selfDial.isCalling { counted.lastClient = now }
         case .reloaded:
             if let service, !service.has(form) { lose(.form) }
-        case .bootstrap, .circuitEstablished, .descriptor, .clockSkew, .log, .unused:
+        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .networkLiveness,
+            .clockSkew, .log, .unused:
             break
         }
     }

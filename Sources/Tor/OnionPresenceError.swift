@@ -31,3 +31,17 @@ package enum OnionPresenceError: Error, Equatable, Sendable, CustomStringConvert
         }
     }
 }
+
+extension OnionLoss {
+    /// At the start. A system's tor may come up yet; a tor of our own that was killed is started again, but not one that
+    /// gave up.
+    func mayPassSoon(with source: OnionPresence.Settings.Source) -> Bool {
+        switch (source, self) {
+        case (.running, .control(let failure)): failure.mayPassSoon
+        case (.own, .process(.ended(.signalled, _))): true
+        case (.running, .process), (.own, .control), (.own, .process), (_, .notUploaded), (_, .unreached),
+            (_, .notInNetwork), (_, .suspended):
+            false
+        }
+    }
+}

@@ -11,7 +11,7 @@ import Wire
     @Test func pushesAndAccessTokensGoThroughTor() async throws {
         let network = try await SharedTorNetwork.network()
         let key = OnionKey.generate()
-        let host = try #require(key.address?.description)
+        let host = key.address.description
         let world = try LabWorld(names: [host])
         let gateways = try await network.startTor()
         let service = try await OnionService.publish(

@@ -25,25 +25,24 @@ import Testing
 
     @Test func aKeyPrintsAsItsAddressOnly() throws {
         let key = try #require(OnionKey(seed: [UInt8](repeating: 0x5A, count: 32)))
-        let address = try #require(key.address)
         var dumped = ""
         dump(key, to: &dumped)
         for text in ["\(key)", String(reflecting: key), dumped] {
-            #expect(text.contains(address.description))
+            #expect(text.contains(key.address.description))
             #expect(!text.contains("90, 90") && !text.lowercased().contains("5a5a"))
         }
     }
 
     @Test func anExpandedKeyMustBeClampedAnd64BytesLong() throws {
         let good = try #require(OnionKey(seed: [UInt8](repeating: 1, count: 32))).expandedBytes
-        #expect(OnionKey(expanded: good, address: nil) != nil)
-        #expect(OnionKey(expanded: Array(good.dropLast()), address: nil) == nil)
+        #expect(OnionKey(expanded: good) != nil)
+        #expect(OnionKey(expanded: Array(good.dropLast())) == nil)
         var low = good
         low[0] |= 1
-        #expect(OnionKey(expanded: low, address: nil) == nil)
+        #expect(OnionKey(expanded: low) == nil)
         var high = good
         high[31] |= 128
-        #expect(OnionKey(expanded: high, address: nil) == nil)
+        #expect(OnionKey(expanded: high) == nil)
     }
 
     @Test func theCommandHoldsTheExpandedKeyAndAllPorts() throws {
@@ -93,7 +92,7 @@ import Testing
 
     @Test func anImportedKeyIsKeptWithItsAddress() throws {
         let own = OnionKey.generate()
-        try file.create(try #require(OnionKey(expanded: own.expandedBytes, address: nil)))
+        try file.create(try #require(OnionKey(expanded: own.expandedBytes)))
         #expect(try file.load()?.address == own.address)
         #expect(try file.load()?.expandedBytes == own.expandedBytes)
     }

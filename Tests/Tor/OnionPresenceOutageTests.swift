@@ -148,7 +148,7 @@ private final class Stage {
         settings.selfDial.timeout = .seconds(4)
         settings.selfDial.doors = [
             SelfDialDoor(port: 9999) { stream, unread, _ in
-                await Listening(to: stream, unread).words() == "still here" ? .own : .another
+                SelfDialReply(await Listening(to: stream, unread).words() == "still here" ? .own : .another)
             }
         ]
         change(&settings)

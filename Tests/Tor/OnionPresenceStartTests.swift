@@ -41,6 +41,20 @@ import Testing
         await presence.stop()
     }
 
+    @Test func aNodeThatWaitsForTheSystemsTorStopsWhenItIsTold() async throws {
+        let settings = OnionPresence.Settings(
+            source: .running(control: .unix(path: directory.path + "/none"), ControlCredentials()),
+            key: OnionKeyFile(path: directory.path + "/onion-key"),
+            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+        let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let start = Task { try await presence.start() }
+        try await Task.sleep(for: .milliseconds(50))
+        await presence.stop()
+        // In the end it would throw that there is no tor.
+        try await start.value
+        #expect(presence.state == .stopped)
+    }
+
     @Test func oneThatGivesUpIsTold() async throws {
         let presence = try presence(firstEnd: "exit 1")
         await #expect(throws: OnionPresenceError.tor(.process(.ended(.exited(1), lastWords: "")))) {

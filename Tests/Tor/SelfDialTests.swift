@@ -17,7 +17,8 @@ import Testing
         settings.timeout = .seconds(5)
         settings.needsSocks = true
         settings.doors = [
-            SelfDialDoor(port: 9999) { _, _, _ in answer() }, SelfDialDoor(port: 80) { _, _, _ in answer() },
+            SelfDialDoor(port: 9999) { _, _, _ in SelfDialReply(answer()) },
+            SelfDialDoor(port: 80) { _, _, _ in SelfDialReply(answer()) },
         ]
         return settings
     }
@@ -130,7 +131,7 @@ import Testing
             SelfDialDoor(port: 1) { _, _, _ in
                 isAsked.value = true
                 try? await Task.sleep(for: .milliseconds(50))
-                return .unreached("late")
+                return SelfDialReply(.unreached("late"))
             }
         ]
         let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
@@ -140,6 +141,79 @@ import Testing
         try await wait { !selfDial.isCalling }
         #expect(selfDial.figures == SelfDialFigures())
     }
+
+    @Test func aCircuitThatHangsIsPassedOverForAnother() async throws {
+        let proxy = try FakeSocks { $0 == 1 ? nil : 0 }
+        var settings = settings { .own }
+        settings.timeout = .seconds(2)
+        let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
+        selfDial.begin()
+        try await wait { selfDial.figures.dials > 0 }
+        selfDial.pause()
+        #expect(proxy.requests.prefix(3).map(\.port) == [9999, 9999, 80])
+        #expect(selfDial.figures.failures == 0)
+    }
+
+    // MARK: The line that stands
+
+    /// Calls hours apart, and a line after each that answers as it is told.
+    private func settings(
+        line answer: @escaping @EventLoop () -> SelfDialLine.Answer, _ closed: Changing<Int>
+    )
+        -> SelfDialSettings
+    {
+        var settings = settings { .own }
+        settings.interval = .seconds(3600)
+        settings.lineInterval = .milliseconds(2)
+        settings.doors[0].ask = { _, _, _ in
+            SelfDialReply(.own, line: SelfDialLine(ask: { _ in answer() }, close: { closed.value += 1 }))
+        }
+        return settings
+    }
+
+    /// Together with the one call that it brings about it is enough, where two calls are.
+    @Test func aLineThatFallsSilentIsAFailureAndBringsTheNextCallAtOnce() async throws {
+        let isUp = Changing(true)
+        let asked = Changing(0)
+        let closed = Changing(0)
+        let proxy = try FakeSocks { _ in isUp.value ? 0 : 0xF2 }
+        let selfDial = SelfDial(
+            settings(
+                line: {
+                    asked.value += 1
+                    if asked.value == 5 { isUp.value = false }
+                    return isUp.value ? .answered : .silent
+                }, closed)
+        ) { [address] in .init(socks: proxy.endpoint, address: address) }
+        var unreachable: [Int] = []
+        selfDial.onUnreachable = { calls, _ in
+            unreachable.append(calls)
+            isUp.value = true
+        }
+        var before: Int?
+        selfDial.onSuccess = { before = $0 }
+        selfDial.begin()
+        try await wait { unreachable == [2] }
+        #expect(closed.value == 1)
+        #expect(selfDial.figures.failures == 2)
+        // The door is asked again, as after any failure, and its new line is kept.
+        try await wait { before == 2 && asked.value > 8 }
+        #expect(!selfDial.isFailing && closed.value == 1)
+        selfDial.pause()
+        #expect(closed.value == 2)
+    }
+
+    @Test func aLineThatEndsIsNoFailureButAReasonToCall() async throws {
+        let closed = Changing(0)
+        let proxy = try FakeSocks { _ in 0 }
+        let selfDial = SelfDial(settings(line: { .ended }, closed)) { [address] in
+            .init(socks: proxy.endpoint, address: address)
+        }
+        selfDial.begin()
+        try await wait { selfDial.figures.dials >= 3 }
+        selfDial.pause()
+        #expect(selfDial.figures.failures == 0 && closed.value >= 2)
+    }
 }
 
 @EventLoop
@@ -148,7 +222,7 @@ private final class Changing<Value> {
     init(_ value: Value) { self.value = value }
 }
 
-/// A SOCKS5 proxy with a login that answers each request with the code it is told.
+/// A SOCKS5 proxy with a login that answers each request with the code it is told, if it is.
 @EventLoop
 private final class FakeSocks: StreamHandler {
     struct Request {
@@ -158,13 +232,13 @@ private final class FakeSocks: StreamHandler {
     }
 
     private(set) var requests: [Request] = []
-    private let code: @EventLoop (_ request: Int) -> UInt8
+    private let code: @EventLoop (_ request: Int) -> UInt8?
     private var listener: Listener!
     private var streams: [ObjectIdentifier: (stream: Reactor.Stream, user: String?)] = [:]
 
     var endpoint: Endpoint { listener.endpoint }
 
-    init(code: @escaping @EventLoop (_ request: Int) -> UInt8) throws {
+    init(code: @escaping @EventLoop (_ request: Int) -> UInt8?) throws {
         self.code = code
         listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
             stream.handler = self
@@ -188,7 +262,7 @@ private final class FakeSocks: StreamHandler {
             requests.append(
                 Request(
                     user: streams[id]?.user ?? "", host: String(decoding: host, as: UTF8.self), port: port))
-            stream.write([5, code(requests.count), 0, 1, 0, 0, 0, 0, 0, 0])
+            if let code = code(requests.count) { stream.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }
         }
     }
 

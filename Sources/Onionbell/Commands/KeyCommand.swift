@@ -23,7 +23,7 @@ struct KeyShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (file, key) = try existingKey(config)
-        printLine("\(key.address.map(\.description) ?? "unknown")\n\(file.path)")
+        printLine("\(key.address)\n\(file.path)")
     }
 }
 
@@ -66,7 +66,7 @@ struct KeyImportCommand: AsyncParsableCommand {
             let state = try stoppedNode(settings.stateDirectory)
             let target = OnionKeyFile(path: state.onionKey)
             if let former = try target.load() {
-                let aside = "\(target.path)-\(former.fileName)"
+                let aside = "\(target.path)-\(former.address.serviceID)"
                 guard force else { throw OnionKeyFileError.exists(path: target.path) }
                 guard rename(target.path, aside) == 0 else {
                     throw OnionKeyFileError.system(SystemError("keep the former key as \(aside)"))

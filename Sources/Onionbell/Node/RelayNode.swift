@@ -183,6 +183,7 @@ final class RelayNode {
         let door = PeerDoor(
             settings: settings.peers, dispatcher: dispatcher, circuits: circuits, log: log)
         peerDoor = door
+        ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
             try door.open(on: endpoint)
         }

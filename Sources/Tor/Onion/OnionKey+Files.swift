@@ -17,13 +17,13 @@ extension OnionKey {
     package init?(file bytes: [UInt8]) {
         let key: OnionKey?
         if bytes.starts(with: Self.header) {
-            key = OnionKey(expanded: Array(bytes[Self.header.count...]), address: nil)
+            key = OnionKey(expanded: Array(bytes[Self.header.count...]))
         } else {
             let text = String(decoding: bytes, as: UTF8.self)
             let line = String(text.prefix { !$0.isWhitespace })
             if line.hasPrefix(Self.word) {
                 let expanded = Base64.decode(String(line.dropFirst(Self.word.count)))
-                key = expanded.flatMap { OnionKey(expanded: $0, address: nil) }
+                key = expanded.flatMap { OnionKey(expanded: $0) }
             } else {
                 key = Hex.decode(line).flatMap { OnionKey(seed: $0) } ?? OnionKeyFile.parse(text)
             }

@@ -11,7 +11,7 @@ package struct OnionKey: Sendable {
 
     let secret: Material
 
-    package let address: OnionAddress?
+    package let address: OnionAddress
 
     package static func generate() -> OnionKey { OnionKey(seed: randomBytes(32))! }
 
@@ -22,24 +22,13 @@ package struct OnionKey: Sendable {
         address = OnionAddress(publicKey: publicKey)
     }
 
-    /// - Parameters:
-    ///   - expanded: 64 bytes. `nil` is returned for another length or an unclamped scalar, of which tor would make some
-    ///     other address.
-    ///   - address: what it should be, as a check; `nil`: not known.
-    package init?(expanded: [UInt8], address: OnionAddress?) {
+    /// - Parameter expanded: 64 bytes; `nil` is returned for another length or an unclamped scalar, of which tor would
+    ///   make some other address.
+    package init?(expanded: [UInt8]) {
         guard let publicKey = try? Ed25519.publicKey(expanded: expanded) else { return nil }
         secret = .expanded(expanded)
-        self.address = OnionAddress(publicKey: publicKey)
-        guard address == nil || address == self.address else { return nil }
+        address = OnionAddress(publicKey: publicKey)
     }
-
-    private init(_ secret: Material, _ address: OnionAddress) {
-        self.secret = secret
-        self.address = address
-    }
-
-    /// The same key, when tor has told its address.
-    func known(as address: OnionAddress) -> OnionKey { OnionKey(secret, address) }
 
     /// The 64 bytes that ADD_ONION takes.
     var expandedBytes: [UInt8] {
@@ -50,13 +39,8 @@ package struct OnionKey: Sendable {
     }
 }
 
-extension OnionKey {
-    /// For the name of a file.
-    package var fileName: String { address?.serviceID ?? "unknown" }
-}
-
 extension OnionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<key of \(address?.description ?? "an unknown address")>" }
+    package var description: String { "<key of \(address)>" }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,7 +6,7 @@ import Reactor
 ///
 ///     onionbell-onion-key 1
 ///     seed <64 hex digits>                (or: expanded <128 hex digits>)
-///     address <56 characters>.onion       (left out while the address of an expanded key is not known)
+///     address <56 characters>.onion       (a check)
 ///
 /// Written whole under another name, synced, and only then given its name: whenever the machine stops, the file is
 /// either not there or right.
@@ -62,52 +62,28 @@ package struct OnionKeyFile: Sendable {
         }
     }
 
-    /// Writes the address of an imported key into its file, once tor has told it.
-    package func add(_ address: OnionAddress, to key: OnionKey) throws(OnionKeyFileError) -> OnionKey {
-        let known = key.known(as: address)
-        do {
-            try PrivateFile.write(Self.text(of: known), to: path, replacing: true)
-            return known
-        } catch {
-            throw .system(error)
-        }
-    }
-
     private static func text(of key: OnionKey) -> String {
-        var lines = [header]
-        switch key.secret {
-        case .seed(let bytes): lines.append("seed \(Hex.encode(bytes))")
-        case .expanded(let bytes): lines.append("expanded \(Hex.encode(bytes))")
-        }
-        if let address = key.address { lines.append("address \(address)") }
-        return lines.joined(separator: "\n") + "\n"
+        let secret =
+            switch key.secret {
+            case .seed(let bytes): "seed \(Hex.encode(bytes))"
+            case .expanded(let bytes): "expanded \(Hex.encode(bytes))"
+            }
+        return "\(header)\n\(secret)\naddress \(key.address)\n"
     }
 
     static func parse(_ text: String) -> OnionKey? {
         let lines = text.split(separator: "\n")
-        guard (2...3).contains(lines.count), lines[0] == header else { return nil }
+        guard lines.count == 3, lines[0] == header else { return nil }
         let secret = lines[1].split(separator: " ", omittingEmptySubsequences: false)
         guard secret.count == 2, let bytes = Hex.decode(String(secret[1])) else { return nil }
-        var address: OnionAddress?
-        if lines.count == 3 {
-            guard lines[2].hasPrefix("address "), let known = OnionAddress(String(lines[2].dropFirst(8)))
-            else {
-                return nil
+        let key: OnionKey? =
+            switch secret[0] {
+            case "seed": OnionKey(seed: bytes)
+            case "expanded": OnionKey(expanded: bytes)
+            default: nil
             }
-            address = known
-        }
-        switch secret[0] {
-        case "seed":
-            // The written address is a check: a changed digit would give another key that looks as good.
-            guard let key = OnionKey(seed: bytes), address == nil || key.address == address else {
-                return nil
-            }
-            return key
-        case "expanded":
-            return OnionKey(expanded: bytes, address: address)
-        default:
-            return nil
-        }
+        // A changed digit would give another key that looks as good.
+        return key.flatMap { lines[2] == "address \($0.address)" ? $0 : nil }
     }
 }
 

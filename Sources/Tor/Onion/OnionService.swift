@@ -7,8 +7,6 @@ import Reactor
 @EventLoop
 package final class OnionService {
     package private(set) var publication: Publication
-    /// The key as given, with the address that tor told if it had none.
-    package let key: OnionKey
     package let address: OnionAddress
     package var state: OnionState { publication.state }
     package var onChange: (@EventLoop (OnionState) -> Void)?
@@ -43,22 +41,19 @@ package final class OnionService {
         // A private service is closed to our own tor too, unless it has a key like any other client.
         let own = form.clients == nil ? nil : ClientSecret.generate()
         let command = form.command(key: key, ports: ports, own: own?.publicKey)
-        let address: OnionAddress
         if let directory = form.directory {
-            address = try await configure(
+            try await configure(
                 ServiceDirectory(path: directory), command, key, form.authorized(own?.publicKey), connection)
         } else {
-            address = try await add(command, key, connection)
+            try await add(command, key.address, connection)
         }
-        if let own { try await connection.send(own.command(for: address)) }
-        return OnionService(key, address, form, bootstrap, connection)
+        if let own { try await connection.send(own.command(for: key.address)) }
+        return OnionService(key.address, form, bootstrap, connection)
     }
 
     private init(
-        _ key: OnionKey, _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap,
-        _ connection: ControlConnection
+        _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap, _ connection: ControlConnection
     ) {
-        self.key = key.address == nil ? key.known(as: address) : key
         self.address = address
         self.form = form
         self.connection = connection
@@ -74,24 +69,22 @@ package final class OnionService {
     private static func configure(
         _ directory: ServiceDirectory, _ command: ControlCommand, _ key: OnionKey, _ clients: [ClientKey],
         _ connection: ControlConnection
-    ) async throws(ControlError) -> OnionAddress {
+    ) async throws(ControlError) {
         do { try directory.fill(key: key, clients: clients) } catch { throw .serviceDirectory(error) }
         try await connection.send(command)
         let told: OnionAddress?
         do { told = try directory.address() } catch { throw .serviceDirectory(error) }
-        guard let told, key.address == nil || key.address == told else { throw .otherAddress }
-        return told
+        guard told == key.address else { throw .otherAddress }
     }
 
     private static func add(
-        _ command: ControlCommand, _ key: OnionKey, _ connection: ControlConnection
-    ) async throws(ControlError) -> OnionAddress {
+        _ command: ControlCommand, _ address: OnionAddress, _ connection: ControlConnection
+    ) async throws(ControlError) {
         let told: OnionAddress
         do {
             told = try await connection.ask(command, Self.serviceID)
         } catch .refused(.onionAddressCollision) {
             // One that was left detached can be taken back; another connection's can't.
-            guard let address = key.address else { throw .refused(.onionAddressCollision) }
             do {
                 try await connection.send(.removeOnion(address))
             } catch .refused {
@@ -99,11 +92,10 @@ package final class OnionService {
             }
             told = try await connection.ask(command, Self.serviceID)
         }
-        guard key.address == nil || key.address == told else {
+        guard told == address else {
             try await connection.send(.removeOnion(told))
             throw .otherAddress
         }
-        return told
     }
 
     private static func serviceID(_ reply: ControlReply) throws(ControlSyntaxError) -> OnionAddress {

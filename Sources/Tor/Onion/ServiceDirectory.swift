@@ -11,14 +11,12 @@ import Reactor
 struct ServiceDirectory {
     let path: String
 
-    private static let header = Array("== ed25519v1-secret: type0 ==\0\0\0".utf8)
-
     private var keyFile: String { path + "/hs_ed25519_secret_key" }
     private var clientsDirectory: String { path + "/authorized_clients" }
 
     func fill(key: OnionKey, clients: [ClientKey]) throws(SystemError) {
         try PrivateFile.makeDirectory(path)
-        let bytes = Self.header + key.expandedBytes
+        let bytes = key.torsFile
         if (try? PrivateFile.read(keyFile, limit: bytes.count)) != bytes {
             // Tor ends at once when it finds the public key of another one beside the secret key.
             try remove(path + "/hs_ed25519_public_key")

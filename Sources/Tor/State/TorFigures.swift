@@ -64,6 +64,12 @@ package struct TorFigures: Equatable, Sendable {
         isNetworkLive = pulse.isNetworkLive
     }
 
+    mutating func take(_ circuits: CircuitBook) {
+        introductionPoints = circuits.introductionPoints
+        clientCircuits = circuits.clients
+        self.circuits = circuits.circuits
+    }
+
     private mutating func take(_ action: DescriptorEvent.Action, at now: Int64) {
         switch action {
         case .upload: uploadsBegun += 1

@@ -20,10 +20,6 @@ struct InviteCommand: AsyncParsableCommand {
     func run() async throws {
         try invitations.use { invitations, directory in
             let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).loadOrCreate()
-            guard let address = key.address else {
-                throw NodeError.unavailable(
-                    "the address of an imported key is not known yet: start the node once, and invite then")
-            }
             let secret = try invitations.invite(name)
             printText(
                 """
@@ -32,12 +28,12 @@ struct InviteCommand: AsyncParsableCommand {
                 A file whose name ends in .auth_private, in the directory of ClientOnionAuthDir in torrc (then reload
                 tor), with the line:
 
-                \(secret.line(for: address))
+                \(secret.line(for: key.address))
 
                 Or a command on tor's control port, in force until that tor ends (add Flags=Permanent to have it kept
                 in ClientOnionAuthDir):
 
-                \(secret.commandLine(for: address))
+                \(secret.commandLine(for: key.address))
 
                 """)
         }

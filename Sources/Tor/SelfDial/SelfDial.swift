@@ -4,8 +4,9 @@ import Reactor
 /// Calls the node's own onion address through tor now and then: nothing else tells that it can be reached, for tor has
 /// no word for being cut off.
 ///
-/// Each call takes another SOCKS user name, so a circuit of its own, and one more if the first try fails: a circuit may
-/// hang for two minutes where the next one does not.
+/// Each call takes another SOCKS user name, so a circuit of its own, and one more if the first try fails or takes long: a
+/// circuit may hang for two minutes where the next one does not. The connection of a call that came through is kept and
+/// asked every few seconds, which costs next to nothing: when it falls silent, the next call is made at once.
 @EventLoop
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
@@ -25,18 +26,23 @@ final class SelfDial {
     var onStranger: @EventLoop () -> Void = {}
 
     private let settings: SelfDialSettings
+    /// Of the last call that came through.
+    private var line: SelfDialLine?
+    private var lineTimer: Timer!
     private let route: @EventLoop () async -> SelfDialRoute?
     private var timer: Timer!
     private var isActive = false
     private var hasSocks = true
     /// A call says nothing of a service that was published after its begin.
     private var round = 0
+    private var lastCall = ContinuousClock.now
 
     /// - Parameter route: asked before each call; `nil`: none can be made.
     init(_ settings: SelfDialSettings, route: @escaping @EventLoop () async -> SelfDialRoute?) {
         self.settings = settings
         self.route = route
         timer = Timer { [unowned self] in Task { await call() } }
+        lineTimer = Timer { [unowned self] in Task { await askLine() } }
     }
 
     /// The service is published.
@@ -51,57 +57,108 @@ final class SelfDial {
         isActive = false
         round += 1
         timer.stop()
+        keep(nil)
     }
 
     /// Something hints that the service is cut off.
     func callSoon() {
-        if isActive, !isCalling { timer.start(after: .zero) }
+        callSoon(after: .zero)
     }
+
+    private func callSoon(after pause: Duration) {
+        if isActive, !isCalling { timer.start(after: pause) }
+    }
+
+    // MARK: Calls
 
     private func call() async {
         guard isActive, !isCalling else { return }
         isCalling = true
-        let begun = ContinuousClock.now
+        lastCall = .now
+        let begun = lastCall
         let round = round
         let route = await route()
         hasSocks = route != nil
-        var answer = SelfDialAnswer.unreached("tor takes no SOCKS connections")
-        if let route { answer = await answers(by: route) }
+        var reply = SelfDialReply(.unreached("tor takes no SOCKS connections"))
+        if let route { reply = await answers(by: route) }
         isCalling = false
-        if round == self.round, hasSocks || settings.needsSocks { take(answer, after: .now - begun) }
-        guard isActive else { return }
+        if round == self.round, hasSocks || settings.needsSocks { take(reply.answer, after: .now - begun) }
+        guard isActive, round == self.round else {
+            reply.line?.close()
+            if isActive { timer.start(after: min(settings.firstPause, settings.interval)) }
+            return
+        }
+        if reply.answer == .own { keep(reply.line) }
         let isWell = figures.failuresInARow == 0
-        let wait = isWell ? settings.interval : min(settings.retryPause, settings.interval)
-        // Not by the clock: nobody shall learn from the rhythm which calls are ours.
-        timer.start(after: wait * Double.random(in: 0.8...1.2))
+        timer.start(after: unsteady(isWell ? settings.interval : min(settings.retryPause, settings.interval)))
     }
 
-    /// The worst answer of all doors.
-    private func answers(by route: SelfDialRoute) async -> SelfDialAnswer {
+    /// Not by the clock: nobody shall learn from the rhythm which calls are ours.
+    private func unsteady(_ time: Duration) -> Duration { time * Double.random(in: 0.8...1.2) }
+
+    /// The worst answer of all doors, and the line to one of them.
+    private func answers(by route: SelfDialRoute) async -> SelfDialReply {
+        var line: SelfDialLine?
         for door in settings.doors {
-            var answer = SelfDialAnswer.unreached("")
-            for _ in 0..<2 {
-                answer = await self.answer(of: door, by: route)
-                if case .unreached = answer { continue }
+            var reply = SelfDialReply(.unreached(""))
+            for patience in [settings.timeout / 4, settings.timeout] {
+                reply = await self.reply(of: door, by: route, within: patience)
+                if case .unreached = reply.answer { continue }
                 break
             }
-            guard answer == .own else { return answer }
+            guard reply.answer == .own else {
+                line?.close()
+                return reply
+            }
+            if line == nil { line = reply.line } else { reply.line?.close() }
         }
-        return .own
+        return SelfDialReply(.own, line: line)
     }
 
-    private func answer(of door: SelfDialDoor, by route: SelfDialRoute) async -> SelfDialAnswer {
+    /// - Parameter patience: for tor to make the connection.
+    private func reply(
+        of door: SelfDialDoor, by route: SelfDialRoute, within patience: Duration
+    ) async -> SelfDialReply {
         let socks = SOCKS5Route(
             proxy: route.socks, host: route.address.description, port: door.port,
             credentials: SOCKS5Credentials(user: Hex.encode(randomBytes(8)), password: "x"))
         do {
-            let (stream, unread) = try await Stream.connect(through: socks, deadline: settings.timeout)
-            defer { stream.close() }
-            return await door.ask(stream, unread, settings.timeout)
+            let (stream, unread) = try await Stream.connect(through: socks, deadline: patience)
+            let reply = await door.ask(stream, unread, settings.timeout)
+            if reply.line == nil { stream.close() }
+            return reply
         } catch {
-            return .unreached("port \(door.port): \(error)")
+            return SelfDialReply(.unreached("port \(door.port): \(error)"))
         }
     }
+
+    // MARK: The line that stands
+
+    private func keep(_ line: SelfDialLine?) {
+        self.line?.close()
+        self.line = line
+        if line == nil { lineTimer.stop() } else { lineTimer.start(after: unsteady(settings.lineInterval)) }
+    }
+
+    private func askLine() async {
+        guard let line else { return }
+        let answer = await line.ask(within: settings.lineTimeout)
+        guard line === self.line else { return }
+        switch answer {
+        case .answered:
+            lineTimer.start(after: unsteady(settings.lineInterval))
+        case .silent:
+            keep(nil)
+            take(.unreached("no answer on a standing connection"), after: settings.lineTimeout)
+            callSoon()
+        case .ended:
+            // As circuits do now and then; if each did, this would go on and on.
+            keep(nil)
+            callSoon(after: max(.zero, lastCall + settings.retryPause - .now))
+        }
+    }
+
+    // MARK: Counting
 
     private func take(_ answer: SelfDialAnswer, after duration: Duration) {
         figures.dials += 1
@@ -134,63 +191,4 @@ final class SelfDial {
         figures.failuresInARow += 1
         onFailure(words)
     }
-}
-
-/// What became of a call to the own address.
-package enum SelfDialAnswer: Equatable, Sendable {
-    /// The node's own door answered.
-    case own
-    /// A door answered, of another node under the same address.
-    case another
-    /// Tor made no connection; why.
-    case unreached(String)
-    /// Tor made one, and the door did not do its part; why.
-    case unanswered(String)
-
-    /// `nil` if all is well.
-    var words: String? {
-        switch self {
-        case .own: nil
-        case .another: "another node answers under this address"
-        case .unreached(let words), .unanswered(let words): words
-        }
-    }
-}
-
-/// A port of the onion address that is called, and what is said there.
-package struct SelfDialDoor: Sendable {
-    package var port: UInt16
-    /// Talks over a new stream (reading paused; these bytes came already) until the deadline. The caller closes it.
-    package var ask: @EventLoop @Sendable (Stream, [UInt8], Duration) async -> SelfDialAnswer
-
-    package init(
-        port: UInt16, ask: @escaping @EventLoop @Sendable (Stream, [UInt8], Duration) async -> SelfDialAnswer
-    ) {
-        self.port = port
-        self.ask = ask
-    }
-}
-
-package struct SelfDialSettings: Sendable {
-    /// Between calls; zero: none are made.
-    package var interval = Duration.seconds(300)
-    /// After a call that failed.
-    package var retryPause = Duration.seconds(30)
-    /// After the service was published: not every directory has it yet.
-    package var firstPause = Duration.seconds(10)
-    /// For tor to make one connection, and for the door to answer on it.
-    package var timeout = Duration.seconds(30)
-    /// So many in a row that fail mean that nobody can reach the service.
-    package var failures = 2
-    package var doors: [SelfDialDoor] = []
-    /// Whether a tor without a SOCKS port is a fault. The system's may have none.
-    var needsSocks = false
-
-    package init() {}
-}
-
-/// How the own address is called.
-struct SelfDialRoute: Equatable, Sendable {
-    var socks: Endpoint
-    var address: OnionAddress
 }

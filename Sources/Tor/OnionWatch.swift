@@ -1,0 +1,110 @@
+import Logging
+import Reactor
+
+/// Finds out what is amiss with a service that tor has: asks tor how it is, calls the own address, and gives tor a time
+/// for each step of its way.
+@EventLoop
+final class OnionWatch {
+    /// `nil`: there is no tor to be asked.
+    var connection: @EventLoop () -> ControlConnection? = { nil }
+    /// See ``SelfDial``.
+    var route: @EventLoop () async -> SelfDialRoute? = { nil }
+    var onPulse: @EventLoop (TorPulse) -> Void = { _ in }
+    /// Something must be done about it. Told again for as long as it lasts.
+    var onAmiss: @EventLoop (OnionLoss) -> Void = { _ in }
+    /// Clients can reach the service, as far as can be known.
+    var onWell: @EventLoop () -> Void = {}
+    private(set) var selfDial: SelfDial!
+
+    private let settings: OnionPresence.Settings
+    private let words: PresenceWords
+    private let heartbeat: Heartbeat
+    private var progressDeadline: Timer!
+    private var state = OnionState.connecting
+
+    init(_ settings: OnionPresence.Settings, words: PresenceWords, log: Logger) {
+        self.settings = settings
+        self.words = words
+        heartbeat = Heartbeat(settings, log: log)
+        progressDeadline = Timer { [unowned self] in noProgress() }
+        heartbeat.connection = { [unowned self] in connection() }
+        heartbeat.onPulse = { [unowned self] pulse in take(pulse) }
+        heartbeat.onSuspension = { [unowned self] time in onAmiss(.suspended(for: time)) }
+        selfDial = makeSelfDial()
+    }
+
+    private func makeSelfDial() -> SelfDial {
+        var selfDialSettings = settings.selfDial
+        selfDialSettings.needsSocks = settings.source.isOwn
+        let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.route() }
+        selfDial.onSuccess = { [unowned self] failures in
+            onWell()
+            if failures > 0 { words.answersAgain(after: failures) }
+        }
+        selfDial.onFailure = { [words] in words.callFailed($0) }
+        selfDial.onUnreachable = { [unowned self] calls, reason in
+            onAmiss(.unreached(calls: calls, reason))
+        }
+        selfDial.onStranger = { [words] in words.keyIsInUseElsewhere() }
+        return selfDial
+    }
+
+    func start() { heartbeat.start() }
+
+    func stop() {
+        progressDeadline.stop()
+        heartbeat.stop()
+        selfDial.pause()
+    }
+
+    /// Tor has nothing to do any more.
+    func disconnected() { progressDeadline.stop() }
+
+    /// The service has come into another state.
+    func take(_ state: OnionState) {
+        self.state = state
+        switch state {
+        case .publishing, .bootstrapping:
+            progressDeadline.start(after: settings.uploadTime)
+        case .published:
+            progressDeadline.stop()
+            if !selfDial.isAble { onWell() }
+            selfDial.begin()
+        case .connecting:
+            progressDeadline.stop()
+        case .lost:
+            progressDeadline.stop()
+            selfDial.pause()
+        case .stopped: break
+        }
+    }
+
+    func take(_ event: ControlEvent) {
+        switch event {
+        case .circuitNotEstablished, .networkLiveness: selfDial.callSoon()
+        case .bootstrap, .circuitEstablished, .descriptor, .circuit, .clockSkew, .reloaded, .log, .unused:
+            break
+        }
+    }
+
+    private func take(_ pulse: TorPulse) {
+        onPulse(pulse)
+        // Where the network went away and tor noticed, this is all that it lets show.
+        if !pulse.hasCircuit, selfDial.figures.failuresInARow == 0 { selfDial.callSoon() }
+    }
+
+    private func noProgress() {
+        progressDeadline.start(after: settings.uploadTime)
+        switch state {
+        case .publishing:
+            onAmiss(.notUploaded(after: settings.uploadTime))
+        case .bootstrapping(let progress, _):
+            // The system's tor is left to find its way.
+            if settings.source.isOwn {
+                onAmiss(.notInNetwork(progress: progress, after: settings.uploadTime))
+            }
+        case .connecting, .published, .lost, .stopped:
+            break
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Reactor
+
+/// What became of a call to the own address.
+package enum SelfDialAnswer: Equatable, Sendable {
+    /// The node's own door answered.
+    case own
+    /// A door answered, of another node under the same address.
+    case another
+    /// Tor made no connection; why.
+    case unreached(String)
+    /// Tor made one, and the door did not do its part; why.
+    case unanswered(String)
+
+    /// `nil` if all is well.
+    var words: String? {
+        switch self {
+        case .own: nil
+        case .another: "another node answers under this address"
+        case .unreached(let words), .unanswered(let words): words
+        }
+    }
+}
+
+/// What a door answered, and the connection, if it is of further use.
+package struct SelfDialReply: Sendable {
+    package var answer: SelfDialAnswer
+    package var line: SelfDialLine?
+
+    package init(_ answer: SelfDialAnswer, line: SelfDialLine? = nil) {
+        self.answer = answer
+        self.line = line
+    }
+}
+
+/// A connection to a door of our own that stays open after the call.
+@EventLoop
+package final class SelfDialLine {
+    package enum Answer: Equatable, Sendable {
+        case answered
+        /// Not in time.
+        case silent
+        /// There is no connection any more.
+        case ended
+    }
+
+    private let question: @EventLoop (Duration) async -> Answer
+    private let end: @EventLoop () -> Void
+
+    package init(
+        ask: @escaping @EventLoop (Duration) async -> Answer, close: @escaping @EventLoop () -> Void
+    ) {
+        question = ask
+        end = close
+    }
+
+    /// Asks the door once more.
+    package func ask(within limit: Duration) async -> Answer { await question(limit) }
+    package func close() { end() }
+}
+
+/// A port of the onion address that is called, and what is said there.
+package struct SelfDialDoor: Sendable {
+    package var port: UInt16
+    /// Talks over a new stream (reading paused; these bytes came already) until the deadline. The caller closes it unless
+    /// it became a line.
+    package var ask: @EventLoop @Sendable (Stream, [UInt8], Duration) async -> SelfDialReply
+
+    package init(
+        port: UInt16, ask: @escaping @EventLoop @Sendable (Stream, [UInt8], Duration) async -> SelfDialReply
+    ) {
+        self.port = port
+        self.ask = ask
+    }
+}
+
+package struct SelfDialSettings: Sendable {
+    /// Between calls; zero: none are made.
+    package var interval = Duration.seconds(300)
+    /// After a call that failed.
+    package var retryPause = Duration.seconds(30)
+    /// After the service was published: not every directory has it yet.
+    package var firstPause = Duration.seconds(10)
+    /// For tor to make one connection, and for the door to answer on it. The first try of a call has a quarter of it.
+    package var timeout = Duration.seconds(30)
+    /// Between questions on a connection that stands, and for the answer to one. With the time of one call they are how
+    /// long a cut network may go unnoticed: less than a minute.
+    package var lineInterval = Duration.seconds(10)
+    package var lineTimeout = Duration.seconds(10)
+    /// So many in a row that fail mean that nobody can reach the service. A line that fell silent counts as one.
+    package var failures = 2
+    package var doors: [SelfDialDoor] = []
+    /// Whether a tor without a SOCKS port is a fault. The system's may have none.
+    var needsSocks = false
+
+    package init() {}
+}
+
+/// How the own address is called.
+struct SelfDialRoute: Equatable, Sendable {
+    var socks: Endpoint
+    var address: OnionAddress
+}
