@@ -75,7 +75,7 @@ import Testing
         let text = String(repeating: "x", count: 96)
         var decoder = ControlDecoder(lineLimit: 100)
         #expect(try decoder.messages(from: Array("250 \(text)\r\n".utf8)) == [reply(250, text)])
-        for longer in ["250 \(text)xx", "250 \(text)x\r\n"] {
+        for longer in ["250 \(text)xx", "250 \(text)xx\n", "250 \(text)x\r\n"] {
             var decoder = ControlDecoder(lineLimit: 100)
             #expect(throws: ControlSyntaxError.lineTooLong(limit: 100)) {
                 try decoder.messages(from: Array(longer.utf8))

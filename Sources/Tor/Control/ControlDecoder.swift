@@ -54,17 +54,21 @@ package struct ControlDecoder {
     private mutating func nextLine() throws(ControlSyntaxError) -> ArraySlice<UInt8>? {
         guard let end = unread[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = unread.count
-            // One byte more than the limit may be the carriage return.
-            guard unread.count - start <= lineLimit + 1 else { throw .lineTooLong(limit: lineLimit) }
+            try checkLength(to: searched)
             return nil
         }
+        try checkLength(to: end)
         guard end > start, unread[end - 1] == UInt8(ascii: "\r") else { throw .bareLineFeed }
-        guard end - 1 - start <= lineLimit else { throw .lineTooLong(limit: lineLimit) }
         defer {
             start = end + 1
             searched = start
         }
         return unread[start..<end - 1]
+    }
+
+    /// One byte more than the limit may be the carriage return.
+    private func checkLength(to end: Int) throws(ControlSyntaxError) {
+        guard end - start <= lineLimit + 1 else { throw .lineTooLong(limit: lineLimit) }
     }
 
     /// Adds one line; gives the message when that line ends it.
