@@ -74,7 +74,10 @@ extension ControlError: CustomStringConvertible {
         }
     }
     private static func advice(on error: SystemError) -> String {
-        error.code == EACCES
-            ? "; let the node's user into tor's group (Debian: adduser onionbell debian-tor)" : ""
+        switch error.code {
+        case EACCES: "; let the node's user into tor's group (Debian: adduser onionbell debian-tor)"
+        case ECONNREFUSED, ENOENT: "; is tor running, and has it a control port there?"
+        default: ""
+        }
     }
 }
