@@ -13,6 +13,8 @@ final class LoopbackStage {
     private(set) var node: LabNode!
 
     private let door: String
+    /// Where peers come in.
+    var peers: Endpoint { .unix(path: door) }
 
     /// - Parameters:
     ///   - state: the state directory; `nil`: the world's.
@@ -45,7 +47,7 @@ final class LoopbackStage {
     }
 
     func dial() async throws -> BisqPeer {
-        try await BisqPeer.dial(.direct(.unix(path: door)), deadline: .seconds(10))
+        try await BisqPeer.dial(.direct(peers), deadline: .seconds(10))
     }
 
     func signal(_ number: Int32) throws { kill(try #require(node.processID), number) }
