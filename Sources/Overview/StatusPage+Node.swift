@@ -77,8 +77,21 @@ extension StatusPage {
 extension WordCounts {
     /// `3 process, 1 suspended`.
     var inWords: String {
-        sorted.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
+        words.joined(separator: ", ")
     }
+
+    /// The same in lines of at most so many characters; none if nothing was counted.
+    func inLines(upTo width: Int) -> [String] {
+        words.reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + word.count + 2 <= width {
+                lines[lines.count - 1] = last + ", " + word
+            } else {
+                lines.append(word)
+            }
+        }
+    }
+
+    private var words: [String] { sorted.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" } }
 }
 
 extension Report {

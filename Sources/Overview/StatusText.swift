@@ -105,6 +105,9 @@ package struct StatusText {
                 )
             })
         line("\(report.peers.open) peers, \(report.http.open) HTTP clients", in: "Connected")
+        for (index, words) in report.limitsHit.inLines(upTo: 60).enumerated() {
+            line(words, in: index == 0 ? "Limits hit" : "")
+        }
     }
 
     private mutating func addLatency() {

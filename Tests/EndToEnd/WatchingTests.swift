@@ -62,6 +62,42 @@ import Testing
         await stage.close()
     }
 
+    @Test func hitsOfLimitsAreCountedShownAndExplained() async throws {
+        let stage = try LoopbackStage { text in
+            let apps = "apps: [bisq-remote-ios]"
+            // The world's directory is the configuration's, to which paths are relative.
+            let place = "listen: [\"127.0.0.1:0\"]"
+            return text.replacing("peers: {", with: "peers: {connections: 1, ") + """
+
+                doors:
+                  gorush: {\(place), \(apps)}
+                  web_push: {\(place)}
+                  bitwarden: {\(place), \(apps)}
+                  status: {\(place), stream: ["127.0.0.1:0"], \(apps)}
+                """
+        }
+        try await stage.start()
+        let peer = try await stage.dial()
+        _ = try await peer.ping()
+        let second = try await stage.dial()
+        #expect(await second.whenClosed() == .closedByNode(.tooManyConnections))
+
+        let metrics = try ask("/metrics", of: stage).body
+        #expect(metrics.contains("\nonionbell_limits_hit_total{limit=\"peer_connections\"} 1\n"))
+        #expect(try ask("/", of: stage).body.contains("1 peer_connections"))
+        #expect(try status(stage).output.contains("\nLimits hit       1 peer_connections\n"))
+
+        let article = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Sources/Onionbell/Onionbell.docc/Metrics.md"), encoding: .utf8)
+        let told = article.split(separator: "## Limits\n").last.map(String.init) ?? ""
+        #expect(
+            Set(metrics.matches(of: /limits_hit_total\{limit="(\w+)"/).map { String($0.output.1) })
+                == Set(told.matches(of: /\n- `(\w+)`/).map { String($0.output.1) }))
+        peer.close()
+        await stage.close()
+    }
+
     @Test func onlyWhatIsServedIsAnswered() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

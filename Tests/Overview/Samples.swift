@@ -108,7 +108,7 @@ enum Sample {
         report.http.accepted = 17_800
         report.httpRequests = 17_900
         report.httpAnswers = [200: 17_400, 400: 480, 429: 20]
-        report.limitsHit = words(["peer_frames": 2])
+        report.limitsHit = words(["peer_frame_rate": 2, "peer_connections": 0])
         report.history = history
         report.checks =
             [Check(name: "onion", level: .ok, state: report.onion.sentence)] + report.deliveryChecks

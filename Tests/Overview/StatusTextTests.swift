@@ -16,6 +16,7 @@ import Testing
         #expect(
             text.contains("\nbisq-remote-ios           open        2      48211        2    39    14 s\n"))
         #expect(text.contains("\npeer    31000        31     7      104\n"))
+        #expect(text.contains("\nLimits hit       2 peer_frame_rate\n"))
     }
 
     @Test func coloursAreSetAndTakenBack() {

@@ -23,6 +23,8 @@ package final class HTTPServer {
 
     package struct Counters: Equatable, Sendable {
         package var connections = 0
+        /// One too many, and closed at once.
+        package var refusedConnections = 0
         package var requests = 0
         package var answers: [Int: Int] = [:]
     }
@@ -75,7 +77,10 @@ package final class HTTPServer {
     package var openConnections: Int { connections.count }
 
     private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {
-        guard connections.count < settings.connections else { return stream.close() }
+        guard connections.count < settings.connections else {
+            counters.refusedConnections += 1
+            return stream.close()
+        }
         counters.connections += 1
         let tls = certificate.map { TLSSession(serving: $0.context) }
         let connection = HTTPConnection(stream, tls, server: self)

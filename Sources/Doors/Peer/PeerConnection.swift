@@ -55,6 +55,7 @@ final class PeerConnection: StreamHandler {
     private func submit(_ request: MobileNotificationRequest) {
         door.counters.requests += 1
         unanswered += 1
+        if unanswered == door.settings.unanswered { door.counters.heldBack += 1 }
         var isAnswered = false
         // Kept until the end of the notification: the uid, not the request with its message and token.
         let uid = request.uid

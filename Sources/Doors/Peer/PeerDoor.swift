@@ -27,7 +27,11 @@ package final class PeerDoor {
         package var connections = 0
         package var frames = 0
         package var requests = 0
+        /// Times that a peer was read no further because so many of its requests were not answered yet.
+        package var heldBack = 0
         package var closed: [PeerClose: Int] = [:]
+
+        package init() {}
     }
 
     package internal(set) var counters = Counters()

@@ -112,7 +112,10 @@ final class StatusConnection: StreamHandler {
         }
         let timer = pause ?? Timer { [unowned self] in answerNext() }
         pause = timer
-        if !timer.isRunning { timer.start(after: .nanoseconds(delay)) }
+        if !timer.isRunning {
+            door.slowed += 1
+            timer.start(after: .nanoseconds(delay))
+        }
         return false
     }
 

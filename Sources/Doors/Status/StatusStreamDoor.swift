@@ -47,9 +47,16 @@ package final class StatusStreamDoor {
     }
 
     package var openConnections: Int { connections.count }
+    /// Connections that were one too many.
+    package private(set) var refusedConnections = 0
+    /// Messages that had to wait for their share.
+    package internal(set) var slowed = 0
 
     private func accept(_ stream: Stream, _ circuits: Circuits) {
-        guard connections.count < settings.connections else { return stream.close() }
+        guard connections.count < settings.connections else {
+            refusedConnections += 1
+            return stream.close()
+        }
         let connection = StatusConnection(stream, by: circuits, door: self)
         connections[ObjectIdentifier(connection)] = connection
     }

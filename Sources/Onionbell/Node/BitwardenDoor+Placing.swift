@@ -23,8 +23,6 @@ extension DoorListeners.PlacedDoor {
         } catch {
             throw .unavailable("the door for Bitwarden servers: \(error)")
         }
-        let limits = settings.place.limits
-        self.init(
-            door: LimitedDoor(door, limits: limits), places: settings.place.listen, body: limits.body)
+        self.init(door, named: "bitwarden", settings.place)
     }
 }

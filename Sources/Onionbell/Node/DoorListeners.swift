@@ -14,12 +14,16 @@ final class DoorListeners {
         let places: [DoorPlace]
         /// Bytes of the largest body that it takes.
         let body: Int
+        /// Where it has limits of its own: its name, and what counts their hits.
+        var limited: (name: String, door: LimitedDoor)?
     }
 
     private let settings: Settings
     /// By which clients come to the places on the onion address.
     private let circuits: Circuits
     private(set) var servers: [HTTPServer] = []
+    /// Those with limits of their own, by name.
+    private(set) var limited: [(name: String, door: LimitedDoor)] = []
     private let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles
@@ -69,6 +73,7 @@ final class DoorListeners {
     ///
     /// - Returns: The virtual ports that lead to them, in the order of their numbers.
     func open(_ doors: [PlacedDoor]) throws(NodeError) -> [VirtualPort] {
+        limited += doors.compactMap(\.limited)
         var doorsAt: [DoorPlace: [Int]] = [:]
         for (index, door) in doors.enumerated() {
             for place in door.places { doorsAt[place, default: []].append(index) }
@@ -122,9 +127,9 @@ final class DoorListeners {
 extension DoorListeners.PlacedDoor {
     /// One with the settings that every door for other senders than Bisq's has.
     @EventLoop
-    init(_ door: any HTTPDoor, _ settings: Settings.Door) {
+    init(_ door: any HTTPDoor, named name: String, _ settings: Settings.Door) {
+        let limited = LimitedDoor(door, limits: settings.limits)
         self.init(
-            door: LimitedDoor(door, limits: settings.limits), places: settings.listen,
-            body: settings.limits.body)
+            door: limited, places: settings.listen, body: settings.limits.body, limited: (name, limited))
     }
 }

@@ -110,14 +110,39 @@ extension RelayNode {
             report.httpRequests += server.counters.requests
             report.httpAnswers.merge(server.counters.answers, uniquingKeysWith: +)
         }
-        report.limitsHit.add("peer_connections", report.peerCloses[PeerClose.tooManyConnections.rawValue])
-        report.limitsHit.add("peer_frames", report.peerCloses[PeerClose.throttleExceeded.rawValue])
-        let counted = circuits.counters
-        report.limitsHit.add("circuit_connections", counted.refusedConnections)
-        report.limitsHit.add("circuit_slowed", counted.slowed)
-        report.limitsHit.add("circuit_strikes", counted.strikes)
-        report.limitsHit.add("circuit_closed", counted.closed)
-        report.limitsHit.add("circuit_untold", counted.withoutLine)
+        addLimits(to: &report)
+    }
+
+    /// Explained in the article `Metrics`.
+    private func addLimits(to report: inout Report) {
+        let peers = peerDoor?.counters ?? PeerDoor.Counters()
+        let servers = (listeners?.servers ?? []).map(\.counters)
+        let circuits = circuits.counters
+        func answers(_ status: Int) -> Int { servers.reduce(0) { $0 + $1.answers[status, default: 0] } }
+        let hits: [(String, Int)] = [
+            ("peer_connections", peers.closed[.tooManyConnections] ?? 0),
+            ("peer_frame_rate", peers.closed[.throttleExceeded] ?? 0),
+            ("peer_frame_bytes", peers.closed[.messageTooLarge] ?? 0),
+            ("peer_frame_deadline", peers.closed[.frameTimeout] ?? 0),
+            ("peer_idle", peers.closed[.idle] ?? 0),
+            ("peer_slow_reader", peers.closed[.slowReader] ?? 0),
+            ("peer_unanswered", peers.heldBack),
+            ("circuit_connections", circuits.refusedConnections),
+            ("circuit_slowed", circuits.slowed),
+            ("circuit_strikes", circuits.strikes),
+            ("circuit_closed", circuits.closed),
+            ("circuit_untold", circuits.withoutLine),
+            ("http_connections", servers.reduce(0) { $0 + $1.refusedConnections }),
+            ("http_request_deadline", answers(408)),
+            ("http_body_bytes", answers(413)),
+            ("http_head_bytes", answers(414) + answers(431)),
+        ]
+        for (limit, count) in hits { report.limitsHit.add(limit, count) }
+        for (name, door) in listeners?.limited ?? [] { report.limitsHit.add("door_\(name)", door.turnedAway) }
+        if let statusStream {
+            report.limitsHit.add("status_stream_connections", statusStream.refusedConnections)
+            report.limitsHit.add("status_stream_rate", statusStream.slowed)
+        }
     }
 
     // MARK: Tor

@@ -31,7 +31,7 @@ final class RelayNode {
     private var certificateTimer: Timer?
     private(set) var peerDoor: PeerDoor?
     private(set) var listeners: DoorListeners?
-    private var statusStream: StatusStreamDoor?
+    private(set) var statusStream: StatusStreamDoor?
     let circuits: Circuits
     private var managementServer: HTTPServer?
     private var statusServer: HTTPServer?
@@ -199,8 +199,7 @@ final class RelayNode {
             WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
                 [unowned self] lane in
                 lanes.first { $0.id == lane }?.figures().refusedTokensInARow ?? 0
-            },
-            settings.doors.webPush.door)
+            }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, log: log)
         statusStream = status.stream

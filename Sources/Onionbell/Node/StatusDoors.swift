@@ -21,7 +21,9 @@ struct StatusDoors {
         if settings.gorush.isOn {
             var door = settings.gorushDoor
             door.secret = try StatusDoors.secret(in: settings.gorushSecretFile)
-            place(GorushDoor(settings: door, dispatcher: dispatcher), settings.gorush)
+            placed.append(
+                DoorListeners.PlacedDoor(
+                    GorushDoor(settings: door, dispatcher: dispatcher), named: "gorush", settings.gorush))
         }
         guard settings.isServer, let outbox else { return }
         let server: StatusServer
@@ -38,17 +40,12 @@ struct StatusDoors {
         } catch {
             throw .unavailable("the door for Status' clients: \(error)")
         }
-        if settings.server.isOn { place(StatusDoor(server), settings.server) }
+        if settings.server.isOn {
+            placed.append(DoorListeners.PlacedDoor(StatusDoor(server), named: "status", settings.server))
+        }
         if !settings.streamPlaces.isEmpty {
             stream = StatusStreamDoor(settings: settings.stream, server: server)
         }
-    }
-
-    private mutating func place(_ door: some HTTPDoor, _ settings: Settings.Door) {
-        placed.append(
-            DoorListeners.PlacedDoor(
-                door: LimitedDoor(door, limits: settings.limits), places: settings.listen,
-                body: settings.limits.body))
     }
 
     /// The first line of a file; `nil`: none is set.
