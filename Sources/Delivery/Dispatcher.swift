@@ -159,13 +159,15 @@ package final class Dispatcher {
     // MARK: The outbox
 
     private func startCommitting() {
-        guard !isClosed, !isCommitting, pipeline.hasChanges else { return }
+        guard !isClosed, !isCommitting, pipeline.hasChanges || outboxFault != nil else { return }
         isCommitting = true
         Task { await commit() }
     }
 
     private func commit() async {
-        let changes = pipeline.takeChanges()
+        var changes = pipeline.takeChanges()
+        // A commit that has nothing to write would succeed on a full disk.
+        if outboxFault != nil { changes.append(.proof) }
         let tickets = tickets
         let untold = untold
         self.tickets = []

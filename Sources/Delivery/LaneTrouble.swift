@@ -4,7 +4,8 @@ import Relay
 /// Whether a lane's gateway fails again and again, and what of it the operator is told: when it begins, every ten
 /// minutes while it lasts, and when it is over.
 ///
-/// What is sent again and then taken is no trouble, nor is what came back unharmed; a blocked lane is told otherwise.
+/// What is sent again and then taken is no trouble, nor is what came back unharmed or is too much for one device; a
+/// blocked lane is told otherwise.
 /// Times are monotonic nanoseconds.
 struct LaneTrouble: Equatable, Sendable {
     enum News: Equatable, Sendable {
@@ -36,7 +37,7 @@ struct LaneTrouble: Equatable, Sendable {
             return isTold ? .recovered(attempts: attempts, after: .nanoseconds(time - since)) : nil
         case .blocked: return nil
         case .deferred(let deferral):
-            guard !deferral.isUnharmed else { return nil }
+            guard !deferral.isUnharmed, !deferral.isThrottle else { return nil }
             if attempts == 0 { since = time }
             attempts += 1
             guard isTrouble(at: time), isDue(at: time) else { return nil }

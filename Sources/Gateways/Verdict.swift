@@ -37,6 +37,13 @@ struct Verdict: Equatable, Sendable {
                 Deferral(reason: reason, scope: scope, retryAfter: after, isUnharmed: isUnharmed)),
             consequence: consequence)
     }
+
+    /// Too much for one device.
+    static func throttled(_ reason: String, after: Duration?) -> Verdict {
+        Verdict(
+            outcome: .deferred(
+                Deferral(reason: reason, scope: .device, retryAfter: after, isThrottle: true)))
+    }
 }
 
 /// One answer to one notification, as it came over the connection.

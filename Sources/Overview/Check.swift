@@ -84,7 +84,7 @@ extension Report {
                     "the last answer is \(Words.time(age(of: $0))) old"
                 }
                 return "\(lane.waiting) wait for \(lane.name), the oldest for "
-                    + "\(Words.time(lane.oldestAge ?? .zero)), \(last ?? "none was answered yet")"
+                    + "\(Words.time(lane.oldestDueAge ?? .zero)), \(last ?? "none was answered yet")"
             }
             return Check(
                 name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "))
@@ -95,7 +95,7 @@ extension Report {
 
     /// A refusal or a dead token is an answer as well: the gateway works.
     private func isStalled(_ lane: Lane) -> Bool {
-        guard let oldest = lane.oldestAge, oldest >= Report.stalledAfter else { return false }
+        guard let oldest = lane.oldestDueAge, oldest >= Report.stalledAfter else { return false }
         guard uptime >= Report.stalledAfter else { return false }
         return lane.figures.lastJudgement.map { age(of: $0) >= Report.stalledAfter } ?? true
     }
@@ -127,7 +127,7 @@ extension Report {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
         if lane.isPaused { return "away or overloaded, tried again soon\(error)" }
         if gateway.connections == 0, gateway.connectionFailures > 0 { return "no connection\(error)" }
-        let isLate = lane.oldestAge.map { $0 >= Report.lateAfter } ?? false
+        let isLate = lane.oldestDueAge.map { $0 >= Report.lateAfter } ?? false
         guard isLate, gateway.inFlight == 0, gateway.lastError != nil else { return nil }
         return "\(lane.waiting) wait, and none is on its way\(error)"
     }

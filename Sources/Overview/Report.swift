@@ -24,6 +24,8 @@ package struct Report: Equatable, Sendable {
         package var waiting = 0
         /// Since the oldest that waits was submitted; `nil`: nothing waits.
         package var oldestAge: Duration?
+        /// The same without those whose device its gateway wants spared for a while.
+        package var oldestDueAge: Duration?
         package var figures = LaneFigures()
         /// What the operator has to mend; `nil`: nothing.
         package var blockedReason: String?

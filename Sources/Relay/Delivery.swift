@@ -24,6 +24,8 @@ struct Delivery: Sendable {
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
         var isUrgent: Bool
+        /// Postponed because its gateway wants the device spared, or from before the start.
+        var isThrottled = false
         var state = State.storing
         /// The one behind it in the queue of its token.
         var next: Slot?
@@ -90,7 +92,11 @@ struct Delivery: Sendable {
             queues[token]?.tail = slot
         } else {
             queues[token] = Queue(head: slot, tail: slot, notBefore: 0)
-            if notBefore > 0 { postpone(slot, until: notBefore) } else { makeReady(slot) }
+            if notBefore > 0 {
+                postpone(slot, until: notBefore, isThrottled: true)
+            } else {
+                makeReady(slot)
+            }
         }
     }
 
@@ -102,9 +108,10 @@ struct Delivery: Sendable {
     }
 
     /// Neither this one nor those behind it are sent before then.
-    mutating func postpone(_ slot: Slot, until time: Int64) {
+    mutating func postpone(_ slot: Slot, until time: Int64, isThrottled: Bool) {
         let entry = entries[slot]
         entries[slot].state = .postponed
+        entries[slot].isThrottled = isThrottled
         queues[entry.token]?.notBefore = time
         tidy(entry.lane)
         lanes[entry.lane].postponed.insert(Lane.Postponed(due: time, sequence: entry.sequence, slot: slot))
@@ -150,7 +157,7 @@ struct Delivery: Sendable {
             queues[token] = queue
             // The gateway asked to spare the device, not this notification.
             if entries[slot].state == .postponed {
-                postpone(next, until: queue.notBefore)
+                postpone(next, until: queue.notBefore, isThrottled: entries[slot].isThrottled)
             } else {
                 makeReady(next)
             }

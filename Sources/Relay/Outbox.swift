@@ -27,6 +27,8 @@ package enum OutboxChange: Equatable, Sendable {
     /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`
     /// (ms since 1970).
     case forget(acceptedBefore: Int64, buriedBefore: Int64)
+    /// Changes nothing and is written all the same: what can't be written fails.
+    case proof
 }
 
 /// What became of an ``OutboxChange/store(_:)``.

@@ -30,11 +30,17 @@ package struct Deferral: Equatable, Sendable {
     package var retryAfter: Duration?
     /// The gateway surely never handled the request: the attempt doesn't count, and it may be sent again at once.
     package var isUnharmed: Bool
+    /// The gateway wants this one device spared for a while: it works, and so do we.
+    package var isThrottle: Bool
 
-    package init(reason: String, scope: Scope, retryAfter: Duration? = nil, isUnharmed: Bool = false) {
+    package init(
+        reason: String, scope: Scope, retryAfter: Duration? = nil, isUnharmed: Bool = false,
+        isThrottle: Bool = false
+    ) {
         self.reason = reason
         self.scope = scope
         self.retryAfter = retryAfter
         self.isUnharmed = isUnharmed
+        self.isThrottle = isThrottle
     }
 }

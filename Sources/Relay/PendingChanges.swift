@@ -29,15 +29,20 @@ struct PendingChanges: Sendable {
         return taken
     }
 
-    /// The commit of these failed: all but the submissions go into the next one, before what has come since. What a
+    /// The commit of these failed: all but submissions and proofs go into the next one, before what has come since. What a
     /// later change makes needless is let go, so that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
-        let failed = failed.filter { if case .store = $0 { false } else { true } }
+        let failed = failed.filter { change in
+            switch change {
+            case .store, .proof: false
+            case .finish, .postpone, .buryToken, .reviveToken, .forget: true
+            }
+        }
         var overtaken: Set<Int64> = []
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .buryToken, .reviveToken: return true
+            case .store, .buryToken, .reviveToken, .proof: return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):
                 overtaken.insert(sequence)

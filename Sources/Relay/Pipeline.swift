@@ -317,7 +317,7 @@ package struct Pipeline: Sendable {
         switch deferral.scope {
         case .device:
             let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
-            delivery.postpone(slot, until: time + delay.nanoseconds)
+            delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
             notBefore = now.unixMilliseconds + delay.milliseconds
         case .app:
             delivery.withLane(entry.lane) { [policy] in
@@ -405,8 +405,12 @@ package struct Pipeline: Sendable {
     /// What is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
     package func queues() -> [Queue] {
         var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
+        let spared = Set(
+            delivery.entries.lazy.filter { $0.state == .postponed && $0.isThrottled }.map(\.token))
         for entry in delivery.entries where entry.state != .free && entry.state != .storing {
-            queues[entry.lane].add(acceptedAt: entry.acceptedAt)
+            queues[entry.lane].add(
+                acceptedAt: entry.acceptedAt,
+                isSpared: !spared.isEmpty && entry.state != .inFlight && spared.contains(entry.token))
         }
         return queues
     }
@@ -416,10 +420,14 @@ package struct Pipeline: Sendable {
         package private(set) var waiting = 0
         /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
         package private(set) var oldestAcceptedAt: Int64?
+        /// The same without those whose device its gateway wants spared: they wait as they should.
+        package private(set) var oldestDueAcceptedAt: Int64?
 
-        mutating func add(acceptedAt: Int64) {
+        mutating func add(acceptedAt: Int64, isSpared: Bool) {
             waiting += 1
             oldestAcceptedAt = min(oldestAcceptedAt ?? .max, acceptedAt)
+            guard !isSpared else { return }
+            oldestDueAcceptedAt = min(oldestDueAcceptedAt ?? .max, acceptedAt)
         }
     }
 }

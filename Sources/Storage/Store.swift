@@ -22,6 +22,7 @@ final class Store {
     private let bury: Statement
     private let revive: Statement
     private let forgetTokens: Statement
+    private let prove: Statement
     private let connection: Connection
 
     private var known = KnownIdentities()
@@ -88,6 +89,8 @@ final class Store {
             "INSERT OR REPLACE INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?)", on: connection)
         revive = try Statement("DELETE FROM dead_token WHERE digest = ?", on: connection)
         forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
+        // It is that already, and the page that it stands on is written anew.
+        prove = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
         self.connection = connection
         try recall()
     }
@@ -137,6 +140,7 @@ final class Store {
                     try forgetTokens.bind(1, buriedBefore)
                     try forgetTokens.run()
                     hasForgotten = true
+                case .proof: try prove.run()
                 }
             }
             for write in writes { failures.append(try failure(of: write)) }

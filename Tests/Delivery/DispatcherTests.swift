@@ -246,12 +246,14 @@ private struct LoggedEvents: LogHandler {
     actor FailingOutbox: Outbox {
         private let real: SQLiteOutbox
         private var fault: OutboxError?
+        private(set) var lastCommit: [OutboxChange] = []
 
         init(_ real: SQLiteOutbox) { self.real = real }
         func setFault(_ fault: OutboxError?) { self.fault = fault }
         func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
         func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
             if let fault { throw fault }
+            lastCommit = changes
             return try await real.commit(changes)
         }
         func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
@@ -293,6 +295,24 @@ private struct LoggedEvents: LogHandler {
         let after = try await SQLiteOutbox(path: path + "/outbox.sqlite")
         #expect(try await after.content().waiting.isEmpty)
         await after.close()
+    }
+
+    /// A refused submission leaves nothing to write, and nobody sends another one.
+    @Test func roomOnTheDiskIsFoundWithoutAnythingToWrite() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
+        let told = LoggedEvents()
+        let dispatcher = try await dispatcher(
+            nil, outbox: outbox, log: Logger(label: "test") { _ in told })
+        await outbox.setFault(.full)
+        let refused = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: false) { refused.add($0) }
+        _ = await refused.wait(for: 1)
+        await outbox.setFault(nil)
+        while dispatcher.outboxFault != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(told.lines.all.map { $0.prefix { $0 != " " } } == ["outbox.failed", "outbox.recovered"])
+        #expect(await outbox.lastCommit == [.proof])
+        await dispatcher.stop()
     }
 
     @Test func whoeverAwaitsAnOutcomeHearsThatTheOperatorIsNeededFirst() async throws {

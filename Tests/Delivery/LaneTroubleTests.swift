@@ -34,6 +34,12 @@ private final class Watched {
         #expect(lane.fails(at: [0, 900]) == [])
     }
 
+    @Test func aPhoneThatGetsTooMuchIsNone() {
+        let tooMany = Outcome.deferred(
+            Deferral(reason: "TooManyRequests", scope: .device, isThrottle: true))
+        for second in 0..<40 { #expect(lane.news(of: tooMany, at: Int64(second)) == []) }
+    }
+
     @Test func twentyInARowAreTroubleAtOnce() {
         #expect(lane.fails(at: Array(repeating: 1, count: 19)) == [])
         #expect(lane.fails(at: [1]) == [.failing(reason: "UNAVAILABLE", attempts: 20)])

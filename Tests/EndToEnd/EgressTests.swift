@@ -49,6 +49,16 @@ import Wire
             #expect(outcome.status == .delivered, "\(outcome.reason) \(said)")
         }
         #expect(world.apple.book.count == 1 && world.google.book.count == 1)
+        // The doctor asks by the same way: there is no other one to these hosts.
+        let asked = try await Task.detached {
+            try run([program, "doctor", "--json", "--socks", "\(socks)", "--config", configuration])
+        }.value
+        for check in ["bisq-remote-ios", "bisq-remote-ios.sandbox", "bisq-remote-android"] {
+            #expect(
+                asked.output.contains("{\"check\":\"\(check).credentials\",\"verdict\":\"pass\""),
+                "\(asked.output)")
+        }
+        #expect(!asked.output.contains(".name\""))
         _ = service.state
         await node.stop()
         await world.close()

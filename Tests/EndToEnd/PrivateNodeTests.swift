@@ -15,7 +15,7 @@ import Wire
     /// Waits until the node says that it took over what the commands did.
     private func taken(_ stage: NodeTests.Stage, _ count: String) async {
         await stage.node.wait { node in
-            node.exit != nil || node.lines.contains { $0.contains("peers.invited") && $0.contains(count) }
+            node.exit != nil || node.lines.contains { $0.contains("peers.invited count=\(count)") }
         }
     }
 
@@ -34,6 +34,11 @@ import Wire
         await taken(stage, "1")
         #expect(try command(stage, "peers").output == "alice\n")
         #expect(try command(stage, "invite", "alice").status == 65)
+        let configuration = stage.configuration
+        let doctor = try await Task.detached {
+            try run([program, "doctor", "--socks", "127.0.0.1:1", "--config", configuration])
+        }.value
+        #expect(doctor.status == 0 && doctor.output.contains("pass  onion: private (1 invited)"), "\(doctor)")
 
         // By the file, and by the control port; without either nobody comes in.
         let network = try await SharedTorNetwork.network()

@@ -21,7 +21,7 @@ import Testing
     ])
     func pushingHasStoppedWhenNothingGoesForFiveMinutes(waits: Int, silent: Int, hasStopped: Bool) {
         var report = Sample.good
-        report.lanes[0].oldestAge = .seconds(waits)
+        report.lanes[0].oldestDueAge = .seconds(waits)
         report.lanes[0].figures.lastJudgement = report.monotonicNow - Int64(silent) * 1_000_000_000
         let pushing = check("pushing", of: report)
         #expect(pushing?.isWell == !hasStopped)
@@ -32,7 +32,7 @@ import Testing
 
     @Test func nothingWasEverAnswered() {
         var report = Sample.good
-        report.lanes[0].oldestAge = .seconds(300)
+        report.lanes[0].oldestDueAge = .seconds(300)
         report.lanes[0].figures.lastJudgement = nil
         #expect(
             check("pushing", of: report)?.state
@@ -45,7 +45,7 @@ import Testing
     @Test func nothingWaits() {
         var report = Sample.good
         for index in report.lanes.indices {
-            report.lanes[index].oldestAge = nil
+            report.lanes[index].oldestDueAge = nil
             report.lanes[index].figures.lastJudgement = nil
             report.lanes[index].figures.lastDelivery = nil
         }
@@ -92,9 +92,9 @@ import Testing
         #expect(check("bisq-remote-ios", of: report)?.level == .warning)
         // While it is tried again.
         report.lanes[0].gateway?.connections = 1
-        report.lanes[0].oldestAge = .seconds(29)
+        report.lanes[0].oldestDueAge = .seconds(29)
         #expect(check("bisq-remote-ios", of: report)?.level == .ok)
-        report.lanes[0].oldestAge = .seconds(30)
+        report.lanes[0].oldestDueAge = .seconds(30)
         #expect(
             check("bisq-remote-ios", of: report)?.state
                 == "2 wait, and none is on its way: connection refused")

@@ -177,6 +177,7 @@ enum Sample {
         report.lanes[0].blockedReason = "InvalidProviderToken"
         report.lanes[0].waiting = 1412
         report.lanes[0].oldestAge = .seconds(3 * 3600)
+        report.lanes[0].oldestDueAge = .seconds(3 * 3600)
         report.lanes[0].figures.lastJudgement = report.monotonicNow - 10_800_000_000_000
         report.outbox.waiting = 1412
         report.outbox.waitingBytes = 1 << 20

@@ -64,6 +64,31 @@ import Testing
         #expect(node.sendAll() == [1])
     }
 
+    /// What waits because its phone gets too much is no sign that pushing has stopped; what waits otherwise is.
+    @Test(arguments: [true, false])
+    func theOldestThatIsDueIsForNoDeviceThatIsSpared(isThrottle: Bool) throws {
+        let node = Node()
+        let first = node.now.monotonicNanoseconds
+        node.accept(Sample.android("1"))
+        node.pass(.seconds(1))
+        node.accept(Sample.android("2"))
+        let wish = Deferral(
+            reason: "Word", scope: .device, retryAfter: .seconds(100), isThrottle: isThrottle)
+        node.end(try #require(node.send()), .deferred(wish))
+        let lane = node.pipeline.lane(Node.android)
+        #expect(node.pipeline.queues()[lane].waiting == 2)
+        #expect(node.pipeline.queues()[lane].oldestAcceptedAt == first)
+        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == (isThrottle ? nil : first))
+        node.pass(.seconds(1))
+        node.accept(Sample.android("3", token: Sample.token(3)))
+        let due = isThrottle ? node.now.monotonicNanoseconds : first
+        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == due)
+        // While it is tried it is due again.
+        node.pass(.seconds(100))
+        #expect(node.send() != nil)
+        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == first)
+    }
+
     /// The head expires while its device is spared: the one behind it doesn't go sooner than the gateway asked.
     @Test func theWishForADeviceHoldsForThoseBehindToo() throws {
         let node = Node()

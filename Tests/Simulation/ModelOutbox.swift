@@ -54,6 +54,7 @@ struct ModelOutbox {
                     identityOf[identity.sequence] = nil
                 }
                 deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
+            case .proof: break
             }
         }
         return results

@@ -108,6 +108,21 @@ func request(
         await outbox.close()
     }
 
+    /// On a full disk what is not written would not fail.
+    @Test func aProofIsWrittenAndChangesNothing() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1)), .forget(acceptedBefore: 0, buriedBefore: 0)])
+        let log = directory.outbox + "-wal"
+        func written() throws -> Int { try FileManager.default.attributesOfItem(atPath: log)[.size] as! Int }
+        let before = try await outbox.content()
+        _ = try await outbox.commit([])
+        #expect(try written() == 0)
+        _ = try await outbox.commit([.proof])
+        #expect(try written() > 4096)
+        #expect(try await outbox.content() == before)
+        await outbox.close()
+    }
+
     @Test func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger() async throws {
         let outbox = try await SQLiteOutbox(path: directory.outbox)
         _ = try await outbox.commit([

@@ -33,7 +33,7 @@ enum APNsAnswer {
         case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken": return .blocked(reason, .reconnect)
         case "Unregistered", "ExpiredToken": return dead(reason, since: since)
         case "PayloadTooLarge": return .refused(reason)
-        case "TooManyRequests": return .deferred(reason, .device, after: answer.retryAfter)
+        case "TooManyRequests": return .throttled(reason, after: answer.retryAfter)
         case "TooManyProviderTokenUpdates":
             return .deferred(reason, .app, after: answer.retryAfter, .keepCredential)
         case "InternalServerError", "ServiceUnavailable": return unavailable(answer, reason)

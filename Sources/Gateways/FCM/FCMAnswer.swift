@@ -58,7 +58,9 @@ enum FCMAnswer {
     }
 
     private static func overQuota(_ answer: GatewayAnswer, _ reason: String, _ details: [JSON]) -> Verdict {
-        .deferred(reason, isDeviceQuota(details) ? .device : .app, after: answer.retryAfter ?? quotaPause)
+        let pause = answer.retryAfter ?? quotaPause
+        return isDeviceQuota(details)
+            ? .throttled(reason, after: pause) : .deferred(reason, .app, after: pause)
     }
 
     private static func fault(_ answer: GatewayAnswer, _ reason: String) -> Verdict {

@@ -4,22 +4,32 @@ import Reactor
 /// Apple and Google: found, who they must be, and ready to take what we send.
 extension Doctor {
     func check(_ app: Settings.App, key: String) async {
-        guard case .none = settings.proxy else {
-            // Asking them from here would show the address that the proxy hides.
+        guard let egress else {
+            // Asking from here would show the address that tor hides.
             return tell(
                 .warn(
-                    "\(app.name).gateway", "not asked, since gateways.proxy is set",
-                    "onionbell status says what the running node hears from it"))
+                    "\(app.name).gateway", "not asked: gateways.proxy is tor, and no tor could be used",
+                    "mend what is said of tor above; then run this again"))
         }
         switch app.credentials {
-        case .apns(let apns): await check(app.name, apns, key: key)
-        case .fcm(let fcm): await check(app.name, fcm, key: key)
+        case .apns(let apns): await check(app.name, apns, key: key, by: egress.forApp(app.name))
+        case .fcm(let fcm): await check(app.name, fcm, key: key, by: egress.forApp(app.name))
         }
     }
 
-    private func check(_ app: String, _ apns: Settings.APNs, key: String) async {
+    /// The way that the node takes.
+    private var egress: Egress? {
+        switch settings.proxy {
+        case .none: .direct
+        case .socks5(let proxy): .through(proxy)
+        case .tor: torSocks.map { socks in .tor { socks } }
+        }
+    }
+
+    private func check(_ app: String, _ apns: Settings.APNs, key: String, by egress: Egress) async {
         // Files that can't be used have been told before.
-        guard let gateway = try? APNsSettings(apns, key: key) else { return }
+        guard var gateway = try? APNsSettings(apns, key: key) else { return }
+        gateway.egress = egress
         if case .certificate(let identity) = gateway.credentials {
             tell(
                 Judgement.certificate(
@@ -38,8 +48,9 @@ extension Doctor {
         }
     }
 
-    private func check(_ app: String, _ fcm: Settings.FCM, key: String) async {
-        guard let gateway = try? FCMSettings(fcm, key: key) else { return }
+    private func check(_ app: String, _ fcm: Settings.FCM, key: String, by egress: Egress) async {
+        guard var gateway = try? FCMSettings(fcm, key: key) else { return }
+        gateway.egress = egress
         guard await isFound(gateway.baseURL, app) else { return }
         progress("asking \(gateway.baseURL.host)")
         do throws(GatewaySetupError) {
@@ -53,7 +64,9 @@ extension Doctor {
         for finding in Judgement.gateway(check, host: host, finding) { tell(finding) }
     }
 
+    /// A proxy looks names up itself.
     private func isFound(_ url: GatewayURL, _ check: String) async -> Bool {
+        guard settings.proxy == .none else { return true }
         do {
             let count = try await Stream.addresses(of: url.endpoint, deadline: .seconds(15)).count
             tell(.pass("\(check).name", "\(url.host) has \(count) address\(count == 1 ? "" : "es")"))

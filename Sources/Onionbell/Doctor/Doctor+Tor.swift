@@ -77,15 +77,15 @@ extension Doctor {
         } catch {
             return tell(.fail("tor", "\(error)", "set tor.torrc; make room in /tmp"))
         }
-        await joinNetwork(binary, torrc, directory.path)
-        await directory.remove()
+        await joinNetwork(binary, torrc, directory)
+        if ownTor == nil { await directory.remove() }
     }
 
-    private func joinNetwork(_ binary: String, _ torrc: String, _ directory: String) async {
+    private func joinNetwork(_ binary: String, _ torrc: String, _ directory: LabDirectory) async {
         let tor: TorClient
         do {
             tor = try await TorClient.start(
-                binary: binary, torrc: torrc, directory: directory, within: .seconds(120)
+                binary: binary, torrc: torrc, directory: directory.path, within: .seconds(120)
             ) { [progress] in progress("a tor of the doctor's own joins the network: \($0.progress) %") }
         } catch {
             let clock: ClockView? = if case .notInNetwork(_, let view) = error { view } else { nil }
@@ -98,13 +98,14 @@ extension Doctor {
                     "does a firewall keep tor in (see ReachableAddresses and bridges in torrc)? is the clock right?"
                 ))
         }
+        ownTor = (tor, directory)
         tell(.pass("tor.network", "a tor with this torrc gets into the network"))
         tell(Judgement.clock(tor.clock, now: EventLoop.unixMilliseconds / 1000))
         await checkAddress(by: Scout(connection: tor.connection, socks: tor.socks))
-        await tor.stop()
     }
 
     private func checkAddress(by scout: Scout) async {
+        torSocks = scout.socks
         guard let address = ownAddress() else {
             return tell(
                 .warn(
@@ -115,12 +116,25 @@ extension Doctor {
             return tell(
                 .warn("onion", "not tried, as the node does not run", "start it, and run this again"))
         }
+        if let invited = invited() {
+            return tell(
+                .pass(
+                    "onion",
+                    "private (\(invited) invited), so no other tor can try it: what the node finds when it calls itself counts"
+                ))
+        }
         if let connection = scout.connection { await checkDescriptor(of: address, connection) }
         guard let socks = scout.socks else {
             return tell(
                 .warn("onion.dial", "that tor has no SOCKS port", "give one: --socks 127.0.0.1:9050"))
         }
         await dial(address, by: socks)
+    }
+
+    /// How many peers are invited to a private node; `nil`: everybody may come, or it can't be told.
+    private func invited() -> Int? {
+        let invitations = Invitations(path: StateDirectory.peers(in: settings.stateDirectory))
+        return (try? invitations.load())?.count
     }
 
     private func ownAddress() -> OnionAddress? {

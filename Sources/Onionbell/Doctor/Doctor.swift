@@ -19,6 +19,10 @@ final class Doctor {
     let socks: Endpoint?
     /// The node that runs with this configuration.
     private(set) var node: StateDirectory.Running?
+    /// The tor that was started for this, and the directory that it keeps its files in.
+    var ownTor: (client: TorClient, directory: LabDirectory)?
+    /// Where the tor that was looked at takes SOCKS connections; `nil`: there is none, or it is not in the network.
+    var torSocks: Endpoint?
     private let report: @EventLoop (Finding) -> Void
     /// What is being done now, where it takes long.
     let progress: @EventLoop (String) -> Void
@@ -47,6 +51,8 @@ final class Doctor {
         for (index, app) in settings.apps.enumerated() where app.hasCredentials {
             await check(app, key: "apps[\(index)]")
         }
+        await ownTor?.client.stop()
+        await ownTor?.directory.remove()
     }
 
     // MARK: Files

@@ -74,6 +74,7 @@ extension RelayNode {
             let index = known ?? reports.count - 1
             reports[index].waiting = queue.waiting
             reports[index].oldestAge = queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].oldestDueAge = queue.oldestDueAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
             reports[index].blockedReason = lane.blockedReason
             if case .paused = lane.condition { reports[index].isPaused = true }
         }

@@ -70,16 +70,16 @@ import Testing
             status: 410, reason: "ExpiredToken",
             verdict: Verdict(outcome: .tokenDead(reason: "ExpiredToken", since: nil))),
         Row(status: 413, reason: "PayloadTooLarge", verdict: .refused("PayloadTooLarge")),
-        Row(status: 429, reason: "TooManyRequests", verdict: .deferred("TooManyRequests", .device)),
+        Row(status: 429, reason: "TooManyRequests", verdict: .throttled("TooManyRequests", after: nil)),
         Row(
             status: 429, reason: "TooManyProviderTokenUpdates",
             verdict: .deferred("TooManyProviderTokenUpdates", .app, .keepCredential)),
         Row(
             status: 429, reason: "TooManyRequests", retryAfter: .seconds(7),
-            verdict: .deferred("TooManyRequests", .device, after: .seconds(7))),
+            verdict: .throttled("TooManyRequests", after: .seconds(7))),
         Row(
             status: 429, reason: "TooManyRequests", retryAfter: .until(farAway),
-            verdict: .deferred("TooManyRequests", .device, after: untilFarAway)),
+            verdict: .throttled("TooManyRequests", after: untilFarAway)),
         Row(status: 500, reason: "InternalServerError", verdict: .deferred("InternalServerError", .device)),
         Row(status: 503, reason: "ServiceUnavailable", verdict: .deferred("ServiceUnavailable", .device)),
         Row(

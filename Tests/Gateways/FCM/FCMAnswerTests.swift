@@ -46,7 +46,7 @@ import Testing
             verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","),
-            verdict: .deferred("QUOTA_EXCEEDED", .device, after: .seconds(60))),
+            verdict: .throttled("QUOTA_EXCEEDED", after: .seconds(60))),
         Row(
             status: 503, body: fcm("UNAVAILABLE"),
             verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
@@ -72,7 +72,7 @@ import Testing
             verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(5))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","), retryAfter: .until(farAway),
-            verdict: .deferred("QUOTA_EXCEEDED", .device, after: untilFarAway)),
+            verdict: .throttled("QUOTA_EXCEEDED", after: untilFarAway)),
         Row(
             status: 503, body: fcm("UNAVAILABLE"), retryAfter: .seconds(90),
             verdict: .deferred("UNAVAILABLE", .app, after: .seconds(90))),
