@@ -55,6 +55,7 @@ def ask(method, path, body=None, want=200):
 
 
 def say(text):
+    time.sleep(0.2)  # for the pushes of the step before to be printed
     print("\n==", kind + ":", text, flush=True)
 
 

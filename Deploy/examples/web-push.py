@@ -110,6 +110,8 @@ def push(arguments):
     if "location" in answer.headers:
         words.append(session.get(origin + answer.headers["location"], timeout=120).text)
     print(" ".join(words), flush=True)
+    if not answer.ok:
+        sys.exit(1)
 
 
 def decrypt(keys, body, sender=None, salt=None):

@@ -10,8 +10,9 @@ struct StageCommand: AsyncParsableCommand {
         abstract: "Run the built program with simulated gateways, and a command that sends to it.",
         discussion: """
             The node's tor has no network: doors are to listen on this machine. The command finds the node's \
-            configuration in CONFIG, its state directory in STATE, its process in NODE, the authority of the https:// listeners in CA. Each push that a \
-            gateway takes is printed. The exit status is the command's.
+            configuration in CONFIG, its state directory in STATE, its process in NODE, the authority of the \
+            https:// listeners in CA. Each push that a gateway takes is printed. The exit status is the command's, \
+            or 1 if it is well and the number of pushes is wrong.
             """)
 
     @Option(help: "The torrc that the node's is based on.")
@@ -20,6 +21,8 @@ struct StageCommand: AsyncParsableCommand {
         help:
             "Lines of configuration behind those that make the node work here; LAB stands for its directory.")
     var settings: String
+    @Option(help: "How many pushes the gateways are to get in all. Without it, any number is right.")
+    var pushes: Int?
     @Argument(parsing: .captureForPassthrough)
     var command: [String]
 
@@ -66,10 +69,21 @@ private final class Stage {
                 "NODE=\(node.processID ?? 0)",
             ]
                 + arguments)
+        if status == 0, let pushes = options.pushes {
+            let end = ContinuousClock.now + .seconds(30)
+            while taken(by: world) < pushes, ContinuousClock.now < end { await pause(.milliseconds(20)) }
+        }
         await node.stop()
+        let taken = taken(by: world)
         await world.close()
-        return status
+        guard status == 0, let pushes = options.pushes else { return status }
+        say(
+            taken == pushes
+                ? "\nAll \(pushes) pushes came." : "\nFAILED: \(taken) pushes came, not \(pushes).")
+        return taken == pushes ? EXIT_SUCCESS : EXIT_FAILURE
     }
+
+    private func taken(by world: LabWorld) -> Int { world.apple.book.count + world.google.book.count }
 
     private func run(_ arguments: [String]) async throws -> Int32 {
         var child: ChildProcess?
