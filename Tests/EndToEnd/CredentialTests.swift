@@ -96,4 +96,42 @@ import Testing
         #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
         await stage.close()
     }
+
+    /// A certificate without its key is not taken, the old one goes on; with it, it is shown from the next connection on.
+    @Test func aNewCertificateOfTheHTTPSListenersIsShownWithoutAStart() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage {
+            $0 + """
+
+                doors:
+                  https: {certificate_file: server.pem, key_file: server-key.pem}
+                  web_push: {listen: ["https://127.0.0.1:\(port)"], ios: bisq-remote-ios}
+
+                """
+        }
+        func health(trusting file: String) throws -> String {
+            try run([
+                "curl", "-s", "--max-time", "20", "--cacert", stage.world.directory.path + "/" + file,
+                "--write-out", "%{http_code}", "https://localhost:\(port)/relay-to/_health",
+            ]).output
+        }
+        let first = try stage.world.credentials.authority.server(names: ["localhost"])
+        try write(try first.chainPEM(), as: "server.pem", in: stage)
+        try write(try first.keyPEM().bytes, as: "server-key.pem", in: stage)
+        try await stage.start()
+        #expect(try health(trusting: "ca.pem") == "200")
+        let other = try CertificateAuthority()
+        let second = try other.server(names: ["localhost"])
+        try write(try other.rootPEM(), as: "other.pem", in: stage)
+        try write(try second.chainPEM(), as: "server.pem", in: stage)
+        try stage.signal(SIGHUP)
+        await stage.logged("credentials.refused")
+        #expect(try health(trusting: "ca.pem") == "200")
+        try write(try second.keyPEM().bytes, as: "server-key.pem", in: stage)
+        try stage.signal(SIGHUP)
+        await stage.logged("credentials.taken")
+        #expect(try health(trusting: "other.pem") == "200")
+        #expect(try health(trusting: "ca.pem") == "000")
+        await stage.close()
+    }
 }
