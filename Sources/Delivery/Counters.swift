@@ -11,6 +11,9 @@ package final class DoorCounter {
 
     init(name: String) { self.name = name }
 
+    /// Counts what the door's own protocol has beside notifications.
+    package func count(_ event: String) { figures.events.add(event) }
+
     /// - Parameter time: Nanoseconds since the submission.
     func count(_ receipt: Receipt, isRepetition: Bool = false, after time: Int64) {
         figures.receiptTime.add(time)

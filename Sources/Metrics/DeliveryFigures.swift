@@ -11,6 +11,8 @@ package struct DoorFigures: Equatable, Sendable {
     package var refused = WordCounts()
     /// From the submission to its first receipt, whatever that says.
     package var receiptTime = Histogram()
+    /// What its own protocol has beside notifications, by the words of the article `Metrics`.
+    package var events = WordCounts()
 
     package init() {}
 

@@ -47,6 +47,12 @@ package struct MetricsPage {
         }
         page.begin("onionbell_receipt_seconds", .histogram, "From a request's last byte to its receipt.")
         for door in report.doors { page.add(door.figures.receiptTime, [("door", door.name)]) }
+        page.begin("onionbell_door_events_total", .counter, "What doors were asked beside notifications.")
+        for door in report.doors {
+            for (word, count) in door.figures.events.sorted {
+                page.add(count, [("door", door.name), ("event", word)])
+            }
+        }
     }
 
     // MARK: Kept

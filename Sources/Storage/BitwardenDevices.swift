@@ -33,9 +33,17 @@ package struct BitwardenDevices: Sendable {
     }
 
     /// Where to push to.
-    package struct Phone: Hashable, Sendable {
+    package struct Phone: Equatable, Sendable {
         package let type: Int
         package let pushToken: String
+        /// When it was last registered, by whichever of its users; milliseconds since 1970.
+        package var registeredAt: Int64
+
+        package init(type: Int, pushToken: String, registeredAt: Int64) {
+            self.type = type
+            self.pushToken = pushToken
+            self.registeredAt = registeredAt
+        }
     }
 
     package enum Target: Equatable, Sendable {
@@ -174,7 +182,7 @@ final class BitwardenTables: DoorTables {
             """, on: connection)
         leave = try Statement(
             "DELETE FROM bitwarden_member WHERE organization = ? AND device = ?", on: connection)
-        let phone = "SELECT type, token, identifier FROM bitwarden_device"
+        let phone = "SELECT type, token, identifier, registered_at FROM bitwarden_device"
         selectInstallation = try Statement("\(phone) WHERE installation = ? ORDER BY number", on: connection)
         selectUser = try Statement("\(phone) WHERE user = ? ORDER BY number", on: connection)
         selectOrganization = try Statement(
@@ -257,12 +265,18 @@ final class BitwardenTables: DoorTables {
         defer { statement.reset() }
         var phones: [BitwardenDevices.Phone] = []
         // Several users of one phone share its token.
-        var known: Set<BitwardenDevices.Phone> = []
+        var places: [String: Int] = [:]
         while try statement.step() {
             guard acting == nil || Digest(statement.pair(2)) != acting else { continue }
             let phone = BitwardenDevices.Phone(
-                type: Int(statement.integer(0)), pushToken: statement.text(1))
-            if known.insert(phone).inserted { phones.append(phone) }
+                type: Int(statement.integer(0)), pushToken: statement.text(1),
+                registeredAt: statement.integer(3))
+            if let place = places["\(phone.type) \(phone.pushToken)"] {
+                phones[place].registeredAt = max(phones[place].registeredAt, phone.registeredAt)
+            } else {
+                places["\(phone.type) \(phone.pushToken)"] = phones.count
+                phones.append(phone)
+            }
         }
         return phones
     }

@@ -92,17 +92,24 @@ package struct StatusRegistrations: Sendable {
         }
     }
 
+    /// A phone that can be pushed to.
+    package struct Kept: Sendable {
+        package let registration: [UInt8]
+        /// Milliseconds since 1970.
+        package let registeredAt: Int64
+    }
+
     /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
     ///
     /// - Parameter body: on the store's thread; takes a place in `keys`, and `nil` for what is not registered.
     package func look<Value: Sendable>(
-        for message: Digest, _ keys: [Key], _ body: @Sendable (Int, [UInt8]?) -> Value
+        for message: Digest, _ keys: [Key], _ body: @Sendable (Int, Kept?) -> Value
     ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value]) {
         try await file.read(StatusTables.self) { tables throws(SQLiteError) in
             if let told = try tables.results(of: message) { return (told, []) }
             var found: [Value] = []
             for (index, key) in keys.enumerated() {
-                found.append(body(index, try tables.registration(of: key)))
+                found.append(body(index, try tables.kept(of: key)))
             }
             return (nil, found)
         }
@@ -183,7 +190,8 @@ final class StatusTables: DoorTables {
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         select = try Statement(
-            "SELECT version, registration FROM status_registration WHERE installation = ?", on: connection)
+            "SELECT version, registration, changed_at FROM status_registration WHERE installation = ?",
+            on: connection)
         selectOwned = try Statement(
             """
             SELECT registration FROM status_registration WHERE owner = ? AND registration IS NOT NULL
@@ -226,10 +234,12 @@ final class StatusTables: DoorTables {
         return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
     }
 
-    func registration(of key: StatusRegistrations.Key) throws(SQLiteError) -> [UInt8]? {
+    func kept(of key: StatusRegistrations.Key) throws(SQLiteError) -> StatusRegistrations.Kept? {
         try select.bind(1, key.installation)
         defer { select.reset() }
-        return try select.step() && !select.isNull(1) ? select.bytes(1) : nil
+        guard try select.step(), !select.isNull(1) else { return nil }
+        return StatusRegistrations.Kept(
+            registration: select.bytes(1), registeredAt: select.integer(2))
     }
 
     func put(
@@ -239,7 +249,7 @@ final class StatusTables: DoorTables {
         let known = try self.version(of: key)
         if let known, known >= version { return .stale }
         guard known != nil || registration != nil else { return .stored }
-        let old = try self.registration(of: key)
+        let old = try kept(of: key)?.registration
         if let registration {
             let total = try total()
             let owned = old == nil ? try count(of: key.owner) : 0

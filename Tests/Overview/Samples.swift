@@ -89,6 +89,7 @@ enum Sample {
             figures.busyDevice = 7
             figures.refused = words(["BadMessage": 60, "Unregistered": 44])
             figures.receiptTime = times([1_100_000, 1_900_000, 2_400_000, 12_000_000])
+            figures.events = words(["refused": 3])
             report.doors.append(Report.Door(name: name, figures: figures))
         }
         report.lanes = [

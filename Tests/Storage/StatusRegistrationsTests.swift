@@ -52,8 +52,18 @@ import Testing
         #expect(try await registrations.put(nil, of: key(1), version: 2, at: 1) == .stored)
         #expect(try await registrations.version(of: key(1)) == 2)
         #expect(try await all(1, in: registrations) == [])
-        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1)]) { $1 }
+        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1)]) { $1?.registeredAt }
         #expect(found.found == [nil])
+        await outbox.close()
+    }
+
+    @Test func aPhoneIsKeptWithTheTimeOfItsLastRegistration() async throws {
+        let (outbox, registrations) = try await open()
+        _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
+        _ = try await registrations.put([2], of: key(1), version: 2, at: 7)
+        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1), key(2)]) { $1 }.found
+        #expect(found.map(\.?.registration) == [[2], nil])
+        #expect(found.map(\.?.registeredAt) == [7, nil])
         await outbox.close()
     }
 

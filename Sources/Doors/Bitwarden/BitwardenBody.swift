@@ -58,8 +58,15 @@ struct BitwardenBody {
     }
 
     /// Texts, at most so many.
-    func texts(_ field: String, limit: Int) throws(BitwardenFault) -> [String]? {
-        guard let value = value(field)?.value else { return nil }
+    ///
+    /// - Parameter skipsEmpty: empty ones and nulls are nothing, as in the cloud's tags; otherwise they are faults.
+    func texts(
+        _ field: String, limit: Int, skipsEmpty: Bool = false
+    ) throws(BitwardenFault) -> [String]? {
+        guard var value = value(field)?.value else { return nil }
+        if skipsEmpty, let elements = value.array {
+            value = .array(elements.filter { $0 != .null && $0 != "" })
+        }
         return try BitwardenBody.texts(value, field, limit: limit)
     }
 

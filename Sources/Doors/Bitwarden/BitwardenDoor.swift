@@ -48,11 +48,14 @@ package final class BitwardenDoor: HTTPDoor {
     /// Whether a text is a GUID in the form with hyphens, as installations have it.
     package nonisolated static func isInstallationID(_ text: String) -> Bool { BitwardenBody.isGUID(text) }
 
-    private static let tokenPath = "/connect/token"
-    private static let pushPath = "/push/"
+    private nonisolated static let tokenPath = "/connect/token"
+    private nonisolated static let pushPath = "/push/"
 
-    package func matches(path: String) -> Bool {
-        path == Self.tokenPath || path.hasPrefix(Self.pushPath)
+    package func matches(path: String) -> Bool { Self.isOurs(path) }
+
+    /// Of the paths behind `/push/` those with a token and an id are Web Push's (``WebPushRoute``).
+    nonisolated static func isOurs(_ path: String) -> Bool {
+        path == tokenPath || path.hasPrefix(pushPath) && !WebPushRoute.isOurs(path)
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
@@ -64,6 +67,7 @@ package final class BitwardenDoor: HTTPDoor {
                     try await push(request, respond)
                 }
             } catch {
+                figures.count(error.status == 401 ? "unauthorized" : "refused")
                 respond(error.response)
             }
         }
@@ -87,11 +91,16 @@ package final class BitwardenDoor: HTTPDoor {
         do throws(BitwardenTokenRequest.Fault) {
             asked = try BitwardenTokenRequest(request.body)
         } catch {
+            figures.count(error == .invalidClient ? "unauthorized" : "refused")
             return error.response
         }
         guard let installation = try await known(asked.installation), installation.isEnabled,
             installation.keyDigest == digests.key(asked.key, of: asked.installation)
-        else { return BitwardenTokenRequest.Fault.invalidClient.response }
+        else {
+            figures.count("unauthorized")
+            return BitwardenTokenRequest.Fault.invalidClient.response
+        }
+        figures.count("token")
         let token = tokens.token(for: asked.installation, at: EventLoop.unixMilliseconds / 1000)
         return .token(
             status: 200,
@@ -141,8 +150,10 @@ package final class BitwardenDoor: HTTPDoor {
         guard let path = try? String(percentEncoded: request.path.dropFirst(Self.pushPath.count).utf8) else {
             throw .notFound
         }
-        switch try BitwardenRequest(method: request.method, path: path, body: request.body, installation: id)
-        {
+        let asked = try BitwardenRequest(
+            method: request.method, path: path, body: request.body, installation: id)
+        figures.count(asked.word)
+        switch asked {
         case .register(let registration): try await register(registration, of: id)
         case .delete(let device):
             let device = digests.device(device, in: id)
@@ -223,11 +234,12 @@ package final class BitwardenDoor: HTTPDoor {
         let platform: Platform = isApple ? (settings.apps.isSandbox ? .iosDev : .ios) : .android
         return Submission(
             uid: Base64.encode(randomBytes(24)), platform: platform, app: app, deviceToken: phone.pushToken,
-            content: push.content, payloadSize: push.payloadSize)
+            content: push.content, payloadSize: push.payloadSize, registeredAt: phone.registeredAt)
     }
 
     /// A registration that came after the push was sent stays: it may have brought the token back.
     private func forget(_ phone: BitwardenDevices.Phone, registeredUntil time: Int64) {
+        figures.count("forgotten")
         Task {
             do throws(OutboxError) {
                 try await devices.forget(phone, registeredUntil: time)

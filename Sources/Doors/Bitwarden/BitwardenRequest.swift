@@ -39,6 +39,16 @@ package enum BitwardenRequest: Equatable {
         package var isForPhones: Bool
     }
 
+    /// For metrics.
+    var word: String {
+        switch self {
+        case .register: "register"
+        case .delete: "delete"
+        case .addOrganization, .deleteOrganization: "organization"
+        case .send: "send"
+        }
+    }
+
     /// Elements of a list: organizations of a device, devices of a change.
     static let mostElements = 1000
     /// Bitwarden's device types that have a gateway here.
@@ -98,7 +108,7 @@ extension BitwardenRequest.Registration {
         identifier = try body.text("Identifier")
         type = try body.number("Type", in: 0...255) ?? BitwardenRequest.android
         organizations =
-            try body.texts("OrganizationIds", limit: BitwardenRequest.mostElements) ?? []
+            try body.texts("OrganizationIds", limit: BitwardenRequest.mostElements, skipsEmpty: true) ?? []
         let gateway: GatewayKind? =
             switch type {
             case BitwardenRequest.android: .fcm

@@ -48,6 +48,7 @@ package final class GorushDoor: HTTPDoor {
         }
         guard request.method == "POST" else { return respond(.gorushNotFound) }
         guard isAllowed(request.fields["authorization"]) else {
+            figures.count("unauthorized")
             var response = HTTPResponse(status: 401, text: "a secret is needed here")
             response.fields.append("www-authenticate", "Bearer")
             return respond(response)
@@ -55,6 +56,7 @@ package final class GorushDoor: HTTPDoor {
         do throws(GorushFault) {
             push(try GorushRequest(request.body, limit: settings.notifications), respond)
         } catch {
+            figures.count("refused")
             respond(GorushAnswer.response(to: error))
         }
     }
@@ -119,7 +121,7 @@ package final class GorushDoor: HTTPDoor {
                     notification, token, gathering)
             }
         } catch {
-            gathering.fail(notification, token: notification.tokens.first ?? "", error.reason)
+            gathering.failAll(of: notification, error.reason)
         }
     }
 
@@ -138,7 +140,7 @@ package final class GorushDoor: HTTPDoor {
                     notification, target.deviceToken, gathering)
             }
         } catch {
-            gathering.fail(notification, token: notification.tokens.first ?? "", error.reason)
+            gathering.failAll(of: notification, error.reason)
         }
     }
 
@@ -232,6 +234,12 @@ private final class Gathering {
                 id: notification.id, platform: notification.platform ?? .ios, token: token,
                 message: notification.message, error: error))
         if wasExpected { known() }
+    }
+
+    /// An element of which nothing is sent: gorush tells each of its tokens.
+    func failAll(of notification: GorushNotification, _ error: String) {
+        let tokens = notification.tokens.isEmpty ? [notification.to] : notification.tokens
+        for token in tokens { fail(notification, token: token, error) }
     }
 
     private func known() {

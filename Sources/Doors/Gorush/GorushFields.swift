@@ -4,11 +4,21 @@ import JSON
 /// value of another type spoils the whole request.
 struct GorushFields {
     private let members: [String: JSON]
+    /// The same by their names in lower case: Go takes a member that is written otherwise where there is none that is
+    /// written right. Empty: all are in lower case.
+    private let others: [String: JSON]
 
-    init(_ members: [String: JSON]) { self.members = members }
+    init(_ members: [String: JSON]) {
+        self.members = members
+        let isPlain = members.keys.allSatisfy { $0.utf8.allSatisfy { !(0x41...0x5a).contains($0) } }
+        others =
+            isPlain
+            ? [:]
+            : Dictionary(members.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { one, _ in one })
+    }
 
     private func value(_ key: String) -> JSON? {
-        switch members[key] {
+        switch members[key] ?? others[key] {
         case nil, .null: nil
         case let value?: value
         }

@@ -109,8 +109,12 @@ package struct GorushGooglePush {
         return members
     }
 
-    /// FCM takes texts only: every other value is its JSON.
+    /// FCM takes texts only: every other value is its JSON, as Go writes it.
     private static func text(_ value: JSON) -> JSON {
-        if case .string = value { value } else { .string(value.text) }
+        switch value {
+        case .string: value
+        case .number(let number): .string(Int64(exactly: number).map { "\($0)" } ?? value.text)
+        case _: .string(value.text)
+        }
     }
 }

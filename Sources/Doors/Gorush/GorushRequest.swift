@@ -27,7 +27,9 @@ package struct GorushRequest {
         } catch {
             throw .missing
         }
-        guard let elements = document["notifications"]?.array else { throw .missing }
+        guard let members = document.object,
+            let elements = GorushFields(members).any("notifications")?.array
+        else { throw .missing }
         var notifications: [GorushNotification] = []
         for element in elements {
             switch element {

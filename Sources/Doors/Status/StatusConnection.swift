@@ -48,7 +48,7 @@ final class StatusConnection: StreamHandler {
         do throws(MessageStreamError) {
             while let message = try messages.next(in: bytes, from: &position) { waiting.append(message) }
         } catch {
-            door.server.counters.refused += 1
+            door.server.figures.count("refused")
             arrival.strike()
             return end()
         }

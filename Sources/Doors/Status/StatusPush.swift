@@ -25,7 +25,8 @@ enum StatusPush {
                 uid: uid, platform: apps.isSandbox ? .iosDev : .ios, app: app,
                 deviceToken: target.deviceToken,
                 content: .prepared(
-                    PreparedPush(exactly: JSON.object(body).text, fields: [("apns-push-type", "alert")])))
+                    PreparedPush(exactly: JSON.object(body).text, fields: [("apns-push-type", "alert")])),
+                registeredAt: target.registeredAt)
         case .firebase:
             guard let app = apps.android else { return nil }
             let message: JSON = [
@@ -38,7 +39,8 @@ enum StatusPush {
                 uid: uid, platform: .android, app: app, deviceToken: target.deviceToken,
                 content: .prepared(PreparedPush(exactly: message.text)),
                 payloadSize: content.text.utf8.count + 4
-                    + content.data.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count })
+                    + content.data.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count },
+                registeredAt: target.registeredAt)
         }
     }
 
@@ -55,13 +57,16 @@ package struct StatusTarget: Equatable, Sendable {
     let topic: String
     /// So that only this one is forgotten when its device token proves dead.
     let version: UInt64
+    /// Milliseconds since 1970.
+    let registeredAt: Int64
 
     /// `nil` for a type of token that is neither Apple's nor Google's.
-    init?(_ registration: Registration) {
+    init?(_ registration: Registration, registeredAt: Int64) {
         guard let tokenType = Registration.TokenType(rawValue: registration.tokenType) else { return nil }
         self.tokenType = tokenType
         deviceToken = registration.deviceToken
         topic = registration.topic
         version = registration.version
+        self.registeredAt = registeredAt
     }
 }

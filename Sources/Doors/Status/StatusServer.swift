@@ -31,20 +31,8 @@ package final class StatusServer {
         case unreadable
     }
 
-    package struct Counters: Equatable, Sendable {
-        package var registrations = 0
-        package var queries = 0
-        package var requests = 0
-        /// Messages that were answered with what was told before.
-        package var repetitions = 0
-        /// Registrations that were refused, and messages that could not be read.
-        package var refused = 0
-        package var forgottenTokens = 0
-    }
-
     package typealias Answer = @EventLoop (Reply) -> Void
 
-    package internal(set) var counters = Counters()
     /// 33 bytes: what clients seal their registrations for.
     package var publicKey: [UInt8] { key.publicKey.compressed }
 
@@ -52,7 +40,7 @@ package final class StatusServer {
     private let key: Secp256k1.PrivateKey
     private let registrations: StatusRegistrations
     private let dispatcher: Dispatcher
-    private let figures: DoorCounter
+    let figures: DoorCounter
     private let digest: KeyedDigest
     private let log: Logger
 
@@ -100,7 +88,7 @@ package final class StatusServer {
     }
 
     private func refuse(_ answer: Answer) {
-        counters.refused += 1
+        figures.count("refused")
         answer(.unreadable)
     }
 
@@ -115,10 +103,10 @@ package final class StatusServer {
     // MARK: Registering
 
     private func register(_ sealed: [UInt8], of client: Secp256k1.PublicKey, _ answer: @escaping Answer) {
-        counters.registrations += 1
+        figures.count("registration")
         Task {
             let fault = await fault(of: sealed, client)
-            if fault != nil { counters.refused += 1 }
+            if fault != nil { figures.count("refused") }
             answer(
                 signed(
                     RegistrationResponse(fault: fault, requestID: Keccak.shake256(sealed)).encoded,
@@ -182,10 +170,10 @@ package final class StatusServer {
     // MARK: Queries
 
     private func answer(_ query: Query, named id: [UInt8], _ answer: @escaping Answer) {
-        counters.queries += 1
+        figures.count("query")
         guard !query.keyHashes.isEmpty else { return answer(.silence) }
         guard !query.isOverLimit else {
-            counters.refused += 1
+            figures.count("refused")
             return answer(signed(QueryResponse().encoded(to: id, isSuccess: false), .queryResponse))
         }
         var hashes: [[UInt8]] = []
@@ -212,21 +200,22 @@ package final class StatusServer {
         case answered(PushResult)
         case send(StatusTarget)
 
-        init(_ entry: PushEntry, _ registration: [UInt8]?) {
-            switch PushDecision(entry, registration.flatMap { try? Registration($0) }) {
+        init(_ entry: PushEntry, _ kept: StatusRegistrations.Kept?) {
+            switch PushDecision(entry, kept.flatMap { try? Registration($0.registration) }) {
             case .answered(let result): self = .answered(result)
             case .send(let registration):
+                let target = StatusTarget(registration, registeredAt: kept?.registeredAt ?? 0)
                 // Gorush passes over in silence what is neither Apple's nor Google's.
-                self = StatusTarget(registration).map { .send($0) } ?? .answered(.accepted)
+                self = target.map { .send($0) } ?? .answered(.accepted)
             }
         }
     }
 
     private func push(_ request: PushRequest, named id: [UInt8], _ answer: @escaping Answer) {
-        counters.requests += 1
+        figures.count("request")
         guard !request.messageID.isEmpty else { return answer(.silence) }
         guard !request.isOverLimit else {
-            counters.refused += 1
+            figures.count("refused")
             return answer(
                 response([PushResult](repeating: .internal, count: request.entries.count), to: request))
         }
@@ -239,7 +228,7 @@ package final class StatusServer {
                     for: message, keys, { Plan(request.entries[$0], $1) })
             else { return answer(failed(request)) }
             if let told {
-                counters.repetitions += 1
+                figures.count("repetition")
                 return answer(response(told.map { PushResult(rawValue: $0) ?? .internal }, to: request))
             }
             let pushed = await push(plans, of: request, keys, named: id)
@@ -306,7 +295,7 @@ package final class StatusServer {
 
     /// The device token is dead: whoever sends there again is told that nobody is registered.
     private func forget(_ key: StatusRegistrations.Key, _ version: UInt64) {
-        counters.forgottenTokens += 1
+        figures.count("forgotten")
         Task {
             do throws(OutboxError) {
                 try await registrations.forget(key, version: version)

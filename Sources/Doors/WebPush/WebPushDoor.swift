@@ -56,6 +56,7 @@ package final class WebPushDoor: HTTPDoor {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
         // No encoding makes it shorter, so it need not be encoded to see that it is too long.
         guard request.body.count <= Validator.payloadLimit else {
+            figures.count("refused")
             return respond(WebPushAnswer.response(to: .refused(.messageTooLarge), on: route))
         }
         let submission: Submission
@@ -69,6 +70,7 @@ package final class WebPushDoor: HTTPDoor {
             }
             submission = read
         } catch {
+            figures.count("refused")
             return respond(HTTPResponse(status: error.status, text: error.text))
         }
         let lane = LaneID(app: submission.app, isSandbox: submission.platform == .iosDev)

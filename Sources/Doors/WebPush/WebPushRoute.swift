@@ -17,9 +17,13 @@ enum WebPushRoute: Equatable {
 
     enum Environment: Equatable { case production, development, fcm }
 
-    /// Whether a path (as sent) is this door's.
+    /// Whether a path (as sent) is this door's. What Bitwarden's servers ask for begins with `/push/` as well, and has
+    /// nothing behind it that could be an id, or `delete` where a token would be.
     static func isOurs(_ path: String) -> Bool {
-        path.hasPrefix(relayPrefix) || path.hasPrefix(pushPrefix)
+        if path.hasPrefix(relayPrefix) { return true }
+        guard path.hasPrefix(pushPrefix) else { return false }
+        let rest = path.utf8.dropFirst(pushPrefix.utf8.count)
+        return rest.contains(UInt8(ascii: "/")) && !rest.starts(with: "delete/".utf8)
     }
 
     private static let relayPrefix = "/relay-to/"

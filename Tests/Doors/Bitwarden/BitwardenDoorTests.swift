@@ -99,6 +99,40 @@ import Vectors
         await world.end()
     }
 
+    /// The same token, registered after it died: the app was installed again.
+    @Test func aPhoneThatRegistersAgainWithTheSameTokenIsHeardAgain() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("Vaultwarden, iOS")
+        world.relay.apple.faults = FaultScript([
+            FaultRule(
+                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
+        ])
+        #expect(try await logOut(world) == 200)
+        while world.relay.dispatcher.deadTokens == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await world.register("Vaultwarden, iOS")
+        #expect(try await logOut(world) == 200)
+        #expect(await world.relay.pushes(1).count == 1)
+        #expect(world.relay.dispatcher.deadTokens == 0)
+        await world.end()
+    }
+
+    /// Several users of one phone share its token.
+    @Test func aPhoneIsAsNewAsItsLastRegistration() async throws {
+        let world = try await BitwardenWorld()
+        let token = String(repeating: "ab", count: 32)
+        for (user, time) in [(1, 5), (2, 9), (3, 7)] {
+            let digest = Relay.Digest(high: UInt64(user), low: 0)
+            let device = BitwardenDevices.Device(
+                id: digest, installation: "93b60203-2c75-4ec9-b575-6651c7dad956", user: digest,
+                identifier: digest, type: 1, pushToken: token, organizations: [])
+            #expect(try await world.devices.put(device, at: Int64(time), limit: 10))
+        }
+        let target = BitwardenDevices.Target.installation("93b60203-2c75-4ec9-b575-6651c7dad956")
+        let phones = try await world.devices.phones(of: target, except: nil)
+        #expect(phones == [BitwardenDevices.Phone(type: 1, pushToken: token, registeredAt: 9)])
+        await world.end()
+    }
+
     /// What can't be written down is not promised.
     @Test func aFailingStoreIsNoSuccessAndNoFaultOfTheSender() async throws {
         let world = try await BitwardenWorld()

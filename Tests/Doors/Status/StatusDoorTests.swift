@@ -68,7 +68,7 @@ import Wire
             FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
         ])
         #expect(try reports(try await ask(world, client.request())) == [0])
-        while world.server.counters.forgottenTokens == 0 { await Task.yield() }
+        while world.events("forgotten") == 0 { await Task.yield() }
         #expect(try reports(try await ask(world, client.request())) == [3])
         #expect(try await register(client, at: world) == 2)
         client.registration.version = 2
@@ -84,12 +84,33 @@ import Wire
         let world = try await StatusWorld()
         let (one, other) = (client(), client())
         for client in [one, other] { #expect(try await register(client, at: world) == 0) }
+        let later = EventLoop.unixMilliseconds + 60_000
         world.relay.sandbox.faults = FaultScript([
-            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
+            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: later), times: 1)
         ])
         #expect(try reports(try await ask(world, one.request())) == [0])
-        while world.server.counters.forgottenTokens == 0 { await Task.yield() }
+        while world.events("forgotten") == 0 { await Task.yield() }
         #expect(try reports(try await ask(world, other.request())) == [3])
+        await world.end()
+    }
+
+    /// The same token, registered after it died: the app was installed again.
+    @Test func aPhoneThatRegistersAgainWithTheSameTokenIsHeardAgain() async throws {
+        let world = try await StatusWorld()
+        var client = self.client()
+        #expect(try await register(client, at: world) == 0)
+        world.relay.sandbox.faults = FaultScript([
+            FaultRule(
+                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
+        ])
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        while world.events("forgotten") == 0 { await Task.yield() }
+        #expect(world.relay.dispatcher.deadTokens == 1)
+        client.registration.version = 2
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        #expect(await world.relay.pushes(1).count == 1)
+        #expect(world.relay.dispatcher.deadTokens == 0)
         await world.end()
     }
 
@@ -163,6 +184,62 @@ import Wire
         #expect(try await register(self.client(), at: world) == 0)
         #expect(try await register(self.client(), at: world) == 4, "the fourth phone of all")
         _ = await world.relay.pushes(2)
+        await world.end()
+    }
+
+    /// In the order of one phone's life; 0: taken, else the error.
+    @Test func versionsDecideAlsoAfterUnregistering() async throws {
+        let world = try await StatusWorld()
+        var client = self.client()
+        func register(_ version: UInt64, leaves: Bool = false) async throws -> UInt8 {
+            client.registration.version = version
+            client.registration.isUnregister = leaves
+            return try await self.register(client, at: world)
+        }
+        // Of who was never there nothing is kept, so a lower version may come.
+        #expect(try await register(9, leaves: true) == 0)
+        var answers: [UInt8] = []
+        for (version, leaves) in [
+            (0, false), (5, false), (5, false), (4, false), (4, true), (5, true), (6, true), (6, true),
+            (6, false),
+            (7, false), (UInt64.max, false), (UInt64.max, true),
+        ] as [(UInt64, Bool)] {
+            answers.append(try await register(version, leaves: leaves))
+        }
+        #expect(answers == [2, 0, 2, 2, 2, 2, 0, 2, 2, 0, 0, 2])
+        await world.end()
+    }
+
+    /// What Go's parser takes for a UUID is one here; what others send must then be the same text.
+    @Test(arguments: [
+        "{id}", "{id}".uppercased(), "urn:uuid:{id}", "{{id}}", "{plain}",
+    ])
+    func everyFormOfAUUIDNamesAPhone(form: String) async throws {
+        let world = try await StatusWorld()
+        var client = self.client()
+        let id = UUID().uuidString.lowercased()
+        let text = form.lowercased().replacing("{id}", with: id)
+            .replacing("{plain}", with: id.replacing("-", with: ""))
+        client.registration.installationID = form == form.lowercased() ? text : text.uppercased()
+        client.registration.accessToken = client.registration.installationID
+        #expect(try await register(client, at: world) == 0)
+        #expect(try reports(try await ask(world, client.request())) == [0])
+        var other = client
+        other.registration.accessToken =
+            text.uppercased() == client.registration.accessToken ? id : text.uppercased()
+        #expect(try reports(try await ask(world, other.request())) == [1], "another text is another token")
+        _ = await world.relay.pushes(1)
+        await world.end()
+    }
+
+    /// Whatever is wrong with it, a registration is answered under the id of what was sealed.
+    @Test func aRegistrationThatIsRefusedIsAnsweredUnderItsID() async throws {
+        let world = try await StatusWorld()
+        let client = self.client()
+        for sealed in [[1], Array(repeating: 0, count: 12), Array(repeating: 0, count: 28)] as [[UInt8]] {
+            let payload = try await ask(world, client.message(.registration, sealed))
+            #expect(payload == [0x10, 1, 0x1a, 64] + Keccak.shake256(sealed))
+        }
         await world.end()
     }
 

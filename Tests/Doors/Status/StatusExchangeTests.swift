@@ -77,7 +77,7 @@ import Vectors
         try await register(vectors.then_unregister_in_order, ask)
         try expect(try await ask(bytes(hex: vectors.then_request.frame_hex), true), vectors.then_request)
         #expect(world.relay.dispatcher.waiting == 0)
-        #expect(world.server.counters.repetitions == 1)
+        #expect(world.events("repetition") == 1)
     }
 
     private func register(_ vectors: [StatusVectors.Registration], _ ask: Ask) async throws {

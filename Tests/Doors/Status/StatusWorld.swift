@@ -73,6 +73,11 @@ final class StatusWorld {
         await relay.end()
     }
 
+    /// How often the door of the server has counted this.
+    func events(_ word: String) -> Int {
+        relay.dispatcher.doors.first { $0.name == "status" }?.figures.events[word] ?? 0
+    }
+
     func client() async throws -> HTTPClient { try await HTTPClient(endpoint) }
 
     func post(_ path: String, _ body: some Sequence<UInt8>, fields: String = "") async -> HTTPResponse? {
