@@ -92,7 +92,10 @@ let package = Package(
 
         // Breaks the built program on purpose, and keeps books of what becomes of it: see Deploy/chaos.
         .executableTarget(
-            name: "Chaos", dependencies: ["Lab", "Wire", "Reactor", "Crypto", "TLS", "JSON", arguments],
+            name: "Chaos",
+            dependencies: [
+                "Lab", "Wire", "Status", "HTTP1", "Reactor", "Crypto", "TLS", "JSON", arguments,
+            ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors", path: "Tests/Vectors",

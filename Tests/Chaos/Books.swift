@@ -18,6 +18,10 @@ final class Books {
     struct Entry {
         let request: MobileNotificationRequest
         let isDead: Bool
+        /// Came by a door whose senders don't ask how it ended.
+        let isByDoor: Bool
+        /// Nobody has heard a receipt, and nobody will ask again: whether it was stored is not known.
+        var isGivenUp = false
         var storedAt: Int64?
         var told: (status: MobileNotificationResponse.Status, at: Int64)?
         var pushes: [Push] = []
@@ -45,8 +49,8 @@ final class Books {
 
     // MARK: What happens
 
-    func sending(_ request: MobileNotificationRequest, isDead: Bool) {
-        entries[request.uid] = Entry(request: request, isDead: isDead)
+    func sending(_ request: MobileNotificationRequest, isDead: Bool = false, isByDoor: Bool = false) {
+        entries[request.uid] = Entry(request: request, isDead: isDead, isByDoor: isByDoor)
         order[request.deviceToken, default: []].append(request.uid)
     }
 
@@ -54,6 +58,15 @@ final class Books {
     func gatewayKilled() { gatewayKills.append(EventLoop.monotonicNanoseconds) }
     func broke(_ connection: String, at time: Int64) { breaks[connection] = time }
     func violate(_ sentence: String) { violations.append(sentence) }
+
+    /// A door has given its receipt.
+    func stored(_ uid: String) {
+        lastStored = EventLoop.monotonicNanoseconds
+        entries[uid]?.storedAt = lastStored
+    }
+
+    /// Its sender will not repeat it.
+    func gaveUp(_ uid: String) { entries[uid]?.isGivenUp = true }
 
     /// A sender has heard a response.
     func heard(_ response: MobileNotificationResponse) {
@@ -105,7 +118,7 @@ final class Books {
         repeated = 0
         for entry in entries.values {
             let uid = entry.request.uid
-            if entry.pushes.isEmpty, !entry.isDead {
+            if entry.pushes.isEmpty, !entry.isDead, !entry.isGivenUp {
                 lost += 1
                 violate("\(uid): \(entry.storedAt == nil ? "never stored" : "stored, and lost")")
             }

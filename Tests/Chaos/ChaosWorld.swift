@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import JSON
 import Lab
 import Reactor
 import Tor
@@ -27,6 +28,7 @@ final class ChaosWorld {
 
     private var state: String { directory.path + "/state" }
     private var peerSocket: String { directory.path + "/peers" }
+    private var doorSocket: String { directory.path + "/doors" }
 
     /// Starts the gateways, and writes the node's files.
     ///
@@ -86,6 +88,11 @@ final class ChaosWorld {
         circuits: {frames_per_second: 0, bytes_per_second: 0}
         limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000\(limits)}
         management: {listen: "unix:\(directory.path)/management"}
+        doors:
+          web_push: {listen: ["unix:\(doorSocket)"], ios: apple, android: google, outcome_deadline: 0}
+          gorush: {listen: ["unix:\(doorSocket)"], apps: [apple, google]}
+          bitwarden: {listen: ["unix:\(doorSocket)"], apps: [apple, google]}
+          status: {listen: ["unix:\(doorSocket)"], apps: [apple, google]}
         log: {level: info}
 
         """
@@ -151,6 +158,39 @@ final class ChaosWorld {
             let address = String(decoding: file, as: UTF8.self).split(separator: "\n").first.map(String.init)
             return address.map { .tor(socks: socks, onion: $0, port: 9999) }
         }
+    }
+
+    // MARK: Its doors for other senders
+
+    var doorRoute: PeerRoute { .direct(.unix(path: doorSocket)) }
+
+    /// The public key of the node as Status' push server; `nil` until it has one.
+    var statusKey: Secp256k1.PublicKey? {
+        guard let file = try? LabDirectory.read(state + "/status-public-key"),
+            let bytes = Hex.decode(String(decoding: file.prefix(66), as: UTF8.self))
+        else { return nil }
+        return try? Secp256k1.PublicKey(bytes)
+    }
+
+    /// Makes an installation, as the operator does.
+    func addInstallation() async throws -> (id: String, key: String) {
+        var lines: [String] = []
+        var child: ChildProcess?
+        defer { _ = child }
+        let exit = try await withCheckedThrowingContinuation { continuation in
+            do {
+                child = try ChildProcess(
+                    [Chaos.program, "installation", "add", "--json", "--config", configuration],
+                    onLine: { lines.append($0) }, onExit: { continuation.resume(returning: $0) })
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+        let made = try JSON(Array(lines.joined().utf8))
+        guard exit == .exited(0), let id = made["id"]?.string, let key = made["key"]?.string else {
+            throw ChaosError("installation add: \(lines.joined())")
+        }
+        return (id, key)
     }
 
     func close() async {

@@ -61,7 +61,7 @@ private final class Gateways {
     /// `push GATEWAY CONNECTION ANSWERED TIME TOKEN ID MESSAGE`, all without blanks.
     private static func line(of push: AcceptedPush, at name: String) -> String {
         let body = try? JSON(push.body)
-        let message = (body?["encrypted"] ?? body?["message"]?["data"]?["encrypted"])?.string ?? "-"
+        let message = body.flatMap(SenderWords.message) ?? "-"
         // Google is given no id: there the same sealed text is the same notification.
         let id = push.headers["apns-id"].map { "\($0)/\(push.headers["apns-collapse-id"] ?? "-")" } ?? message
         return

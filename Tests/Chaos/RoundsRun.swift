@@ -11,6 +11,7 @@ final class RoundsRun {
     private var random: SplitMix
     private var lines: [PeerLine] = []
     private var senders: [Sender] = []
+    private var doorSenders: [DoorSender] = []
     private var figures: [Blow: Figures] = [:]
     private var drains: [Int64] = []
     private var begun: Int64 = 0
@@ -46,8 +47,7 @@ final class RoundsRun {
         let platforms: [MobilePlatform] = [.ios, .iosDev, .android, .android]
         for number in 0..<24 {
             let platform = platforms[number % 4]
-            let digits = String(UInt64.random(in: .min ... .max, using: &random), radix: 16)
-            let token = String(String(repeating: digits + "0123456789abcdef", count: 4).prefix(64))
+            let token = randomToken()
             senders.append(
                 Sender(
                     "device\(number)", to: platform,
@@ -64,9 +64,34 @@ final class RoundsRun {
         }
     }
 
+    private func randomToken() -> String {
+        let digits = String(UInt64.random(in: .min ... .max, using: &random), radix: 16)
+        return String(String(repeating: digits + "0123456789abcdef", count: 4).prefix(64))
+    }
+
+    /// A sender for each door and platform.
+    private func makeDoorSenders() async throws {
+        // The node has made what a command beside it needs.
+        while world.statusKey == nil, world.node?.exit == nil { await pause(.milliseconds(20)) }
+        let installation = try await world.addInstallation()
+        for platform in [MobilePlatform.ios, .android] {
+            func phone() -> DoorSender.Phone {
+                let token = randomToken()
+                return DoorSender.Phone(
+                    platform: platform, deviceToken: platform == .android ? "lab:\(token)" : token)
+            }
+            let forms: [any DoorForm] = [
+                WebPushForm(phone()), GorushForm(phone()), BitwardenForm(phone(), installation),
+                StatusForm(phone()),
+            ]
+            doorSenders += forms.map { DoorSender($0, by: world) }
+        }
+    }
+
     func run() async throws {
         begun = EventLoop.monotonicNanoseconds
         try world.startNode()
+        try await makeDoorSenders()
         for number in 1...rounds {
             let round = Round(isQuick: isQuick, using: &random)
             try await play(round)
@@ -92,6 +117,9 @@ final class RoundsRun {
         let sending = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for sender in senders { group.addTask { try await sender.send(round.count, until: end) } }
+                for sender in doorSenders {
+                    group.addTask { try await sender.send(round.count, until: end) }
+                }
                 try await group.waitForAll()
             }
         }
@@ -162,7 +190,7 @@ final class RoundsRun {
     private func askForAll() async throws {
         for line in lines { line.close() }
         let end = ContinuousClock.now + RoundsRun.longestRound
-        let requests = world.books.entries.values.map { entry in
+        let requests = world.books.entries.values.filter { !$0.isByDoor }.map { entry in
             var request = entry.request
             request.awaitsOutcome = true
             return request
@@ -180,7 +208,7 @@ final class RoundsRun {
             }
             try await group.waitForAll()
         }
-        while world.books.entries.values.contains(where: { $0.told == nil }) {
+        while world.books.entries.values.contains(where: { $0.told == nil && !$0.isByDoor }) {
             guard ContinuousClock.now < end else {
                 return world.books.violate("some were never told their end")
             }
@@ -202,7 +230,7 @@ final class RoundsRun {
         let drain = Table.medianAndLongest(drains)
         table += [
             "all delivered after the last fault: median \(drain[0]), longest \(drain[1])",
-            "\(books.entries.count) notifications, \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
+            "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
             "\(books.repeated) accepted again under the same ids after an unclear outcome",
             "\(lost) lost, \(twice) shown twice, \(outOfOrder) out of order",
         ]

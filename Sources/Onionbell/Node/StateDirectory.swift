@@ -108,14 +108,21 @@ struct StateDirectory: ~Copyable {
         try StateDirectory.key("status-key", in: path, without: "what phones have registered")
     }
 
+    private static func makeKey(at file: String) throws(SystemError) {
+        do throws(SystemError) {
+            try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)
+        } catch {
+            // A command beside the node may have made it just now.
+            guard error.code == EEXIST else { throw error }
+        }
+    }
+
     /// - Parameter loss: what is lost with the key.
     private static func key(_ name: String, in path: String, without loss: String) throws(NodeError) -> Secret
     {
         let file = "\(path)/\(name)"
         do {
-            if access(file, F_OK) != 0 {
-                try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)
-            }
+            if access(file, F_OK) != 0 { try makeKey(at: file) }
             let text = String(decoding: try PrivateFile.read(file, limit: 128), as: UTF8.self)
             guard let key = Hex.decode(text.split(separator: "\n").first.map(String.init) ?? ""),
                 key.count == 32
