@@ -85,6 +85,21 @@ final class Recorder: StreamHandler {
         #expect(left.unsentBytes == 0)
     }
 
+    @Test func aPauseIsNoSilence() async throws {
+        let (left, right) = try Stream.pair()
+        let recorder = Recorder()
+        right.handler = recorder
+        right.idleTimeout = .milliseconds(20)
+        right.pauseReading()
+        left.write([1, 2])
+        try await Task.sleep(for: .milliseconds(60))
+        #expect(recorder.received.isEmpty && recorder.end == nil)
+        right.resumeReading()
+        await recorder.wait { $0.end != nil }
+        #expect(recorder.received == [1, 2])
+        #expect(recorder.end == .idle)
+    }
+
     @Test func lastWordsArriveEvenIfThePeerIsStillSending() async throws {
         var servers: [Stream] = []
         let silent = Recorder()
