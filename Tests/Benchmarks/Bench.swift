@@ -61,10 +61,13 @@ final class Bench {
     }
 
     /// A gateway and, in front of it, a node that has nothing in its outbox. Both end with `body`.
+    ///
+    /// - Parameter network: The tor that serves the node's onion address; `nil`: one without a network.
     func withNode<Result>(
-        delay: Int = 0, streams: Int = 1000, _ body: (NodeUnderTest) async throws -> Result
+        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil,
+        _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
-        try await withGateway(delay: delay, streams: streams) { gateway in
+        try await withGateway(delay: delay, streams: streams, over: network) { gateway in
             let child = try Child(
                 [node, "run", "--config", "\(gateway.directory)/onionbell.yaml"], core: .measured)
             let node = NodeUnderTest(child, gateway, self)
@@ -86,13 +89,15 @@ final class Bench {
     }
 
     func withGateway<Result>(
-        delay: Int = 0, streams: Int = 1000, _ body: (Gateway) async throws -> Result
+        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil,
+        _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
+        let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
-            "--peers", "\(peers)", "--http", "\(http)", "--control", "unix:\(directory.path)/tor/control",
-            "--cookie", "\(directory.path)/tor/cookie",
+            "--peers", "\(peers)", "--http", "\(http)", "--control", control,
+            "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
         ])
         do {
             let result = try await body(Gateway(directory: world.path, url: try await child.firstLine()))
@@ -133,6 +138,23 @@ final class NodeUnderTest {
             try await Task.sleep(for: .milliseconds(20))
         }
         throw BenchError("the node opened no door: \(child.lines.suffix(3).joined(separator: " / "))")
+    }
+
+    /// The onion address, once it can be reached.
+    func onionAddress() async throws -> String {
+        let isAddress = { (line: String) in line.hasPrefix("onionbell: ") && line.contains(".onion") }
+        for _ in 0..<1200 {
+            if let line = child.lines.first(where: isAddress),
+                let word = line.split(whereSeparator: { " :/".contains($0) }).first(where: {
+                    $0.hasSuffix(".onion")
+                })
+            {
+                return String(word)
+            }
+            guard child.exit == nil else { break }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw BenchError("no onion address: \(child.lines.suffix(3).joined(separator: " / "))")
     }
 
     var figures: ProcessFigures {

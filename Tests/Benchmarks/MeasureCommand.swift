@@ -11,8 +11,12 @@ struct MeasureCommand: AsyncParsableCommand {
 
     @Option(help: "The onionbell that is measured.") var node: String
     @Flag(help: "Fewer requests and rounds: minutes instead of half an hour.") var quick = false
+    @Option(help: "Rounds at most.") var rounds: Int?
     @Option(help: "Earlier results to compare with.") var compare: String?
     @Option(help: "Where the results go, in JSON.") var output: String
+    @Option(help: "Limits in JSON, by the figures' names; status 1 when one is passed in every round.")
+    var limits: String?
+    @Option(help: "CPU seconds that the clean release build took.") var buildSeconds: Double?
     @Option(help: "Only these rows, by the beginning of their names.") var only: [String] = []
 
     func run() async throws {
@@ -22,12 +26,20 @@ struct MeasureCommand: AsyncParsableCommand {
             earlier = try JSONDecoder().decode(
                 Results.self, from: try Data(contentsOf: URL(fileURLWithPath: compare)))
         }
-        let results = try await measure()
+        let limits = try limits.map {
+            try JSONDecoder().decode(
+                [String: Double].self, from: try Data(contentsOf: URL(fileURLWithPath: $0)))
+        }
+        var results = try await measure()
+        if let buildSeconds { results.add("clean release build", "CPU s", buildSeconds, goal: 120) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(results).write(to: URL(fileURLWithPath: output))
         print(results.table(comparedWith: earlier))
         print("\nWritten to \(output)")
+        let faults = results.faults(over: limits ?? [:])
+        for fault in faults { say(fault) }
+        if !faults.isEmpty { throw ExitCode(1) }
     }
 
     @EventLoop
@@ -38,7 +50,7 @@ struct MeasureCommand: AsyncParsableCommand {
             only.isEmpty || only.contains { row.name.hasPrefix($0) }
         }
         do {
-            for round in 1...(quick ? 3 : 5) {
+            for round in 1...max(1, rounds ?? (quick ? 3 : 5)) {
                 for row in chosen where round <= row.rounds {
                     say("round \(round): \(row.name)")
                     try await row.measure(&rows)

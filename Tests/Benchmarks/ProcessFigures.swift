@@ -14,6 +14,8 @@ struct ProcessFigures {
     let sleeps: Int
 
     var cpu: Double { user + system }
+    /// The same of the living threads, exact.
+    var threadTime: Double { threads.values.reduce(0, +) }
 
     init(of process: Int32) throws {
         let directory = "/proc/\(process)"

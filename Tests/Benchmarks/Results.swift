@@ -47,6 +47,19 @@ struct Results: Codable {
         figures.append(Figure(name: name, unit: "times", goal: goal, values: [above.median / below.median]))
     }
 
+    /// A sentence for each figure above its limit, and for each limit that nothing was measured for. The least of the
+    /// rounds counts: what else runs on the machine only ever adds to it.
+    func faults(over limits: [String: Double]) -> [String] {
+        limits.sorted { $0.key < $1.key }.compactMap { name, limit in
+            guard let figure = figures.first(where: { $0.name == name }) else {
+                return "\(name): not measured"
+            }
+            let least = figure.values.min() ?? .infinity
+            return least <= limit
+                ? nil : "\(name): \(text(least)) \(figure.unit); the limit is \(text(limit))"
+        }
+    }
+
     /// The table; with earlier results, a column that says how many times theirs each median is.
     func table(comparedWith earlier: Results?) -> String {
         let width = figures.map(\.name.count).max() ?? 0

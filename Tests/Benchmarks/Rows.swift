@@ -12,8 +12,8 @@ struct Rows {
     }
 
     var results: Results
-    private let bench: Bench
-    private let isQuick: Bool
+    let bench: Bench
+    let isQuick: Bool
 
     init(_ bench: Bench, isQuick: Bool) {
         self.bench = bench
@@ -33,9 +33,11 @@ struct Rows {
         Row(name: "peers 1000 x 1", rounds: 3) { try await $0.measurePeers(1000, window: 1) },
         Row(name: "waiting", rounds: 1) { try await $0.measureWaiting() },
         Row(name: "disk", rounds: 3) { try await $0.measureDisk() },
+        Row(name: "tor", rounds: 1) { try await $0.measureTor() },
+        Row(name: "binary", rounds: 1) { try await $0.measureBinary() },
     ]
 
-    private func perTenThousand(_ seconds: Double, _ count: Int) -> Double {
+    func perTenThousand(_ seconds: Double, _ count: Int) -> Double {
         seconds * 10_000 / Double(count)
     }
 
@@ -82,13 +84,15 @@ struct Rows {
 
     mutating func measureHTTP() async throws {
         let count = isQuick ? 10_000 : 30_000
-        let (post, get) = try await bench.withNode { node in
+        let (post, get, yardstick) = try await bench.withNode { node in
             let arguments = ["http", "--to", bench.httpEndpoint, "--count"]
             _ = try await node.under(arguments + ["1000"])
             let post = try await node.under(arguments + ["\(count)", "--form", "post"]).used
-            return (post, try await node.under(arguments + ["\(count)", "--form", "get"]).used)
+            let get = try await node.under(arguments + ["\(count)", "--form", "get"]).used
+            return (post, get, try await Yardstick(gateway: node.gateway).seconds(count: count))
         }
         results.add("http POST /v1, 64 clients", "CPU s/10k", perTenThousand(post.cpu, count), goal: 0.15)
+        results.add("http POST /v1 to h2load", "times", post.cpu / yardstick, goal: 0.15 / 0.029)
         results.add("http GET /relay, 64 clients", "CPU s/10k", perTenThousand(get.cpu, count))
     }
 
@@ -179,6 +183,15 @@ struct Rows {
         }
         results.add("disk, 4 KiB + fdatasync, p50", "ms", times.latency?.median ?? .nan)
         results.add("disk, 4 KiB + fdatasync, p99", "ms", times.latency?.p99 ?? .nan)
+    }
+
+    /// Without symbols, as packages have it.
+    mutating func measureBinary() async throws {
+        let stripped = "\(bench.directory.path)/stripped"
+        _ = try await Child(["strip", "-o", stripped, bench.node], core: .others).finish()
+        var status = stat()
+        guard stat(stripped, &status) == 0 else { throw BenchError("strip made no file") }
+        results.add("binary, stripped", "MB", Double(status.st_size) / 1e6, goal: 12)
     }
 
     mutating func addRatios() {
