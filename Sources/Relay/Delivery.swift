@@ -30,18 +30,12 @@ struct Delivery: Sendable {
         /// The one behind it in the queue of its token.
         var next: Slot?
         /// `nil` while it is only on disk.
-        var body: Body?
+        var body: Notification?
 
         /// Whether a slot still holds what a heap says it does.
         func isCurrent(_ sequence: Int64, _ state: State) -> Bool {
             self.sequence == sequence && self.state == state
         }
-    }
-
-    /// On the heap, so that a notification without it takes little room.
-    final class Body: Sendable {
-        let notification: Notification
-        init(_ notification: Notification) { self.notification = notification }
     }
 
     private struct Queue: Sendable {
@@ -208,7 +202,7 @@ struct Delivery: Sendable {
     }
 
     mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
-    mutating func setBody(_ body: Body?, of slot: Slot) { entries[slot].body = body }
+    mutating func setBody(_ body: Notification?, of slot: Slot) { entries[slot].body = body }
 
     mutating func countAttempt(of slot: Slot) {
         entries[slot].attempts += 1

@@ -37,15 +37,17 @@ package struct NotificationID: Hashable, Sendable {
 
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
     package var uuid: String {
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
+        var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
+        var end = 0
         for index in 0..<16 {
-            if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+            if index == 4 || index == 6 || index == 8 || index == 10 { end += 1 }
             let byte = (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)) & 0xff
-            text.append(digit(UInt8(byte >> 4)))
-            text.append(digit(UInt8(byte & 15)))
+            text[end] = digit(UInt8(byte >> 4))
+            text[end + 1] = digit(UInt8(byte & 15))
+            end += 2
         }
-        return String(decoding: text, as: UTF8.self)
+        guard let valid = try? UTF8Span(validating: text.span) else { preconditionFailure("hex digits") }
+        return String(copying: valid)
     }
 
     private func digit(_ value: UInt8) -> UInt8 {
@@ -54,7 +56,10 @@ package struct NotificationID: Hashable, Sendable {
 }
 
 /// A checked notification: what the outbox keeps and a gateway sends.
-package struct Notification: Equatable, Sendable {
+///
+/// An object, since it goes through many hands and never changes: each holds it with one reference instead of one for
+/// each of its texts.
+package final class Notification: Sendable {
     package let id: NotificationID
     /// Name of the configured app.
     package let app: String
@@ -84,7 +89,7 @@ package struct Notification: Equatable, Sendable {
     }
 
     /// One of Bisq's.
-    package init(
+    package convenience init(
         id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String,
         isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,
         acceptedAt: Int64
@@ -100,4 +105,13 @@ package struct Notification: Equatable, Sendable {
 
     /// Bytes of content and token.
     package var size: Int { content.byteCount + deviceToken.utf8.count }
+}
+
+extension Notification: Equatable {
+    package static func == (left: Notification, right: Notification) -> Bool {
+        left === right
+            || left.id == right.id && left.app == right.app && left.isSandbox == right.isSandbox
+                && left.deviceToken == right.deviceToken && left.content == right.content
+                && left.expiresAt == right.expiresAt && left.acceptedAt == right.acceptedAt
+    }
 }

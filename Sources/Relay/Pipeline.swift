@@ -117,7 +117,7 @@ package struct Pipeline: Sendable {
                 sequence: sequence, token: digests.token, lane: delivery.lane(notification.lane), size: size,
                 acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestLifetime),
-                isUrgent: notification.content.isUrgent, body: .init(notification)))
+                isUrgent: notification.content.isUrgent, body: notification))
         bodyBytes += size
         changes.append(
             .store(StoreRequest(sequence: sequence, notification: notification, digests: digests)))
@@ -126,7 +126,7 @@ package struct Pipeline: Sendable {
 
     /// The id of one that is on its way into the outbox: a repetition has that of the first.
     package func id(of handle: Handle) -> NotificationID? {
-        delivery.entries[handle.slot].body?.notification.id
+        delivery.entries[handle.slot].body?.id
     }
 
     /// The outbox has answered for one submission.
@@ -210,7 +210,7 @@ package struct Pipeline: Sendable {
         }
         delivery.setState(.inFlight, of: slot)
         delivery.withLane(lane) { $0.began() }
-        return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body.notification)
+        return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body)
     }
 
     private mutating func load(from first: Int, lane: Int, at time: Int64) -> [Int64] {
@@ -245,7 +245,7 @@ package struct Pipeline: Sendable {
                 ended.append(finish(slot, .refused(reason: Reason.internal.rawValue)))
                 continue
             }
-            delivery.setBody(.init(notification), of: slot)
+            delivery.setBody(notification, of: slot)
             bodyBytes += delivery.entries[slot].size
             delivery.giveBack(slot)
         }

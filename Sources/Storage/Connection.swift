@@ -4,7 +4,11 @@ import CSQLite
 struct Connection: ~Copyable {
     let handle: OpaquePointer
 
+    /// Once for the process. Where somebody has opened a database before, it changes nothing.
+    private static let countsNoMemory = onionbell_sqlite3_count_no_memory()
+
     init(path: String, isReadOnly: Bool = false) throws(SQLiteError) {
+        _ = Connection.countsNoMemory
         var handle: OpaquePointer?
         // The store's thread is the only one to use it: SQLite needs no locks of its own.
         let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

@@ -37,8 +37,9 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
         let job = UnownedJob(job)
         pthread_mutex_lock(mutex)
         jobs.append(job)
-        pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
+        // Afterwards: whom it wakes would at once wait for the mutex.
+        pthread_cond_signal(condition)
     }
 
     /// Lets the thread finish once all its jobs are done.
