@@ -7,7 +7,7 @@ package struct HTTPQuery: Equatable, Sendable {
 
     /// - Throws: ``HTTPFault/badPercentEncoding``.
     package init(_ text: String) throws(HTTPFault) {
-        for parameter in text.utf8.split(separator: UInt8(ascii: "&")) {
+        for parameter in text[...].utf8.split(separator: UInt8(ascii: "&")) {
             let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
             let name = try String(percentEncoded: parameter[..<end])
             let value = try String(percentEncoded: parameter[end...].dropFirst())
@@ -21,7 +21,7 @@ package struct HTTPQuery: Equatable, Sendable {
 
 extension String {
     /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
-    package init(percentEncoded text: some Collection<UInt8>) throws(HTTPFault) {
+    package init(percentEncoded text: Substring.UTF8View) throws(HTTPFault) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var digits = 0
@@ -39,10 +39,10 @@ extension String {
                 bytes.append(byte)
             }
         }
-        guard digits == 0, let text = String(validating: bytes, as: UTF8.self) else {
+        guard digits == 0, let text = try? UTF8Span(validating: bytes.span) else {
             throw .badPercentEncoding
         }
-        self = text
+        self.init(copying: text)
     }
 
     /// Encodes all but letters, digits and `-._~` (RFC 3986, section 2.3).

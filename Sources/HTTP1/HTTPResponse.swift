@@ -35,12 +35,24 @@ package struct HTTPResponse: Equatable, Sendable {
     ///
     /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
-        output.append(contentsOf: "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n".utf8)
-        for field in fields.all { output.append(contentsOf: "\(field.name): \(field.value)\r\n".utf8) }
-        let connection = isKeptAlive ? "keep-alive" : "close"
+        output.append(contentsOf: "HTTP/1.1 ".utf8)
+        output.append(contentsOf: String(status).utf8)
+        output.append(UInt8(ascii: " "))
+        output.append(contentsOf: HTTPResponse.phrase(status).utf8)
+        for field in fields.all {
+            output.append(contentsOf: "\r\n".utf8)
+            output.append(contentsOf: field.name.utf8)
+            output.append(contentsOf: ": ".utf8)
+            output.append(contentsOf: field.value.utf8)
+        }
         // RFC 9110, section 8.6: an answer that never has a body has no length.
-        if status != 204 { output.append(contentsOf: "content-length: \(body.count)\r\n".utf8) }
-        output.append(contentsOf: "connection: \(connection)\r\n\r\n".utf8)
+        if status != 204 {
+            output.append(contentsOf: "\r\ncontent-length: ".utf8)
+            output.append(contentsOf: String(body.count).utf8)
+        }
+        output.append(contentsOf: "\r\nconnection: ".utf8)
+        output.append(contentsOf: (isKeptAlive ? "keep-alive" : "close").utf8)
+        output.append(contentsOf: "\r\n\r\n".utf8)
         if withBody { output.append(contentsOf: body) }
     }
 

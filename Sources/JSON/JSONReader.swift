@@ -132,10 +132,10 @@ private struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""):
                 offset += 1
-                guard let value = String(validating: bytes, as: UTF8.self) else {
+                guard let value = try? UTF8Span(validating: bytes.span) else {
                     throw .invalidText(offset: start)
                 }
-                return value
+                return String(copying: value)
             case UInt8(ascii: "\\"):
                 offset += 1
                 bytes.append(contentsOf: String(try escape(start: start)).utf8)

@@ -22,11 +22,13 @@ package final class BisqRelayDoor: HTTPDoor {
 
     private let settings: Settings
     private let dispatcher: Dispatcher
+    private let deadlines: OutcomeDeadlines
     private let (bisq1, bisq2): (DoorCounter, DoorCounter)
 
     package init(settings: Settings, dispatcher: Dispatcher) {
         self.settings = settings
         self.dispatcher = dispatcher
+        deadlines = OutcomeDeadlines(after: settings.outcomeDeadline)
         (bisq1, bisq2) = (dispatcher.door("bisq1"), dispatcher.door("bisq2"))
     }
 
@@ -75,7 +77,7 @@ package final class BisqRelayDoor: HTTPDoor {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
         }
-        let verdict = OutcomeWait(deadline: settings.outcomeDeadline) { receipt, _ in
+        let verdict = OutcomeWait(until: deadlines) { receipt, _ in
             respond(RelayPostForm.response(to: receipt))
         }
         dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }

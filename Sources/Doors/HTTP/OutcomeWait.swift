@@ -2,30 +2,77 @@ import Reactor
 import Relay
 
 /// Waits for the gateway's verdict on what a request brought: answers once, with the end if it comes in time, else with
-/// what is known then. Keeps itself until it has, also when the dispatcher has no ear for the end any more.
+/// what is known then.
 @EventLoop
 final class OutcomeWait {
     /// Of what was stored, for the answer.
     var id: NotificationID?
     private var answer: (@EventLoop (Receipt, NotificationID?) -> Void)?
-    private var timer: Timer?
-    private let deadline: Duration
+    private let deadlines: OutcomeDeadlines
+    fileprivate private(set) var isTimed = false
+    fileprivate var hasEnded: Bool { answer == nil }
 
-    init(deadline: Duration, answer: @escaping @EventLoop (Receipt, NotificationID?) -> Void) {
+    init(
+        until deadlines: OutcomeDeadlines, answer: @escaping @EventLoop (Receipt, NotificationID?) -> Void
+    ) {
+        self.deadlines = deadlines
         self.answer = answer
-        self.deadline = deadline
-        timer = Timer { [self] in end(with: .stored) }
     }
 
     /// The dispatcher's receipts, one after the other.
     func take(_ receipt: Receipt) {
-        // Stored: from here on the node is responsible, whatever the gateway says later.
-        if receipt == .stored { timer?.start(after: deadline) } else { end(with: receipt) }
+        guard receipt == .stored else { return end(with: receipt) }
+        // From here on the node is responsible, whatever the gateway says later.
+        guard !isTimed, !hasEnded else { return }
+        isTimed = true
+        deadlines.add(self)
     }
 
-    private func end(with receipt: Receipt) {
-        timer = nil
-        answer?(receipt, id)
-        answer = nil
+    fileprivate func end(with receipt: Receipt) {
+        guard let answer else { return }
+        self.answer = nil
+        if isTimed { deadlines.ended() }
+        answer(receipt, id)
+    }
+}
+
+/// Ends the waits of one door that last too long: all last equally long, so that they end in the order in which they
+/// began and need one timer. Keeps them until then, also when the dispatcher has no ear for the end any more.
+@EventLoop
+final class OutcomeDeadlines {
+    private let time: Duration
+    private var waits: ArraySlice<(due: Int64, wait: OutcomeWait)> = []
+    private var running = 0
+    private var timer: Timer!
+
+    init(after time: Duration) {
+        self.time = time
+        timer = Timer { [unowned self] in check() }
+    }
+
+    fileprivate func add(_ wait: OutcomeWait) {
+        running += 1
+        waits.append((EventLoop.monotonicNanoseconds + time.nanoseconds, wait))
+        if !timer.isRunning { timer.start(after: time) }
+    }
+
+    /// Keeps the list as short as what waits; costs each a constant on average.
+    fileprivate func ended() {
+        running -= 1
+        guard waits.count > 1024, waits.count > 4 * running else { return }
+        waits = ArraySlice(waits.filter { !$0.wait.hasEnded })
+    }
+
+    private func check() {
+        let now = EventLoop.monotonicNanoseconds
+        while let (due, wait) = waits.first, wait.hasEnded || due <= now {
+            waits.removeFirst()
+            wait.end(with: .stored)
+        }
+        guard let next = waits.first else {
+            waits = []
+            return
+        }
+        timer.start(after: .nanoseconds(next.due - now))
     }
 }

@@ -41,9 +41,9 @@ enum RelayPostForm {
 
     /// Whether a body is JSON by its type; a client that gives none is believed.
     static func isJSON(_ contentType: String?) -> Bool {
-        guard let type = contentType?.split(separator: ";", omittingEmptySubsequences: false).first else {
-            return true
-        }
+        guard let contentType, contentType != "application/json",
+            let type = contentType.split(separator: ";", omittingEmptySubsequences: false).first
+        else { return true }
         return type.lowercased().split(separator: " ") == ["application/json"]
     }
 

@@ -29,6 +29,8 @@ enum RelayRoute: Equatable {
 extension String {
     /// What comes after a prefix; `nil` where nothing does.
     fileprivate func dropping(prefix: String) -> Substring? {
-        hasPrefix(prefix) && utf8.count > prefix.utf8.count ? dropFirst(prefix.count) : nil
+        // Bytes, not characters: nothing has to be looked up in Unicode's tables.
+        guard utf8.starts(with: prefix.utf8), utf8.count > prefix.utf8.count else { return nil }
+        return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
     }
 }

@@ -16,6 +16,7 @@ package final class WebPushDoor: HTTPDoor {
     private let settings: WebPushSettings
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
+    private let deadlines: OutcomeDeadlines
     private let refusedInARow: @EventLoop (LaneID) -> Int
 
     /// So many devices refused in a row, with none accepted between them, speak against the settings and not against the
@@ -30,6 +31,7 @@ package final class WebPushDoor: HTTPDoor {
         self.dispatcher = dispatcher
         self.refusedInARow = refusedInARow
         figures = dispatcher.door("web_push")
+        deadlines = OutcomeDeadlines(after: settings.outcomeDeadline)
     }
 
     package func matches(path: String) -> Bool { WebPushRoute.isOurs(path) }
@@ -74,7 +76,7 @@ package final class WebPushDoor: HTTPDoor {
             return respond(HTTPResponse(status: error.status, text: error.text))
         }
         let lane = LaneID(app: submission.app, isSandbox: submission.platform == .iosDev)
-        let verdict = OutcomeWait(deadline: settings.outcomeDeadline) { [refusedInARow] receipt, id in
+        let verdict = OutcomeWait(until: deadlines) { [refusedInARow] receipt, id in
             // Refused by the gateway, that is: what is refused here has no id.
             var isDoubtful = false
             if case .ended(.refused) = receipt, id != nil {

@@ -1,0 +1,64 @@
+import Reactor
+import Relay
+import Testing
+
+@testable import Doors
+
+@EventLoop
+@Suite(.timeLimit(.minutes(1))) struct OutcomeWaitTests {
+    @Test func anEndThatComesInTimeIsTheAnswer() {
+        var answers: [Receipt] = []
+        let wait = OutcomeWait(until: OutcomeDeadlines(after: .seconds(50))) { receipt, _ in
+            answers.append(receipt)
+        }
+        wait.take(.stored)
+        #expect(answers.isEmpty)
+        wait.take(.ended(.delivered))
+        #expect(answers == [.ended(.delivered)])
+    }
+
+    @Test func whatIsNotStoredIsAnsweredAtOnce() {
+        var answers: [Receipt] = []
+        let wait = OutcomeWait(until: OutcomeDeadlines(after: .seconds(50))) { receipt, _ in
+            answers.append(receipt)
+        }
+        wait.take(.refused(.badMessage))
+        wait.take(.stored)
+        wait.take(.ended(.delivered))
+        #expect(answers == [.refused(.badMessage)])
+    }
+
+    @Test func whoWaitsTooLongIsToldWhatIsKnownThen() async {
+        let deadlines = OutcomeDeadlines(after: .milliseconds(20))
+        var answers: [(Int, Receipt)] = []
+        var answered: CheckedContinuation<Void, Never>?
+        let waits = (0..<3).map { number in
+            OutcomeWait(until: deadlines) { receipt, _ in
+                answers.append((number, receipt))
+                if answers.count == 3 { answered?.resume() }
+            }
+        }
+        await withCheckedContinuation { continuation in
+            answered = continuation
+            for wait in waits { wait.take(.stored) }
+            waits[1].take(.ended(.expired))
+        }
+        #expect(answers.map(\.0) == [1, 0, 2])
+        #expect(answers.map(\.1) == [.ended(.expired), .stored, .stored])
+        waits[0].take(.ended(.delivered))
+        #expect(answers.count == 3)
+    }
+
+    /// Thousands that were answered in time leave the list to those that still wait.
+    @Test func oneThatStillWaitsIsKeptAmongThousandsThatDoNot() async {
+        let deadlines = OutcomeDeadlines(after: .milliseconds(20))
+        await withCheckedContinuation { continuation in
+            OutcomeWait(until: deadlines) { _, _ in continuation.resume() }.take(.stored)
+            for _ in 0..<5000 {
+                let wait = OutcomeWait(until: deadlines) { _, _ in }
+                wait.take(.stored)
+                wait.take(.ended(.delivered))
+            }
+        }
+    }
+}
