@@ -86,7 +86,9 @@ package final class HTTP2ClientSession: HTTP2Session {
     package func takeEvents() -> [HTTP2ClientEvent] {
         guard !events.isEmpty else { return [] }
         let taken = events
-        events.removeAll(keepingCapacity: false)
+        events = []
+        // As much room as this time, unless that was much: what comes in one go is alike.
+        events.reserveCapacity(min(taken.count, 256))
         return taken
     }
 

@@ -26,7 +26,8 @@ package struct HTTP2Headers: Sendable {
     /// The pseudo-header fields of a request; the path is never indexed.
     package init(method: String, scheme: String = "https", authority: String, path: String) {
         self.init()
-        bytes.reserveCapacity(512)
+        // Apple's, with a provider token.
+        bytes.reserveCapacity(768)
         fields.reserveCapacity(16)
         add(":method", method)
         add(":scheme", scheme)

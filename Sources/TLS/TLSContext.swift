@@ -86,7 +86,8 @@ package final class TLSContext: @unchecked Sendable {
         guard onionbell_SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION) == 1 else {
             throw .unusable("TLS 1.2")
         }
-        onionbell_SSL_CTX_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))
+        // A server may have thousands of idle clients. A gateway's connections are few, and busy: they keep their room.
+        if isServer { onionbell_SSL_CTX_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS)) }
         onionbell_SSL_CTX_session_cache_off(handle)
     }
 

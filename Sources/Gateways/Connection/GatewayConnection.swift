@@ -154,11 +154,10 @@ final class GatewayConnection {
     /// Ends at once; the outcome of what is on its way is unclear.
     func close(reason: String) { end(.finished(reason: reason)) }
 
-    private func complete(_ tag: Int, _ end: ExchangeEnd) {
+    private func complete(_ tag: Int, _ end: ExchangeEnd, at now: Int64) {
         guard let completion = pending[tag].completion else { return }
         pending[tag].completion = nil
         let wasAnswered = if case .answered = end { true } else { false }
-        let now = EventLoop.monotonicNanoseconds
         life.ended(wasAnswered: wasAnswered, at: now)
         if wasAnswered { owner?.connection(self, answeredAfter: now - pending[tag].sentAt) }
         completion(end, self)
@@ -166,18 +165,20 @@ final class GatewayConnection {
 
     private func takeEvents() {
         guard let events = wire?.takeEvents(), !events.isEmpty else { return }
+        let now = EventLoop.monotonicNanoseconds
         for event in events {
             switch event {
             case .answered(let tag, let answer):
-                complete(tag, .answered(answer))
+                complete(tag, .answered(answer), at: now)
                 freeTags.append(tag)
             case .unharmed(let tag):
-                complete(tag, .unharmed(reason: goAwayWord ?? "NotProcessed"))
+                complete(tag, .unharmed(reason: goAwayWord ?? "NotProcessed"), at: now)
                 freeTags.append(tag)
             case .unclear(let tag, let reason):
-                complete(tag, .unclear(reason: reason))
+                complete(tag, .unclear(reason: reason), at: now)
                 freeTags.append(tag)
             case .ready: life.opened()
+            case .alive: break
             case .goAway(let debugData):
                 goAwayWord = GatewayAnswer.word(inGoAway: debugData) ?? goAwayWord
                 life.drain()
@@ -224,7 +225,7 @@ final class GatewayConnection {
                 guard now >= sentAt + life.limits.request.nanoseconds else { break }
                 life.timedOut(sentAt: sentAt)
                 wire?.cancel(tag: tag)
-                complete(tag, .unclear(reason: "AnswerTimeout"))
+                complete(tag, .unclear(reason: "AnswerTimeout"), at: now)
                 flushSoon.schedule()
             }
             deadlines.removeFirst()
@@ -276,7 +277,8 @@ final class GatewayConnection {
         wire?.streamEnded()
         takeEvents()
         // What the wire never had or never gave back.
-        for tag in pending.indices { complete(tag, .unclear(reason: reason.reason)) }
+        let now = EventLoop.monotonicNanoseconds
+        for tag in pending.indices { complete(tag, .unclear(reason: reason.reason), at: now) }
         owner?.connectionEnded(self, reason)
     }
 }

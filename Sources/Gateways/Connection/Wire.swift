@@ -11,6 +11,8 @@ enum WireEvent {
     case unclear(tag: Int, reason: String)
     /// The gateway has said how many requests it takes.
     case ready
+    /// It has answered a PING.
+    case alive
     case goAway(debugData: [UInt8])
     /// Nothing more comes or goes; `nil` for an orderly end.
     case ended(reason: String?)
@@ -54,7 +56,7 @@ final class HTTP2Wire: Wire {
     func takeOutput(into bytes: inout [UInt8]) -> Bool { session.takeOutput(into: &bytes) }
 
     func takeEvents() -> [WireEvent] {
-        session.takeEvents().compactMap { event in
+        session.takeEvents().map { event in
             switch event {
             case .answered(let tag, let response): .answered(tag: tag, GatewayAnswer(response))
             case .failed(let tag, .refused): .unharmed(tag: tag)
@@ -63,7 +65,7 @@ final class HTTP2Wire: Wire {
             case .failed(let tag, .connectionLost): .unclear(tag: tag, reason: "ConnectionLost")
             case .connection(.settings): .ready
             case .connection(.goaway(_, _, let debug)): .goAway(debugData: debug)
-            case .connection(.pingAcknowledged): nil
+            case .connection(.pingAcknowledged): .alive
             case .connection(.ended(let error)): .ended(reason: error.map { "\($0)" })
             }
         }
