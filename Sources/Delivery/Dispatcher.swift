@@ -49,6 +49,8 @@ package final class Dispatcher {
     private var inFlight = 0
 
     private var commitSoon: WhenIdle!
+    private var commitLater: Timer!
+    private var pace = CommitPace()
     private var pumpSoon: EndOfTurn!
     private var commitAgain: Timer!
     private var housekeeping: Timer!
@@ -56,7 +58,7 @@ package final class Dispatcher {
     /// How long identities and dead tokens are remembered.
     private let memory: Memory
     private static let retryWhenOutboxFails: Duration = .seconds(5)
-    /// A commit costs as much as ten notifications in it: a busy loop gathers more of them.
+    /// A busy loop gathers for one commit what it has to do anyway.
     private static let longestGathering: Duration = .milliseconds(2)
     private static let retryCommit: Duration = .seconds(1)
     private static let mostListeners = 8
@@ -80,6 +82,7 @@ package final class Dispatcher {
         self.memory = memory
         self.log = log
         commitSoon = WhenIdle(patience: Dispatcher.longestGathering) { [unowned self] in startCommitting() }
+        commitLater = Timer { [unowned self] in commitSoon.schedule() }
         pumpSoon = EndOfTurn { [unowned self] in pump() }
         commitAgain = Timer { [unowned self] in startCommitting() }
         housekeeping = Timer { [unowned self] in keepHouse() }
@@ -146,7 +149,7 @@ package final class Dispatcher {
                 Ticket(
                     handle: handle, door: door, submittedAt: now.monotonicNanoseconds,
                     awaitsOutcome: awaitsOutcome, reply: reply))
-            commitSoon.schedule()
+            scheduleCommit()
             return pipeline.id(of: handle)
         }
     }
@@ -157,6 +160,16 @@ package final class Dispatcher {
     }
 
     // MARK: The outbox
+
+    /// A running commit schedules the next one when it ends.
+    private func scheduleCommit() {
+        guard !isCommitting, !commitSoon.isScheduled, !commitLater.isRunning else { return }
+        if let rest = pace.rest(at: EventLoop.monotonicNanoseconds) {
+            commitLater.start(after: rest)
+        } else {
+            commitSoon.schedule()
+        }
+    }
 
     private func startCommitting() {
         guard !isClosed, !isCommitting, pipeline.hasChanges || outboxFault != nil else { return }
@@ -184,7 +197,8 @@ package final class Dispatcher {
             for (ticket, result) in zip(tickets, results) { settle(ticket, result, at: now) }
             for (sequence, ending) in untold { tell(sequence, ending) }
             pump()
-            if pipeline.hasChanges { commitSoon.schedule() }
+            pace.ended(begunAt: begun, at: now.monotonicNanoseconds)
+            if pipeline.hasChanges { scheduleCommit() }
         } catch {
             isCommitting = false
             self.untold = untold + self.untold
@@ -268,7 +282,7 @@ package final class Dispatcher {
                 send(handle, notification, by: runner)
                 room -= 1
             case .load(let sequences): return load(sequences, for: runner)
-            case .ended(let ended): end(ended)
+            case .ended(let ended): end(ended, at: now)
             case .wait(let time):
                 runner.timer.start(after: .nanoseconds(max(0, time - EventLoop.monotonicNanoseconds)))
                 return
@@ -282,20 +296,21 @@ package final class Dispatcher {
         inFlight += 1
         runner.gateway.send(notification) { [self] outcome in
             inFlight -= 1
-            count(outcome, of: runner)
-            let endings = pipeline.attemptEnded(handle, outcome, at: .now, using: &random)
+            let now = Instant.now
+            count(outcome, of: runner, at: now)
+            let endings = pipeline.attemptEnded(handle, outcome, at: now, using: &random)
             if runner.isBlocked, pipeline.blockedReason(lane: runner.index) == nil {
                 runner.isBlocked = false
                 log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
             }
-            for ended in endings { end(ended) }
-            commitSoon.schedule()
+            for ended in endings { end(ended, at: now) }
+            scheduleCommit()
             pumpSoon.schedule()
         }
     }
 
-    private func count(_ outcome: Outcome, of runner: LaneRunner) {
-        runner.trouble.note(outcome, at: EventLoop.monotonicNanoseconds)?.write(to: log, of: runner.lane)
+    private func count(_ outcome: Outcome, of runner: LaneRunner, at now: Instant) {
+        runner.trouble.note(outcome, at: now.monotonicNanoseconds)?.write(to: log, of: runner.lane)
         switch outcome {
         case .deferred(let deferral): figures(of: runner.index) { $0.deferred.add(deferral.reason) }
         case .blocked(let reason):
@@ -314,9 +329,9 @@ package final class Dispatcher {
         }
     }
 
-    private func end(_ ended: Pipeline.End) {
-        figures(of: ended.lane) { $0.count(ended, at: EventLoop.monotonicNanoseconds) }
-        commitSoon.schedule()
+    private func end(_ ended: Pipeline.End, at now: Instant) {
+        figures(of: ended.lane) { $0.count(ended, at: now.monotonicNanoseconds) }
+        scheduleCommit()
         if awaiting[ended.sequence] != nil { untold.append((ended.sequence, ended.ending)) }
     }
 
@@ -330,7 +345,7 @@ package final class Dispatcher {
         Task {
             do throws(OutboxError) {
                 let found = try await outbox.notifications(sequences)
-                for ended in pipeline.loaded(found, of: sequences) { end(ended) }
+                for ended in pipeline.loaded(found, of: sequences) { end(ended, at: .now) }
                 runner.isLoading = false
                 pump(runner)
             } catch {
@@ -343,12 +358,12 @@ package final class Dispatcher {
     }
 
     private func keepHouse() {
-        for ended in pipeline.expire(at: .now) { end(ended) }
+        for ended in pipeline.expire(at: .now) { end(ended, at: .now) }
         let now = EventLoop.unixMilliseconds
         pipeline.forget(
             acceptedBefore: now - memory.identities.milliseconds,
             buriedBefore: now - memory.deadTokens.milliseconds)
-        commitSoon.schedule()
+        scheduleCommit()
         housekeeping.start(after: Dispatcher.housekeepingInterval)
     }
 

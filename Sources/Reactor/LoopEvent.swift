@@ -107,7 +107,7 @@ package final class WhenIdle {
     private var event: LoopEvent!
     private var deadline: Timer!
     private let patience: Duration
-    private var isScheduled = false
+    package private(set) var isScheduled = false
 
     package init(patience: Duration, _ action: @escaping @EventLoop () -> Void) {
         self.patience = patience

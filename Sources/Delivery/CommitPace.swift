@@ -1,0 +1,20 @@
+import Relay
+
+/// When the next commit may begin: when the last one has been over for as long as it took.
+///
+/// A commit costs as much as ten notifications in it. Under load one then holds twice as many as it would right behind
+/// the other, and nobody waits for longer than three of them take: for the rest of one, as long again, and for the own.
+struct CommitPace {
+    /// However long the last one took.
+    static let longestRest: Duration = .milliseconds(2)
+
+    /// Monotonic nanoseconds.
+    private var next: Int64 = 0
+
+    mutating func ended(begunAt begun: Int64, at now: Int64) {
+        next = now + min(max(now - begun, 0), CommitPace.longestRest.nanoseconds)
+    }
+
+    /// How long still; `nil`: it may begin.
+    func rest(at now: Int64) -> Duration? { now < next ? .nanoseconds(next - now) : nil }
+}
