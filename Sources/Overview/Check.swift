@@ -17,15 +17,18 @@ package struct Check: Equatable, Sendable {
     package var level: Level
     /// What it is, in words; never empty when it is not well.
     package var state: String
+    /// What to do about it; `nil` where it is well, or mends itself.
+    package var advice: String?
 
-    package init(name: String, level: Level, state: String) {
+    package init(name: String, level: Level, state: String, advice: String? = nil) {
         self.name = name
         self.level = level
         self.state = state
+        self.advice = advice
     }
 
-    package init(name: String, isWell: Bool, state: String) {
-        self.init(name: name, level: isWell ? .ok : .failing, state: state)
+    package init(name: String, isWell: Bool, state: String, advice: String? = nil) {
+        self.init(name: name, level: isWell ? .ok : .failing, state: state, advice: advice)
     }
 
     package var isWell: Bool { level != .failing }
@@ -44,6 +47,8 @@ extension Report {
     /// Bytes left on the disk below which an operator is warned, and below which health fails.
     package static let diskWarning = 1 << 30
     package static let diskFailing = 128 << 20
+    /// Bytes left with which nothing can be done any more.
+    package static let diskFull = 1 << 20
     /// Part of the room for what waits at which an operator is warned.
     package static let fullWarning = 0.8
 
@@ -53,7 +58,11 @@ extension Report {
     }
 
     private var outboxCheck: Check {
-        if let fault = outbox.fault { return Check(name: "outbox", level: .failing, state: fault) }
+        if let fault = outbox.fault {
+            return Check(
+                name: "outbox", level: .failing, state: fault,
+                advice: "make room on its disk, or see whether it can be written; it goes on by itself")
+        }
         let waits = "\(outbox.waiting) of \(outbox.waitingLimit) wait"
         let part = max(
             Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
@@ -72,7 +81,11 @@ extension Report {
         let state = "\(Words.bytes(available)) left where the outbox is"
         let level: Check.Level =
             available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
-        return Check(name: "disk", level: level, state: level == .ok ? state : "nearly full: \(state)")
+        guard level != .ok else { return Check(name: "disk", level: .ok, state: state) }
+        return Check(
+            name: "disk", level: level,
+            state: "\(available < Report.diskFull ? "full" : "nearly full"): \(state)",
+            advice: "make room on that file system, or move state_directory to a larger one")
     }
 
     /// Says for which apps something waits that should long have gone.
@@ -103,9 +116,7 @@ extension Report {
     /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
     private static func check(_ lane: Lane) -> Check? {
         guard let gateway = lane.gateway else { return nil }
-        if let reason = lane.blockedReason {
-            return Check(name: lane.name, level: .failing, state: "blocked: \(reason)")
-        }
+        if let reason = lane.blockedReason { return blocked(lane.name, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
                 name: lane.name, level: .failing,
@@ -114,12 +125,26 @@ extension Report {
         }
         if let fault = lane.credentialFault {
             // Those in use still work; they would not after a restart.
-            return Check(name: lane.name, level: .warning, state: "open; new credentials refused: \(fault)")
+            return Check(
+                name: lane.name, level: .warning, state: "open; new credentials refused: \(fault)",
+                advice: "put the right file there")
         }
         if let trouble = trouble(of: lane, gateway) {
             return Check(name: lane.name, level: .warning, state: trouble)
         }
         return Check(name: lane.name, level: .ok, state: "open")
+    }
+
+    private static func blocked(_ name: String, _ reason: String, _ gateway: GatewayFigures) -> Check {
+        // The connection's own words say what was wrong with it.
+        if reason == "TLS", let error = gateway.lastError {
+            return Check(
+                name: name, level: .failing, state: "blocked: TLS: \(error)",
+                advice: GatewayAdvice.text(forTLS: error))
+        }
+        return Check(
+            name: name, level: .failing, state: "blocked: \(reason)",
+            advice: GatewayAdvice.text(for: reason))
     }
 
     /// A gateway that may come back by itself. One connection is kept at all times: none at all is trouble.

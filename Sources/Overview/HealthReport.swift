@@ -2,7 +2,8 @@ import JSON
 
 /// `/healthz` and `/readyz`: checks as JSON, for probes and scripts.
 package enum HealthReport {
-    /// `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`
+    /// `{"status":"ok|warning|failing","checks":{"outbox":{"ok":true,"level":"ok","state":"…"},…}}`, with an `advice`
+    /// where there is something to do.
     package static func json(of checks: [Check]) -> [UInt8] {
         var body = Array("{\"status\":\"\(checks.level)\",\"checks\":{".utf8)
         for (index, check) in checks.enumerated() {
@@ -10,6 +11,10 @@ package enum HealthReport {
             body.append(jsonString: check.name)
             body.append(contentsOf: ":{\"ok\":\(check.isWell),\"level\":\"\(check.level)\",\"state\":".utf8)
             body.append(jsonString: check.state)
+            if let advice = check.advice {
+                body.append(contentsOf: ",\"advice\":".utf8)
+                body.append(jsonString: advice)
+            }
             body.append(UInt8(ascii: "}"))
         }
         body.append(contentsOf: "}}\n".utf8)

@@ -7,7 +7,7 @@ extension StatusPage {
         var rows: [(String, String)] = [
             ("onion service", onion.isPublished ? "published" : onion.state),
             ("tor", onion.isConnected ? onion.version ?? "connected" : "not connected"),
-            ("in the network", onion.bootstrap.map { "\($0) %" } ?? "–"),
+            ("in the network", onion.isConnected ? onion.bootstrap.map { "\($0) %" } ?? "–" : "–"),
             ("circuit", words(onion.hasCircuit)), ("network alive", words(onion.isNetworkLive)),
             ("introduction points", "\(onion.introductionPoints)"),
             ("descriptor uploads", uploads),

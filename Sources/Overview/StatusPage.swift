@@ -50,7 +50,9 @@ package struct StatusPage {
         let bad = report.checks.filter { $0.level != .ok }.sorted { $0.level > $1.level }
         guard !bad.isEmpty else { return "" }
         let items = bad.map { check -> Markup in
-            "<li class=\"\(check.level.rawValue)\"><b>\(check.name)</b>: \(check.state)</li>"
+            let advice: Markup = check.advice.map { "<p>\($0)</p>" } ?? ""
+            return
+                "<li class=\"\(check.level.rawValue)\"><b>\(check.name)</b>: \(check.state)\(advice)</li>"
         }
         return "<ul>\(items)</ul>"
     }
@@ -174,7 +176,8 @@ package struct StatusPage {
             facts.append("last \(Words.time(report.age(of: last))) ago")
         }
         if let certificate = report.certificates.first(where: { $0.app == lane.app }), !lane.isSandbox {
-            facts.append("certificate: \((certificate.end - report.now / 1000) / 86_400) days left")
+            let left = certificate.end - report.now / 1000
+            facts.append(left > 0 ? "certificate: \(left / 86_400) days left" : "certificate: ended")
         }
         let reason: Markup =
             lane.blockedReason.map { "<p>\($0)</p>" } ?? lane.gateway?.lastError.map {

@@ -27,6 +27,7 @@ package struct StatusText {
         line(painted(verdict.sentence, verdict.level), in: "Onionbell \(report.version)")
         for check in report.checks.filter({ $0.level != .ok }).sorted(by: { $0.level > $1.level }) {
             line(painted("\(check.name): \(check.state)", check.level), in: "")
+            if let advice = check.advice { line("-> \(advice)", in: "") }
         }
         line(
             "up for \(Words.time(report.uptime)), \(Words.bytes(report.process.residentBytes)) of memory",
@@ -42,7 +43,9 @@ package struct StatusText {
         }
         line(onion.sentence, in: "Tor")
         var facts = [onion.isConnected ? onion.version.map { "tor \($0)" } ?? "connected" : "not connected"]
-        if let bootstrap = onion.bootstrap { facts.append("\(bootstrap) % in the network") }
+        if onion.isConnected, let bootstrap = onion.bootstrap {
+            facts.append("\(bootstrap) % in the network")
+        }
         if let upload = onion.lastUpload {
             facts.append("last upload \(Words.time(report.age(ofUnix: upload))) ago")
         }

@@ -318,7 +318,8 @@ package final class OnionPresence {
         }
         if state.isPublished { publishedWaiters.finish(true) }
         if state == .stopped { publishedWaiters.finish(false) }
-        if before.word != state.word { words.tell(state) }
+        // Why it can't be mended may be another reason than why it was lost.
+        if before.word != state.word || state.word == "lost" { words.tell(state) }
         onChange?(state)
     }
 

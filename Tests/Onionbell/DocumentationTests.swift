@@ -124,7 +124,7 @@ import Testing
 
     @Test func everyAdviceOfTheDoctorsIsForAWordThatIsExplained() {
         let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
-        let code = Self.text(Self.root.appending(path: "Sources/Onionbell/Doctor/Judgement.swift"))
+        let code = Self.text(Self.root.appending(path: "Sources/Overview/GatewayAdvice.swift"))
         let cases = code.split(separator: "\n").filter { $0.contains("case \"") }
         let words = cases.flatMap { $0.matches(of: #/"(\w+)"/#).map { $0.output.1 } }
         #expect(words.count > 10)

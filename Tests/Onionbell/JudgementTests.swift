@@ -18,6 +18,14 @@ import Tor
         #expect(verdict(768) == .pass)
     }
 
+    @Test func aStateDirectoryIsWritableAndTheNodesOwnWithAllThatIsInIt() {
+        #expect(Judgement.state("/state", isReadOnly: false, foreign: []).verdict == .pass)
+        #expect(Judgement.state("/state", isReadOnly: true, foreign: []).verdict == .fail)
+        let foreign = Judgement.state("/state", isReadOnly: false, foreign: ["lock", "peers"])
+        #expect(foreign.verdict == .fail)
+        #expect(foreign.words == "/state/lock belongs to another user than /state")
+    }
+
     @Test func tooFewFilesAreAWarning() {
         #expect(Judgement.files(limit: 100, wanted: 100, isOfNode: true).verdict == .pass)
         #expect(Judgement.files(limit: 99, wanted: 100, isOfNode: true).verdict == .warn)

@@ -85,14 +85,19 @@ import Tor
         #expect(check?.state.contains(skew > 0 ? "61 s ahead" : "61 s behind") == !isWell)
     }
 
-    @Test func whatTorSaysOfItsNetworkIsShown() {
+    /// What was known of a tor that is gone says nothing.
+    @Test(arguments: [
+        (true, "tor is connected, 10 % in the network, network dead, no circuit"), (false, "not connected"),
+    ])
+    func whatTorSaysOfItsNetworkIsShown(isConnected: Bool, state: String) {
         let check = checks(.bootstrapping(progress: 10, summary: "x")) {
-            $0.isConnected = false
+            $0.isConnected = isConnected
+            $0.version = nil
             $0.isNetworkLive = false
             $0.hasCircuit = false
             $0.bootstrap = Bootstrap(progress: 10, tag: "conn_done", summary: "x")
         }["tor"]
-        #expect(check?.isWell == false)
-        #expect(check?.state == "not connected, 10 % in the network, network dead, no circuit")
+        #expect(check?.isWell == isConnected)
+        #expect(check?.state == state)
     }
 }

@@ -46,11 +46,12 @@ import Wire
         #expect(news)
     }
 
-    @Test func spansOfTimeHaveAUnit() {
+    @Test func spansOfTimeHaveAUnitOrAreSeconds() {
+        #expect(TimeSpan(argument: "5")?.duration == .seconds(5))
         #expect(TimeSpan(argument: "30s")?.duration == .seconds(30))
         #expect(TimeSpan(argument: "5m")?.duration == .seconds(300))
         #expect(TimeSpan(argument: "2h")?.duration == .seconds(7200))
-        for other in ["", "5", "m", "0s", "-1s", "1d", "1.5h"] {
+        for other in ["", "m", "0", "0s", "-1s", "1d", "1.5h"] {
             #expect(TimeSpan(argument: other) == nil)
         }
     }

@@ -5,11 +5,12 @@ import Testing
 @testable import Overview
 
 @Suite struct StatusTextTests {
-    @Test func aTerminalShowsTheStateFirst() {
+    @Test func aTerminalShowsTheStateFirst() throws {
         let lines = StatusText.text(of: Sample.broken, coloured: false).split(separator: "\n")
         #expect(lines[0] == "Onionbell 0.1.0  3 things are broken")
-        let reasons = lines[1...3].map { $0.drop { $0 == " " } }
-        #expect(reasons.contains("bisq-remote-ios: blocked: InvalidProviderToken"))
+        let reasons = lines[1...4].map { $0.drop { $0 == " " } }
+        let blocked = try #require(reasons.firstIndex(of: "bisq-remote-ios: blocked: InvalidProviderToken"))
+        #expect(reasons[blocked + 1].hasPrefix("-> key_file, key_id and team_id"))
         let text = StatusText.text(of: Sample.good, coloured: false)
         #expect(text.hasPrefix("Onionbell 0.1.0  Everything works\n"))
         #expect(text.contains("\(Sample.address)\n"))
@@ -50,6 +51,8 @@ import Testing
         #expect(json["status"]?.string == "warning")
         #expect(json["checks"]?["disk"]?["ok"]?.bool == true)
         #expect(json["checks"]?["disk"]?["level"]?.string == "warning")
+        #expect(json["checks"]?["disk"]?["advice"]?.string?.hasPrefix("make room") == true)
+        #expect(json["checks"]?["outbox"]?["advice"] == nil)
         #expect(json["checks"]?.object?.count == report.checks.count)
         #expect(Sample.broken.readinessChecks.map(\.name) == ["onion", "outbox"])
         #expect(Sample.broken.readinessChecks.level == .failing)

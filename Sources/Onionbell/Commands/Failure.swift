@@ -13,6 +13,11 @@ func printError(_ line: String) {
     text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
+/// What is being done, for whoever waits at a terminal.
+func printProgress(_ words: String) {
+    if isatty(STDERR_FILENO) == 1 { printError("onionbell: \(words) ...") }
+}
+
 /// A line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
 func printLine(_ line: String) { printText(line + "\n") }
 

@@ -56,9 +56,10 @@ extension SendCommand {
 
     private func answer(to request: HTTPRequest) async throws -> HTTPResponse {
         let (route, host) = try route()
+        tellOfTheWait(route)
         do {
             return try await HTTPExchange.answer(
-                to: request, host: host, by: route, deadline: .seconds(timeout))
+                to: request, host: host, by: route, deadline: timeout.duration)
         } catch {
             throw fail(error, status: 69)
         }

@@ -80,14 +80,15 @@ struct SendCommand: AsyncParsableCommand {
         help: "The name of the app at the node, for form p2p; empty: the default of the phone's platform.")
     var app = ""
 
-    @Option(help: "Seconds to wait for the node, and with --wait for the outcome.")
-    var timeout = 120
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for the node, and with --wait for the outcome.", valueName: "30s|2m"))
+    var timeout = TimeSpan(.seconds(120))
 
     @Flag(help: "Wait for the outcome, with form p2p: what Apple or Google said. A POST waits by itself.")
     var wait = false
 
     func validate() throws {
-        guard (1...86400).contains(timeout) else { throw ValidationError("--timeout: 1 to 86400 seconds") }
         guard form == .p2p || !wait && app.isEmpty else {
             throw ValidationError("--wait and --app are for --form p2p")
         }
@@ -148,8 +149,9 @@ struct SendCommand: AsyncParsableCommand {
     private func exchange(
         _ request: MobileNotificationRequest, by route: PeerRoute
     ) async -> (last: MobileNotificationResponse?, problem: String?) {
-        let deadline = Duration.seconds(timeout)
+        let deadline = timeout.duration
         let peer: BisqPeer
+        tellOfTheWait(route)
         do {
             peer = try await BisqPeer.dial(route, network: network, deadline: deadline)
         } catch {
@@ -159,14 +161,22 @@ struct SendCommand: AsyncParsableCommand {
         do {
             var response = try await peer.send(request, deadline: deadline)
             printLine(response.words)
-            if wait, response.status == .stored {
+            guard wait, response.status == .stored else { return (response, nil) }
+            do {
                 response = try await peer.nextResponse(to: request.uid, deadline: deadline)
                 printLine(response.words)
+            } catch {
+                printError("onionbell: no outcome yet (\(error)); the node goes on trying")
             }
             return (response, nil)
         } catch {
             return (nil, error.description)
         }
+    }
+
+    /// A circuit to an onion service takes seconds.
+    func tellOfTheWait(_ route: PeerRoute) {
+        if case .tor = route { printProgress("calling through Tor") }
     }
 }
 

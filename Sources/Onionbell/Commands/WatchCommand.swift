@@ -107,6 +107,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
         defer { withExtendedLifetime(signals) {} }
         var state = WatchState(failuresToAlarm: failures)
+        printProgress("a notification goes its way")
         while true {
             let result = await check(host, port, watchTor)
             tell(result)
@@ -166,7 +167,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// A length of time as an option gives it: `30s`, `5m`, `1h`.
+/// A length of time as an option gives it: `30s`, `5m`, `1h`; a number alone is seconds.
 struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
     let duration: Duration
 
@@ -174,10 +175,11 @@ struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
 
     init?(argument: String) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
-        guard let unit = argument.last.flatMap({ units[$0] }), let count = Int(argument.dropLast()),
+        let unit = argument.last.flatMap { units[$0] }
+        guard let count = Int(unit == nil ? argument[...] : argument.dropLast()),
             (1...86_400).contains(count)
         else { return nil }
-        duration = .seconds(count * unit)
+        duration = .seconds(count * (unit ?? 1))
     }
 
     var description: String { "\(duration.components.seconds)s" }

@@ -45,6 +45,7 @@ final class Doctor {
         checkCredentialFiles()
         checkPermissions()
         checkDisk()
+        checkState()
         await checkNode()
         checkLimits()
         await checkTor()
@@ -143,6 +144,15 @@ final class Doctor {
         }
     }
 
+    private func checkState() {
+        let path = settings.stateDirectory
+        var system = statvfs()
+        // Before the first start it isn't there.
+        guard let owner = FileFacts(path)?.owner, statvfs(path, &system) == 0 else { return }
+        let foreign = StateDirectory.names.filter { (FileFacts("\(path)/\($0)")?.owner ?? owner) != owner }
+        tell(Judgement.state(path, isReadOnly: system.f_flag & UInt(ST_RDONLY) != 0, foreign: foreign))
+    }
+
     // MARK: The node itself
 
     private func checkNode() async {
@@ -205,7 +215,8 @@ final class Doctor {
             tell(
                 .fail(
                     "node", "\(name): \(check["state"]?.string ?? "not well")",
-                    "see \"When things break\" for \(name), and the lines below"))
+                    check["advice"]?.string ?? "see \"When things break\" for \(name), and the lines below"
+                ))
         }
         if isWell { tell(.pass("node", "it runs and finds itself well (\(checks.count) checks)")) }
     }

@@ -1,4 +1,5 @@
 import Gateways
+import Overview
 import Reactor
 import Tor
 
@@ -18,6 +19,24 @@ enum Judgement {
         return .pass("disk", words)
     }
 
+    /// - Parameters:
+    ///   - isReadOnly: its file system is.
+    ///   - foreign: the files in it that belong to another user than the directory itself.
+    static func state(_ path: String, isReadOnly: Bool, foreign: [String]) -> Finding {
+        if isReadOnly {
+            return .fail(
+                "state", "the file system of \(path) can't be written",
+                "mount it for writing (Linux takes a disk with errors for reading only: journalctl -k), or move state_directory"
+            )
+        }
+        if let first = foreign.first {
+            return .fail(
+                "state", "\(path)/\(first) belongs to another user than \(path)",
+                "chown -R --reference=\(path) \(path)")
+        }
+        return .pass("state", "\(path) is the node's own")
+    }
+
     static func size(_ bytes: Int64) -> String {
         bytes < 10 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
     }
@@ -35,9 +54,11 @@ enum Judgement {
         )
     }
 
+    static let clockAdvice = "set the clock and keep it right: timedatectl set-ntp true"
+
     /// - Parameter now: seconds since 1970.
     static func clock(_ view: ClockView, now: Int64) -> Finding {
-        let advice = "set the clock and keep it right: timedatectl set-ntp true"
+        let advice = clockAdvice
         if let skew = view.skew {
             return .fail(
                 "tor.clock", "tor's relays say that this machine's clock is \(distance(skew))", advice)
@@ -65,8 +86,7 @@ enum Judgement {
     ///   - end: seconds since 1970, as `now`.
     static func certificate(_ app: String, end: Int64, now: Int64) -> Finding {
         let words = CertificateAlarm.state(end: end, now: now)
-        let advice =
-            "make a new one at developer.apple.com (Certificates), export it as .p12 and put it in the old one's place"
+        let advice = CertificateAlarm.advice(for: app)
         let check = "\(app).certificate"
         if end <= now || !CertificateAlarm.isWell(end: end, now: now) { return .fail(check, words, advice) }
         return end - now < CertificateAlarm.warning ? .warn(check, words, advice) : .pass(check, words)
@@ -97,44 +117,5 @@ enum Judgement {
                     "let this machine reach \(host) (firewall, route, proxy); notifications wait meanwhile")
             ]
         }
-    }
-}
-
-/// What an operator does about a gateway's word.
-enum GatewayAdvice {
-    static func text(for reason: String) -> String {
-        switch reason {
-        case "ExpiredProviderToken":
-            "the token was signed a moment ago, so this machine's clock is wrong: timedatectl set-ntp true"
-        case "InvalidProviderToken":
-            "key_file, key_id and team_id must belong together (developer.apple.com, Keys and Membership), the key must not be revoked, and the clock must be right"
-        case "TopicDisallowed", "BadTopic", "MissingTopic", "DeviceTokenNotForTopic":
-            "topic must be the app's bundle id, and the app must be of the team whose key or certificate it is"
-        case "BadCertificate", "BadCertificateEnvironment":
-            "the certificate was revoked, has ended, or is for the other of Apple's two hosts: put in the right .p12"
-        case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
-            "Apple made this key for the other of its two hosts: make one for both, or for this one"
-        case "invalid_grant":
-            "the service account's key was deleted or is another account's, or this machine's clock is wrong: make a new key in the Firebase console"
-        case "UNAUTHENTICATED":
-            "Google does not take its own token back: make a new key for the service account"
-        case "PERMISSION_DENIED", "SENDER_ID_MISMATCH":
-            "switch on the Firebase Cloud Messaging API (V1) for the project, and give the service account its role (Firebase Admin, or cloudmessaging.messages.create)"
-        case "NOT_FOUND":
-            "there is no such project: is the service account of the app's own Firebase project?"
-        case _: "look the word up in the article about reason words"
-        }
-    }
-
-    static func text(forTLS reason: String) -> String {
-        if reason.contains("alert 45") || reason.contains("alert 44") || reason.contains("alert 42") {
-            return "the push certificate has ended, was revoked or is not one: put in a new .p12"
-        }
-        if reason.contains("not yet valid") || reason.contains("expired") {
-            return
-                "this machine's clock is wrong (timedatectl set-ntp true), or something between here and there answers"
-        }
-        return
-            "something between here and there answers in its place, or ca_file does not fit; without ca_file the system's authorities count (apt install ca-certificates)"
     }
 }

@@ -25,6 +25,13 @@ struct CertificateAlarm: Equatable {
 
     static func isWell(end: Int64, now: Int64) -> Bool { end - now >= failing }
 
+    /// What to do about the one of an app, or of the doors' own `https`.
+    static func advice(for app: String) -> String {
+        app == "https"
+            ? "put a new certificate and its key in the old ones' place: doors.https"
+            : "make a new one at developer.apple.com (Certificates), export it as .p12 and put it in the old one's place"
+    }
+
     /// How long it lasts, in words.
     static func state(end: Int64, now: Int64) -> String {
         guard end > now else { return "the certificate has ended" }

@@ -54,15 +54,20 @@ struct OnionHealth {
 
     private var tor: ManagementDoor.Check {
         var words = figures.isConnected ? "tor \(figures.version ?? "is connected")" : "not connected"
-        if let bootstrap = figures.bootstrap { words += ", \(bootstrap.progress) % in the network" }
-        if figures.isNetworkLive == false { words += ", network dead" }
-        if figures.hasCircuit == false { words += ", no circuit" }
+        if figures.isConnected {
+            // What was known of one that is gone says nothing.
+            if let bootstrap = figures.bootstrap { words += ", \(bootstrap.progress) % in the network" }
+            if figures.isNetworkLive == false { words += ", network dead" }
+            if figures.hasCircuit == false { words += ", no circuit" }
+        }
         let skew = figures.clockSkew?.seconds(at: clockOffset) ?? 0
         let isClockWell = abs(skew) <= Self.clockTolerance
         if !isClockWell {
             words += ", this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead" : "behind")"
         }
-        return ManagementDoor.Check(name: "tor", isWell: isClockWell && figures.isConnected, state: words)
+        return ManagementDoor.Check(
+            name: "tor", isWell: isClockWell && figures.isConnected, state: words,
+            advice: isClockWell ? nil : Judgement.clockAdvice)
     }
 
     private func age(_ time: Int64) -> String { "\(max(0, now - time) / 1000) s" }

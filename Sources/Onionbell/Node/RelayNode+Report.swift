@@ -92,7 +92,8 @@ extension RelayNode {
                 ? .failing : end - now < CertificateAlarm.warning ? .warning : .ok
             return Check(
                 name: app + ".certificate", level: level,
-                state: CertificateAlarm.state(end: end, now: now))
+                state: CertificateAlarm.state(end: end, now: now),
+                advice: level == .ok ? nil : CertificateAlarm.advice(for: app))
         }
     }
 

@@ -16,6 +16,12 @@ struct StateDirectory: ~Copyable {
     var torDirectory: String { path + "/tor" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
+    /// All that the node needs of it again after a start.
+    static let names = [
+        "digest-key", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
+        "status-key", "tor",
+    ]
+
     static func onionKey(in path: String) -> String { path + "/onion-key" }
     /// Who is invited to the node.
     static func peers(in path: String) -> String { path + "/peers" }
