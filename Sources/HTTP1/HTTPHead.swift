@@ -63,11 +63,12 @@ struct HTTPHeadScanner {
     ///
     /// - Parameter bytes: all that has come of the message; only what is new since the last call is looked at.
     mutating func headLength(in bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) -> Int? {
+        let bytes = bytes.span
         while scanned < bytes.count {
             guard scanned < limits.head else { throw tooLong(limits) }
-            let byte = bytes[bytes.startIndex + scanned]
+            let byte = bytes[scanned]
             if byte == 0x0A {
-                guard scanned > lineStart, bytes[bytes.startIndex + scanned - 1] == 0x0D else {
+                guard scanned > lineStart, bytes[scanned - 1] == 0x0D else {
                     throw .controlByte
                 }
                 let isEmpty = scanned == lineStart + 1
@@ -78,7 +79,7 @@ struct HTTPHeadScanner {
                 continue
             }
             // A carriage return is nothing but the first half of a line's end.
-            guard scanned == lineStart || bytes[bytes.startIndex + scanned - 1] != 0x0D,
+            guard scanned == lineStart || bytes[scanned - 1] != 0x0D,
                 byte == 0x0D || !byte.isForbiddenInHead
             else { throw .controlByte }
             scanned += 1

@@ -7,7 +7,11 @@ package struct HTTPQuery: Equatable, Sendable {
 
     /// - Throws: ``HTTPFault/badPercentEncoding``.
     package init(_ text: String) throws(HTTPFault) {
-        for parameter in text[...].utf8.split(separator: UInt8(ascii: "&")) {
+        var rest = ArraySlice(text.utf8)
+        while !rest.isEmpty {
+            let parameter = rest.prefix(upTo: rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex)
+            rest = rest[parameter.endIndex...].dropFirst()
+            guard !parameter.isEmpty else { continue }
             let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
             let name = try String(percentEncoded: parameter[..<end])
             let value = try String(percentEncoded: parameter[end...].dropFirst())
@@ -20,8 +24,14 @@ package struct HTTPQuery: Equatable, Sendable {
 }
 
 extension String {
+    /// - Parameter text: UTF-8, as sent.
     /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
-    package init(percentEncoded text: Substring.UTF8View) throws(HTTPFault) {
+    package init(percentEncoded text: ArraySlice<UInt8>) throws(HTTPFault) {
+        guard text.contains(UInt8(ascii: "%")) else {
+            guard let plain = try? UTF8Span(validating: text.span) else { throw .badPercentEncoding }
+            self.init(copying: plain)
+            return
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var digits = 0

@@ -7,19 +7,20 @@ struct HTTPRequestLine {
     let isOld: Bool
 
     init(_ line: ArraySlice<UInt8>) throws(HTTPFault) {
-        let parts = line.split(separator: 0x20, maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(\.isTokenByte) else {
-            throw .badStartLine
-        }
-        switch String(decoding: parts[2], as: UTF8.self) {
+        guard let first = line.firstIndex(of: 0x20), first > line.startIndex,
+            line[..<first].allSatisfy(\.isTokenByte),
+            let second = line[(first + 1)...].firstIndex(of: 0x20),
+            case let version = line[(second + 1)...], !version.contains(0x20)
+        else { throw .badStartLine }
+        switch String(decoding: version, as: UTF8.self) {
         case "HTTP/1.1": isOld = false
         case "HTTP/1.0": isOld = true
         case let other where other.hasPrefix("HTTP/"): throw .unsupportedVersion
         case _: throw .badStartLine
         }
-        let target = try HTTPRequestLine.originForm(parts[1])
+        let target = try HTTPRequestLine.originForm(line[(first + 1)..<second])
         let end = target.firstIndex(of: UInt8(ascii: "?"))
-        method = String(decoding: parts[0], as: UTF8.self)
+        method = String(decoding: line[..<first], as: UTF8.self)
         path = String(decoding: target[..<(end ?? target.endIndex)], as: UTF8.self)
         query = end.map { String(decoding: target[($0 + 1)...], as: UTF8.self) }
     }

@@ -147,7 +147,8 @@ package final class BitwardenDoor: HTTPDoor {
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) async throws(BitwardenFault) {
         let id = try await installation(asking: request)
-        guard let path = try? String(percentEncoded: request.path.dropFirst(Self.pushPath.count).utf8) else {
+        let encoded = ArraySlice(request.path.utf8).dropFirst(Self.pushPath.utf8.count)
+        guard let path = try? String(percentEncoded: encoded) else {
             throw .notFound
         }
         let asked = try BitwardenRequest(

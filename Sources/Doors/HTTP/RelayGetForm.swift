@@ -66,18 +66,15 @@ enum RelayGetForm {
     }
 
     private static func bytes(hex: String) -> [UInt8]? {
-        guard hex.utf8.count.isMultiple(of: 2) else { return nil }
+        let digits = hex.utf8.span
+        guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(hex.utf8.count / 2)
-        var high: UInt8?
-        for character in hex.utf8 {
-            guard let digit = digit(character) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
+        bytes.reserveCapacity(digits.count / 2)
+        for index in 0..<digits.count / 2 {
+            guard let high = digit(digits[2 * index]), let low = digit(digits[2 * index + 1]) else {
+                return nil
             }
+            bytes.append(high << 4 | low)
         }
         return bytes
     }

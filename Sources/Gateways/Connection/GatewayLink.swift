@@ -94,7 +94,10 @@ final class GatewayLink: ConnectionOwner {
     /// The connection with the most room.
     var roomiest: GatewayConnection? {
         guard isRunning else { return nil }
-        if connections.count == 1 { return connections[0].room > 0 ? connections[0] : nil }
+        if connections.count == 1 {
+            let only = connections[0]
+            return only.room > 0 ? only : nil
+        }
         var best: GatewayConnection?
         var bestRoom = 0
         for connection in connections where connection.room > bestRoom {
