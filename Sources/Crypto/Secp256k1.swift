@@ -2,8 +2,9 @@ import CSecp256k1
 
 /// Keys and signatures on secp256k1 (SEC 2), as Ethereum and Status use them.
 ///
-/// By libsecp256k1: OpenSSL has no key recovery and no RFC 6979 nonces, and takes eight to fourteen times as long for
-/// the rest.
+/// By libsecp256k1: OpenSSL has no RFC 6979 nonces and no key recovery. What there is of it in OpenSSL takes nine to ten
+/// times as long (CPU on one core, Debian's libsecp256k1 0.2.0 and OpenSSL 3.0): verifying 445 µs against 43, recovery
+/// made of points and big numbers 450 against 48. Signing takes libsecp256k1 32 µs, a shared key 47.
 package enum Secp256k1 {
     /// A point of the curve.
     package struct PublicKey: Equatable, Sendable {

@@ -11,12 +11,12 @@ struct InstallationCommand: ParsableCommand {
         commandName: "installation",
         abstract: "Let self-hosted Bitwarden servers use this relay.",
         discussion: """
-            All of it also works while the node runs, and takes effect at once. See them with onionbell \
-            registrations list installation; onionbell registrations remove installation ID forgets one with its \
-            devices.
+            All of it also works while the node runs, and takes effect at once. Their devices are listed by \
+            onionbell registrations list bitwarden.
             """,
         subcommands: [
-            InstallationAddCommand.self, InstallationEnableCommand.self, InstallationDisableCommand.self,
+            InstallationAddCommand.self, InstallationListCommand.self, InstallationEnableCommand.self,
+            InstallationDisableCommand.self, InstallationRemoveCommand.self,
         ])
 }
 
@@ -84,6 +84,28 @@ struct InstallationDisableCommand: ParsableCommand {
     @OptionGroup var which: InstallationName
 
     func run() throws { try which.change(isEnabled: false, config) }
+}
+
+/// `onionbell installation list`.
+struct InstallationListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List installations, without their keys.")
+
+    @OptionGroup var config: ConfigOption
+
+    func run() throws { try config.listRegistrations(of: "installation") }
+}
+
+/// `onionbell installation remove`.
+struct InstallationRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Forget an installation with all its devices.",
+        discussion: "Exit status: 0 it is forgotten, 1 it was not there.")
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: InstallationName
+
+    func run() throws { try config.removeRegistration(which.id.lowercased(), of: "installation") }
 }
 
 struct InstallationName: ParsableArguments {

@@ -28,20 +28,7 @@ struct RegistrationsListCommand: ParsableCommand {
     @Argument(help: "Such as installation; left out: all kinds.")
     var kind: String?
 
-    func run() throws {
-        try config.registrations(isReadOnly: true) { file in
-            for view in try file.views(kind) {
-                var isFirst = true
-                try file.forEach(of: view) { row in
-                    if isFirst { printLine("\(view.kind): " + row.fields.joined(separator: "\t")) }
-                    isFirst = false
-                    printLine(row.values.map(SettingsFault.shown).joined(separator: "\t"))
-                }
-                if isFirst { printLine("\(view.kind): none") }
-            }
-            if file.views.isEmpty { printLine("no door keeps registrations here") }
-        }
-    }
+    func run() throws { try config.listRegistrations(of: kind) }
 }
 
 /// `onionbell registrations show`.
@@ -57,7 +44,7 @@ struct RegistrationsShowCommand: ParsableCommand {
         try config.registrations(isReadOnly: true) { file in
             let view = try file.views(which.kind)[0]
             guard let row = try file.row(which.id, of: view) else {
-                throw fail("no \(view.kind) has this id", status: 1)
+                throw fail("no \(view.noun) has this id", status: 1)
             }
             for (field, value) in zip(row.fields, row.values) {
                 printLine("\(field): \(SettingsFault.shown(value))")
@@ -75,15 +62,7 @@ struct RegistrationsRemoveCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: RegistrationName
 
-    func run() throws {
-        try config.registrations(isReadOnly: false) { file in
-            let view = try file.views(which.kind)[0]
-            guard try file.remove(which.id, of: view) else {
-                throw fail("no \(view.kind) has this id", status: 1)
-            }
-            printLine("removed")
-        }
-    }
+    func run() throws { try config.removeRegistration(which.id, of: which.kind) }
 }
 
 /// Which registration a command is for.
@@ -96,6 +75,32 @@ struct RegistrationName: ParsableArguments {
 }
 
 extension ConfigOption {
+    /// - Parameter kind: `nil`: all.
+    func listRegistrations(of kind: String?) throws {
+        try registrations(isReadOnly: true) { file in
+            for view in try file.views(kind) {
+                var isFirst = true
+                try file.forEach(of: view) { row in
+                    if isFirst { printLine("\(view.kind): " + row.fields.joined(separator: "\t")) }
+                    isFirst = false
+                    printLine(row.values.map(SettingsFault.shown).joined(separator: "\t"))
+                }
+                if isFirst { printLine("\(view.kind): none") }
+            }
+            if file.views.isEmpty { printLine("no door keeps registrations here") }
+        }
+    }
+
+    func removeRegistration(_ id: String, of kind: String) throws {
+        try registrations(isReadOnly: false) { file in
+            let view = try file.views(kind)[0]
+            guard try file.remove(id, of: view) else {
+                throw fail("no \(view.noun) has this id", status: 1)
+            }
+            printLine("removed")
+        }
+    }
+
     /// Opens the registrations of a configured node; every failure becomes a sentence and an exit status.
     func registrations(
         isReadOnly: Bool, _ body: (borrowing RegistrationFile) throws -> Void
@@ -110,6 +115,10 @@ extension ConfigOption {
             throw fail(error.explained(path: path), status: 69)
         }
     }
+}
+
+extension RegistrationView {
+    fileprivate var noun: String { kind == "installation" ? kind : "\(kind) registration" }
 }
 
 extension RegistrationFile {
