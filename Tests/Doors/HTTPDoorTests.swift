@@ -70,6 +70,30 @@ private final class TestDoor: HTTPDoor {
         inner.answerWaiting()
     }
 
+    /// Fifty that nobody answers at one door: the next one answers all the same.
+    @Test func aDoorThatIsFloodedDoesNotSlowDownAnother() async throws {
+        var limits = LimitedDoor.Limits()
+        limits.requests = 5
+        let slow = TestDoor("/slow")
+        slow.answersAtOnce = false
+        let flooded = LimitedDoor(slow, limits: limits)
+        let server = HTTPServer(doors: [flooded, LimitedDoor(TestDoor("/b"), limits: limits)])
+        let endpoint = try server.open(on: .host("127.0.0.1", port: 0))
+        var clients: [HTTPClient] = []
+        for _ in 0..<50 {
+            clients.append(try await HTTPClient(endpoint))
+            clients.last?.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        }
+        while flooded.turnedAway < 45 { await Task.yield() }
+        #expect(slow.waiting.count == 5)
+        let other = try await HTTPClient(endpoint)
+        for _ in 0..<10 { #expect(await other.get("/b")?.text == "/b") }
+        #expect(flooded.turnedAway == 45)
+        slow.answerWaiting()
+        await server.close()
+        #expect(clients.count == 50, "they were there until now")
+    }
+
     @Test func aDoorHasSoManyRequestsASecond() {
         var limits = LimitedDoor.Limits()
         limits.rate = 3
