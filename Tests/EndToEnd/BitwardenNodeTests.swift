@@ -26,6 +26,10 @@ import Testing
         // The simulated gateways live on this thread's loop: the client must not block it.
         let result = try await Task.detached { try run(arguments, environment: environment) }.value
         #expect(result.status == 0, "\(kind): \(result.output)\(result.errors)")
+        // Vaultwarden's users wait for it when they log in.
+        for line in result.output.split(separator: "\n") where line.contains("/push/register") {
+            print("\(socks == nil ? "HTTPS" : "over Tor"):\(line)")
+        }
     }
 
     @Test func bothKindsOfServersAreServedOverHTTPSAlsoAfterAKill() async throws {
