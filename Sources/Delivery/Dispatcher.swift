@@ -298,11 +298,9 @@ package final class Dispatcher {
             inFlight -= 1
             let now = Instant.now
             count(outcome, of: runner, at: now)
+            let blockedBefore = pipeline.blockedReason(lane: runner.index)
             let endings = pipeline.attemptEnded(handle, outcome, at: now, using: &random)
-            if runner.isBlocked, pipeline.blockedReason(lane: runner.index) == nil {
-                runner.isBlocked = false
-                log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
-            }
+            tellIfBlocked(runner, before: blockedBefore)
             for ended in endings { end(ended, at: now) }
             scheduleCommit()
             pumpSoon.schedule()
@@ -313,17 +311,18 @@ package final class Dispatcher {
         runner.trouble.note(outcome, at: now.monotonicNanoseconds)?.write(to: log, of: runner.lane)
         switch outcome {
         case .deferred(let deferral): figures(of: runner.index) { $0.deferred.add(deferral.reason) }
-        case .blocked(let reason):
-            figures(of: runner.index) { $0.deferred.add(reason) }
-            runner.isBlocked = true
-            guard pipeline.blockedReason(lane: runner.index) != reason else { return }
-            log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
-            tellHeld(reason, in: runner)
+        case .blocked(let reason): figures(of: runner.index) { $0.deferred.add(reason) }
         case .accepted, .refused, .tokenDead: break
         }
     }
 
-    private func tellHeld(_ reason: String, in runner: LaneRunner) {
+    private func tellIfBlocked(_ runner: LaneRunner, before: String?) {
+        let reason = pipeline.blockedReason(lane: runner.index)
+        guard reason != before else { return }
+        guard let reason else {
+            return log.notice("gateway.unblocked", metadata: ["app": "\(runner.lane.app)"])
+        }
+        log.error("gateway.blocked", metadata: ["app": "\(runner.lane.app)", "reason": "\(reason)"])
         for (sequence, replies) in awaiting where pipeline.lane(of: sequence) == runner.index {
             for reply in replies { reply(.held(reason: reason)) }
         }
@@ -419,8 +418,6 @@ private final class LaneRunner {
     let gateway: any Gateway
     var timer: Timer!
     var isLoading = false
-    /// The operator has been told of something to mend.
-    var isBlocked = false
     var trouble = LaneTrouble()
 
     init(lane: LaneID, index: Int, gateway: any Gateway) {

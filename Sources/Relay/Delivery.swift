@@ -4,7 +4,7 @@
 /// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The
 /// head of a token's queue is `ready` in its lane, `postponed` until a time, or `inFlight`; those behind it wait for
 /// their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
-/// whole. After a pause one notification goes ahead and tries before the others follow.
+/// whole. After a pause one notification goes ahead and tries before the others follow; if it fails, another one is next.
 struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int
@@ -23,6 +23,10 @@ struct Delivery: Sendable {
         var attempts = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
+        /// How often it went ahead after a pause and failed; no more than 127.
+        var failedTrials: UInt8 = 0
+        /// ``Lane/recoveries`` when it last did.
+        var recoveriesBefore = 0
         var isUrgent: Bool
         /// Postponed because its gateway wants the device spared, or from before the start.
         var isThrottled = false
@@ -96,9 +100,10 @@ struct Delivery: Sendable {
 
     private mutating func makeReady(_ slot: Slot) {
         entries[slot].state = .ready
-        let lane = entries[slot].lane
-        tidy(lane)
-        lanes[lane].addReady(slot, sequence: entries[slot].sequence, isUrgent: entries[slot].isUrgent)
+        let entry = entries[slot]
+        tidy(entry.lane)
+        lanes[entry.lane].addReady(
+            slot, sequence: entry.sequence, isUrgent: entry.isUrgent, failedTrials: entry.failedTrials)
     }
 
     /// Neither this one nor those behind it are sent before then.
@@ -210,6 +215,21 @@ struct Delivery: Sendable {
     }
 
     mutating func countReturn(of slot: Slot) { entries[slot].returns += 1 }
+
+    /// To be called when it fails as its gateway does: the next one that goes ahead after a pause is another.
+    mutating func noteTrial(of slot: Slot) {
+        let lane = lanes[entries[slot].lane]
+        guard lane.condition == .trying else { return }
+        entries[slot].failedTrials = min(entries[slot].failedTrials + 1, 127)
+        entries[slot].recoveriesBefore = lane.recoveries
+    }
+
+    /// Whether it failed as a trial where another one did not: the gateway is not what is wrong.
+    func isAlone(_ slot: Slot) -> Bool {
+        let entry = entries[slot]
+        let lane = lanes[entry.lane]
+        return entry.failedTrials > 0 && lane.condition == .open && entry.recoveriesBefore < lane.recoveries
+    }
 
     mutating func withLane<Result>(_ lane: Int, _ body: (inout Lane) -> Result) -> Result {
         body(&lanes[lane])

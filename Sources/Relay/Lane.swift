@@ -1,7 +1,7 @@
 /// One app at one host: what is ready for it, and whether it may be used now.
 package struct Lane: Sendable {
     struct Ready: Comparable, Sendable {
-        /// Urgent before not urgent, then oldest first.
+        /// Those that failed as a trial last; urgent before not urgent; then oldest first.
         let rank: UInt64
         let sequence: Int64
         let slot: Int
@@ -33,13 +33,18 @@ package struct Lane: Sendable {
     package private(set) var inFlight = 0
     /// Pauses in a row without an answer between them.
     private var failures = 0
+    /// How often a trial was answered.
+    private(set) var recoveries = 0
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
 
+    static let shortestBlock: Duration = .seconds(60)
+
     init(id: LaneID) { self.id = id }
 
-    mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool) {
-        let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 63)
+    /// - Parameter failedTrials: Up to 127.
+    mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool, failedTrials: UInt8 = 0) {
+        let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 56) | UInt64(failedTrials) << 57
         ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
     }
 
@@ -62,6 +67,7 @@ package struct Lane: Sendable {
     mutating func answered() {
         // Of those sent before a pause one may still be answered: that says nothing of what came after it.
         if case .paused = condition { return }
+        if condition == .trying { recoveries += 1 }
         failures = 0
         blockedReason = nil
         condition = .open
@@ -86,7 +92,7 @@ package struct Lane: Sendable {
         reason: String, at time: Int64, policy: RetryPolicy, using random: inout some RandomNumberGenerator
     ) {
         blockedReason = reason
-        pause(atLeast: .seconds(60), at: time, policy: policy, using: &random)
+        pause(atLeast: Lane.shortestBlock, at: time, policy: policy, using: &random)
     }
 
     /// The operator has changed something: try at once.

@@ -288,6 +288,12 @@ package struct Pipeline: Sendable {
                 slot, .tokenDead(reason: reason, detail: detail),
                 since: min(since ?? .max, now.unixMilliseconds), at: now)
         case .blocked(let reason):
+            guard !delivery.isAlone(slot) else {
+                let deferral = Deferral(reason: reason, scope: .device, retryAfter: Lane.shortestBlock)
+                postpone(slot, deferral, at: now, using: &random)
+                return []
+            }
+            delivery.noteTrial(of: slot)
             delivery.withLane(lane) { [policy] in
                 $0.block(reason: reason, at: time, policy: policy, using: &random)
             }
@@ -296,7 +302,6 @@ package struct Pipeline: Sendable {
             return []
         case .deferred(let deferral):
             postpone(slot, deferral, at: now, using: &random)
-            spareBody(of: slot)
             return []
         }
     }
@@ -308,24 +313,29 @@ package struct Pipeline: Sendable {
         if deferral.isUnharmed, entry.returns < Pipeline.longestRunOfReturns {
             delivery.countReturn(of: slot)
             delivery.giveBack(slot)
+            spareBody(of: slot)
             return
         }
         delivery.countAttempt(of: slot)
         let attempts = entry.attempts + 1
         let time = now.monotonicNanoseconds
         var notBefore: Int64 = 0
-        switch deferral.scope {
-        case .device:
-            let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
-            delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
-            notBefore = now.unixMilliseconds + delay.milliseconds
-        case .app:
+        let isAlone = delivery.isAlone(slot)
+        if deferral.scope == .app {
+            delivery.noteTrial(of: slot)
             delivery.withLane(entry.lane) { [policy] in
                 $0.pause(atLeast: deferral.retryAfter, at: time, policy: policy, using: &random)
             }
+        }
+        if deferral.scope == .device || isAlone {
+            let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
+            delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
+            notBefore = now.unixMilliseconds + delay.milliseconds
+        } else {
             delivery.giveBack(slot)
         }
         changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
+        spareBody(of: slot)
     }
 
     private mutating func bury(

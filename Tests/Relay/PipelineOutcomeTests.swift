@@ -147,6 +147,54 @@ import Testing
         #expect(node.pipeline.waiting == 3)
     }
 
+    /// What is read as the gateway's fault may be that of one notification: it must not stop the others.
+    @Test(arguments: [Outcome.blocked(reason: "THIRD_PARTY_AUTH_ERROR"), .overloaded])
+    func oneThatAloneFailsHoldsUpNoOthers(failure: Outcome) throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android(token: Sample.token(number))) }
+        node.end(try #require(node.send()), failure)
+        node.pass(.seconds(60))
+        let trial = try #require(node.send())
+        #expect(trial.sequence == 1)
+        node.end(trial, failure)
+        node.pass(.seconds(15 * 60))
+        let next = try #require(node.send())
+        #expect(next.sequence == 2)
+        node.end(next, .accepted)
+        node.end(try #require(node.send()), .accepted)
+        let again = try #require(node.send())
+        #expect(again.sequence == 1)
+        _ = node.take()
+        node.end(again, failure)
+        // It waits by itself now, counted as its own attempt, and those that come meanwhile pass it.
+        #expect(node.pipeline.blockedReason(lane: node.pipeline.lane(Node.android)) == nil)
+        guard case .postpone(sequence: 1, _, let notBefore)? = node.take().first else {
+            return #expect(Bool(false))
+        }
+        #expect(notBefore > 0)
+        node.accept(Sample.android(token: Sample.token(4)))
+        if failure == .overloaded { node.pass(.seconds(1)) }
+        node.end(try #require(node.send()), .accepted)
+        #expect(node.pipeline.waiting == 1)
+        node.pass(.seconds(15 * 60))
+        #expect(node.sendAll() == [1])
+    }
+
+    /// While nothing at all is taken, each trial is another one's.
+    @Test func aGatewayThatIsAwayIsTriedWithOneAfterTheOther() throws {
+        let node = Node()
+        for number in 1...3 { node.accept(Sample.android(token: Sample.token(number))) }
+        var tried: [Int64] = []
+        for _ in 1...7 {
+            let trial = try #require(node.send())
+            tried.append(trial.sequence)
+            node.end(trial, .overloaded)
+            #expect(node.condition() != .open)
+            node.pass(.seconds(15 * 60))
+        }
+        #expect(tried == [1, 1, 2, 3, 1, 2, 3])
+    }
+
     @Test func newCredentialsAreTriedAtOnce() throws {
         let node = Node()
         node.accept(Sample.android())

@@ -165,14 +165,22 @@ extension World {
             case .device: books.spared[attempt.token] = end
             case .app: books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
             }
-        case .blocked:
-            let end = now.monotonicNanoseconds + 60_000_000_000
-            books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
-        case .accepted, .deferred, .refused, .tokenDead: break
+        case .accepted, .blocked, .deferred, .refused, .tokenDead: break
         }
         end(pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random))
+        if case .blocked = verdict.outcome { spareAfterBlock(attempt) }
         if case .tokenDead = verdict.outcome, books.count(of: attempt.token) > 0 {
             fail("some wait for a dead device")
+        }
+    }
+
+    /// The gateway has a minute of peace, or, where others get through, the device.
+    private func spareAfterBlock(_ attempt: Attempt) {
+        let end = now.monotonicNanoseconds + 60_000_000_000
+        if pipeline.blockedReason(lane: pipeline.lane(attempt.lane)) != nil {
+            books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
+        } else {
+            books.spared[attempt.token] = end
         }
     }
 
