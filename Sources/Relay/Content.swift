@@ -17,7 +17,8 @@ package enum Content: Equatable, Sendable {
     package var byteCount: Int {
         switch self {
         case .bisq(let content): content.message.utf8.count
-        case .prepared(let push): push.body.utf8.count
+        case .prepared(let push):
+            push.body.utf8.count + push.android.utf8.count + (push.collapseID?.utf8.count ?? 0)
         }
     }
 }
@@ -92,6 +93,7 @@ package struct PreparedPush: Equatable, Sendable {
         self.expiry = expiry
         self.collapseID = collapseID
     }
+
     /// A push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes along, so that a
     /// repetition after an unclear outcome shows twice.
     ///

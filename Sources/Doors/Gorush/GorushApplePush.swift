@@ -4,7 +4,7 @@ import JSON
 package struct GorushApplePush: Equatable {
     /// A JSON object.
     package let body: String
-    /// Beside authorization and the app's topic, in this order.
+    /// Beside authorization, in this order.
     package let fields: [(name: String, value: String)]
 
     package static func == (one: GorushApplePush, other: GorushApplePush) -> Bool {
@@ -33,6 +33,7 @@ package struct GorushApplePush: Equatable {
         }
         try add("apns-id", apple.apnsID, "BadMessageId")
         try add("apns-collapse-id", apple.collapseID, "BadCollapseId")
+        try add("apns-topic", notification.topic, "BadTopic")
         self.fields = fields
         // A key that would take the place of Apple's dictionary is not for senders to set.
         var root = notification.data

@@ -109,10 +109,8 @@ package final class GorushDoor: HTTPDoor {
             let isSandbox =
                 notification.apple.isProduction
                 ? false : notification.apple.isDevelopment || settings.apps.isSandbox
-            var fields = push.fields
-            if !notification.topic.isEmpty { fields.append(("apns-topic", notification.topic)) }
             let prepared = PreparedPush(
-                exactly: push.body, fields: fields, isUrgent: notification.priority != "normal")
+                exactly: push.body, fields: push.fields, isUrgent: notification.priority != "normal")
             for token in notification.tokens {
                 submit(
                     Submission(

@@ -80,6 +80,8 @@ import Testing
     @Test(arguments: [
         (#""push_type":"a\r\nb""#, "InvalidPushType"), (#""apns_id":"ü""#, "BadMessageId"),
         (#""collapse_id":"\#(String(repeating: "c", count: 65))""#, "BadCollapseId"),
+        (#""topic":"im.status.ethereum.a\nb""#, "BadTopic"),
+        (#""topic":"im.status.ethereum.\#(String(repeating: "t", count: 46))""#, "BadTopic"),
         (#""message":"\#(String(repeating: "m", count: 4096))""#, "MessageTooLarge"),
         (#""tokens":["../../x"]"#, "BadDeviceToken"),
     ])
