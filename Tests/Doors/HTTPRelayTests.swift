@@ -13,7 +13,8 @@ import Testing
     private func get(
         _ number: Int = 0, android: Bool = false, token: String? = nil, more: String = ""
     ) -> String {
-        let message = String(repeating: "QUJD", count: 12 + number)
+        let ciphertext = String(repeating: "QUFB", count: 16 * (1 + number))
+        let message = "BisqMessage\(android ? "Android" : "iOS")|0123456789abcdef|\(ciphertext)"
         let hex = message.utf8.map { String($0, radix: 16) }.joined()
         return "/relay?isAndroid=\(android)&token=\(token ?? self.token)&msg=\(hex)\(more)"
     }

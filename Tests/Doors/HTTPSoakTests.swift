@@ -49,7 +49,7 @@ import Testing
         switch number / Self.devices % 4 {
         case 0, 1:
             let isAndroid = number / Self.devices % 4 == 0
-            topic = isAndroid ? nil : RelayWorld.bisq1Topic
+            topic = isAndroid ? nil : RelayWorld.bisq2Topic
             let hex = message.utf8.map { String($0, radix: 16) }.joined()
             bytes = Array(
                 "GET /relay?isAndroid=\(isAndroid)&isProduction=\(number % 3 > 0)&token=\(token)&msg=\(hex) HTTP/1.1\r\nHost: x.onion\r\n\r\n"

@@ -5,14 +5,15 @@ import Relay
 
 /// The HTTP forms of today's Bisq clients, as Bisq's own relay serves them.
 ///
-/// Bisq 1 calls `GET /relay?...` and wants `success` (``RelayGetForm``); Bisq 2 posts JSON to `/v1/apns` or `/v1/fcm`
-/// and reads the gateway's verdict (``RelayPostForm``). Each generation of phones has apps of its own.
+/// Bisq 1 calls `GET /relay?...` and wants `success` (``RelayGetForm``), as Bisq 2 did until April 2026; Bisq 2 posts JSON
+/// to `/v1/apns` or `/v1/fcm` and reads the gateway's verdict (``RelayPostForm``). Each generation of phones has apps of
+/// its own.
 @EventLoop
 package final class BisqRelayDoor: HTTPDoor {
     package struct Settings: Sendable {
-        /// Served by `GET /relay`.
+        /// Served by `GET /relay`, where the message is one of Bisq 1's.
         package var bisq1 = PhoneApps()
-        /// Served by `POST /v1/...`.
+        /// Served by `POST /v1/...`, and by `GET /relay` for any other message.
         package var bisq2 = PhoneApps()
         /// How long a POST waits for the gateway's verdict.
         package var outcomeDeadline: Duration = .seconds(5)
@@ -48,7 +49,8 @@ package final class BisqRelayDoor: HTTPDoor {
         guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
         let submission: Submission
         do throws(HTTPFault) {
-            guard let read = RelayGetForm.submission(try HTTPQuery(request.query ?? ""), apps: settings.bisq1)
+            let query = try HTTPQuery(request.query ?? "")
+            guard let read = RelayGetForm.submission(query, bisq1: settings.bisq1, bisq2: settings.bisq2)
             else {
                 return respond(HTTPResponse(status: 400, text: "parameter missing or not valid"))
             }

@@ -6,10 +6,11 @@ import Relay
 ///
 /// Parameters come in any order, unknown ones are ignored. It is always urgent. What today's relay ignores is
 /// honoured: `isProduction=false` on Apple's side means the sandbox host, `snd` a sound. A client that doesn't say
-/// whether content is available (Bisq 2 before April 2026) gets what that relay sends to all: it is.
+/// whether content is available (Bisq 2 before April 2026) gets what that relay sends to all: it is. Only Bisq 1 puts its
+/// magic before a message: that tells the generation of the phone's app.
 enum RelayGetForm {
     /// `nil` when a parameter that must be there is missing or can't be read.
-    static func submission(_ query: HTTPQuery, apps: PhoneApps) -> Submission? {
+    static func submission(_ query: HTTPQuery, bisq1: PhoneApps, bisq2: PhoneApps) -> Submission? {
         guard let isAndroid = flag(query["isAndroid"], default: false),
             let isProduction = flag(query["isProduction"], default: true),
             let isContentAvailable = flag(query["isContentAvailable"], default: true),
@@ -18,6 +19,7 @@ enum RelayGetForm {
             let token = query["token"], !token.isEmpty, let digits = query["msg"], !digits.isEmpty,
             let message = text(hex: digits)
         else { return nil }
+        let apps = message.hasPrefix("BisqMessage") ? bisq1 : bisq2
         return Submission(
             platform: isAndroid ? .android : isProduction ? .ios : .iosDev,
             app: isAndroid ? apps.android : apps.ios,
