@@ -60,7 +60,7 @@ import Wire
         let circuits = Circuits(settings: settings)
         var peerSettings = PeerDoor.Settings()
         changePeers(&peerSettings)
-        let door = PeerDoor(settings: peerSettings, dispatcher: dispatcher, circuits: circuits, log: log)
+        let door = PeerDoor(settings: peerSettings, dispatcher: dispatcher, circuits: circuits)
         let server = HTTPServer(circuits: circuits) { request, respond in
             respond(HTTPResponse(status: 200, text: request.path))
         }

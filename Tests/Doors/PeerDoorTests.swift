@@ -86,7 +86,7 @@ final class RawPeer: StreamHandler {
         try await dispatcher.start()
         var settings = PeerDoor.Settings()
         change(&settings)
-        let door = PeerDoor(settings: settings, dispatcher: dispatcher, log: log)
+        let door = PeerDoor(settings: settings, dispatcher: dispatcher)
         return (door, try door.open(on: .host("127.0.0.1", port: 0)), dispatcher)
     }
 

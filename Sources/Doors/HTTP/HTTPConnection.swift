@@ -8,7 +8,7 @@ import TLS
 /// socket. A client that doesn't take its answers gets no further ones. Over TLS the handshake has the time of one
 /// request.
 @EventLoop
-final class HTTPConnection: StreamHandler {
+final class HTTPConnection: StreamHandler, DoorConnection {
     private let stream: Stream
     /// `nil`: plain HTTP.
     private let tls: TLSSession?

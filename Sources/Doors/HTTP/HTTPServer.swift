@@ -38,8 +38,7 @@ package final class HTTPServer {
     let circuits: Circuits
     let handler: Handler
     private var listeners: [Listener] = []
-    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-    private var whenEmpty: CheckedContinuation<Void, Never>?
+    private let connections = OpenConnections<HTTPConnection>()
 
     /// - Parameter circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
     package init(
@@ -84,23 +83,17 @@ package final class HTTPServer {
         counters.connections += 1
         let tls = certificate.map { TLSSession(serving: $0.context) }
         let connection = HTTPConnection(stream, tls, server: self)
-        connections[ObjectIdentifier(connection)] = connection
+        connections.insert(connection)
     }
 
     func ended(_ connection: HTTPConnection) {
-        connections[ObjectIdentifier(connection)] = nil
-        if connections.isEmpty {
-            whenEmpty?.resume()
-            whenEmpty = nil
-        }
+        connections.remove(connection)
     }
 
     /// Accepts nothing more and lets the requests in progress be answered. Returns when all connections have ended.
     package func close() async {
         for listener in listeners { listener.close() }
         listeners = []
-        for connection in connections.values { connection.shutDown() }
-        guard !connections.isEmpty else { return }
-        await withCheckedContinuation { whenEmpty = $0 }
+        await connections.shutDown()
     }
 }

@@ -5,7 +5,7 @@ import Wire
 
 /// One peer's connection: the socket around a ``Wire/PeerSession``.
 @EventLoop
-final class PeerConnection: StreamHandler {
+final class PeerConnection: StreamHandler, DoorConnection {
     private let stream: Stream
     private unowned let door: PeerDoor
     private var arrival: Arrival
@@ -43,12 +43,13 @@ final class PeerConnection: StreamHandler {
         door.counters.frames += door.turn.frameCount
         circuit.spend(frames: door.turn.frameCount, bytes: bytes.byteCount)
         if !door.turn.replies.isEmpty { stream.write(door.turn.replies) }
+        // A frame has ended: what is incomplete now is another one.
+        if door.turn.frameCount > 0 { frameDeadline?.stop() }
         let reason = door.turn.close
         // One after the other out of the turn, whose room is used again: no copy of the list.
         for index in door.turn.requests.indices { submit(door.turn.requests[index]) }
         door.turn.clear()
         if let reason { return end(reason) }
-        watchFrame()
         holdBack()
     }
 
@@ -89,8 +90,11 @@ final class PeerConnection: StreamHandler {
             unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
         if isBehind || isShuttingDown || !arrival.mayRead(self) {
             stream.pauseReading()
+            // The rest of a frame is late through us.
+            frameDeadline?.stop()
         } else {
             stream.resumeReading()
+            watchFrame()
         }
     }
 

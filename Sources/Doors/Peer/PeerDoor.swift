@@ -1,5 +1,4 @@
 import Delivery
-import Logging
 import Reactor
 import Wire
 
@@ -39,22 +38,17 @@ package final class PeerDoor {
     let dispatcher: Dispatcher
     let counter: DoorCounter
     let circuits: Circuits
-    let log: Logger
     /// Reused by all connections: cleared after each read.
     var turn = PeerTurn()
 
     private var listener: Listener?
-    private var connections: [ObjectIdentifier: PeerConnection] = [:]
-    private var whenEmpty: CheckedContinuation<Void, Never>?
+    private let connections = OpenConnections<PeerConnection>()
 
-    package init(
-        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil, log: Logger
-    ) {
+    package init(settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil) {
         self.settings = settings
         self.dispatcher = dispatcher
         counter = dispatcher.door("peer")
         self.circuits = circuits ?? Circuits()
-        self.log = log
     }
 
     /// Begins to listen.
@@ -71,25 +65,19 @@ package final class PeerDoor {
     private func accept(_ stream: Stream) {
         counters.connections += 1
         let connection = PeerConnection(stream, door: self)
-        connections[ObjectIdentifier(connection)] = connection
+        connections.insert(connection)
         if connections.count > settings.connections { connection.close(.tooManyConnections) }
     }
 
     func ended(_ connection: PeerConnection, _ reason: PeerClose) {
         counters.closed[reason, default: 0] += 1
-        connections[ObjectIdentifier(connection)] = nil
-        if connections.isEmpty {
-            whenEmpty?.resume()
-            whenEmpty = nil
-        }
+        connections.remove(connection)
     }
 
     /// Accepts nothing more; each peer gets the receipts it waits for and a close message. Returns when all have.
     package func close() async {
         listener?.close()
         listener = nil
-        for connection in connections.values { connection.shutDown() }
-        guard !connections.isEmpty else { return }
-        await withCheckedContinuation { whenEmpty = $0 }
+        await connections.shutDown()
     }
 }

@@ -3,7 +3,7 @@ import Status
 
 /// One client's connection: its messages are answered one after the other, so that each sees what those before it did.
 @EventLoop
-final class StatusConnection: StreamHandler {
+final class StatusConnection: StreamHandler, DoorConnection {
     private let stream: Stream
     private unowned let door: StatusStreamDoor
     private let circuits: Circuits

@@ -26,8 +26,7 @@ package final class StatusStreamDoor {
     let server: StatusServer
     private var listeners: [Listener] = []
     var pace: MessagePace
-    private var connections: [ObjectIdentifier: StatusConnection] = [:]
-    private var whenEmpty: CheckedContinuation<Void, Never>?
+    private let connections = OpenConnections<StatusConnection>()
 
     package init(settings: Settings, server: StatusServer) {
         self.settings = settings
@@ -46,7 +45,6 @@ package final class StatusStreamDoor {
         return listener.endpoint
     }
 
-    package var openConnections: Int { connections.count }
     /// Connections that were one too many.
     package private(set) var refusedConnections = 0
     /// Messages that had to wait for their share.
@@ -58,24 +56,18 @@ package final class StatusStreamDoor {
             return stream.close()
         }
         let connection = StatusConnection(stream, by: circuits, door: self)
-        connections[ObjectIdentifier(connection)] = connection
+        connections.insert(connection)
     }
 
     func ended(_ connection: StatusConnection) {
-        connections[ObjectIdentifier(connection)] = nil
-        if connections.isEmpty {
-            whenEmpty?.resume()
-            whenEmpty = nil
-        }
+        connections.remove(connection)
     }
 
     /// Accepts nothing more; messages that are being answered are. Returns when all connections have ended.
     package func close() async {
         for listener in listeners { listener.close() }
         listeners = []
-        for connection in connections.values { connection.shutDown() }
-        guard !connections.isEmpty else { return }
-        await withCheckedContinuation { whenEmpty = $0 }
+        await connections.shutDown()
     }
 }
 

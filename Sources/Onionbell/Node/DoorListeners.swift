@@ -120,7 +120,8 @@ final class DoorListeners {
 
     /// Accepts nothing more; returns when the requests in progress have been answered.
     func close() async {
-        for server in servers { await server.close() }
+        let closing = servers.map { server in Task { await server.close() } }
+        for server in closing { await server.value }
     }
 }
 

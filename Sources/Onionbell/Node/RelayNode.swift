@@ -180,8 +180,7 @@ final class RelayNode {
     }
 
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
-        let door = PeerDoor(
-            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, log: log)
+        let door = PeerDoor(settings: settings.peers, dispatcher: dispatcher, circuits: circuits)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
