@@ -10,6 +10,7 @@ struct AccessTokenLife: Equatable, Sendable {
     static let jitter: Duration = .seconds(60)
     static let firstPause: Duration = .seconds(1)
     static let longestPause: Duration = .seconds(5 * 60)
+    static let hopelessPause: Duration = .seconds(60)
 
     struct Token: Equatable, Sendable {
         let text: String
@@ -98,7 +99,11 @@ struct AccessTokenLife: Equatable, Sendable {
     /// The gateway didn't take the token of that generation.
     mutating func refused(generation: Int, at time: Int64) -> Refusal {
         guard generation == self.generation, token != nil else { return .replaced }
-        guard isProven || !isReplacement else { return .hopeless }
+        guard isProven || !isReplacement else {
+            // What is wrong with the account may be mended: one that is got after that is taken.
+            nextFetch = min(nextFetch, time + AccessTokenLife.hopelessPause.nanoseconds)
+            return .hopeless
+        }
         token = nil
         isReplacement = true
         nextFetch = min(nextFetch, time)

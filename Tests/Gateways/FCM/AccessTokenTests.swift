@@ -62,6 +62,9 @@ private let second: Int64 = 1_000_000_000
         expect(life.refused(generation: 1, at: 10), is: .replaced)
         expect(life.refused(generation: 2, at: 10), is: .hopeless)
         #expect(life.token(at: 10) == "b")
+        // The operator may mend the account: what is got after that is tried within a minute.
+        expect(life.beginFetching(at: 10), is: false)
+        expect(life.beginFetching(at: 10 + 60 * second), is: true)
     }
 
     @Test mutating func aTokenThatServedMayBeReplacedAgain() {
