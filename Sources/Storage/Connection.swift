@@ -20,8 +20,11 @@ struct Connection: ~Copyable {
             throw SQLiteError(code: code, operation: .open, message: message)
         }
         self.handle = handle
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, Connection.patience)
     }
+
+    /// Milliseconds to wait for another process that has the file.
+    private static let patience: Int32 = 5000
 
     deinit { sqlite3_close_v2(handle) }
 
@@ -31,6 +34,13 @@ struct Connection: ~Copyable {
     func execute(_ sql: String) throws(SQLiteError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: .step, message: lastMessage) }
+    }
+
+    /// Empties the write-ahead log, unless somebody reads it just now: waits for nobody.
+    func emptyLog() {
+        sqlite3_busy_timeout(handle, 0)
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        sqlite3_busy_timeout(handle, Connection.patience)
     }
 
     /// The first column of the first row.

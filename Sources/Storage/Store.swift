@@ -153,11 +153,8 @@ final class Store {
             throw error
         }
         known.committed()
-        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is. That it can't be just
-        // now (a reader is there) does no harm.
-        if hasForgotten {
-            sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        }
+        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is.
+        if hasForgotten { connection.emptyLog() }
         return (results, failures)
     }
 
