@@ -17,7 +17,7 @@ extension Ed25519 {
             throw .unreadable(what: "expanded Ed25519 key", reason: "its scalar is not clamped")
         }
         let scalar = Number(littleEndian: expanded[..<32])
-        let u = Number(littleEndian: try x25519PublicKey(scalar: Array(expanded[..<32]))[...])
+        let u = Number(littleEndian: try X25519.publicKey(secret: Array(expanded[..<32]))[...])
         let arithmetic = Arithmetic()
         let y = arithmetic.edwardsY(ofMontgomery: u)
         let neutralPoint: [UInt8] = [1] + [UInt8](repeating: 0, count: 31)
@@ -29,20 +29,6 @@ extension Ed25519 {
             if try verifies(neutralPoint + proof.littleEndianBytes, under: candidate) { return candidate }
         }
         throw .library(operation: "public key of an expanded key", reason: "neither point fits")
-    }
-
-    private static func x25519PublicKey(scalar: [UInt8]) throws(CryptoError) -> [UInt8] {
-        LibraryErrors.clear()
-        guard let handle = EVP_PKEY_new_raw_private_key_ex(nil, "X25519", nil, scalar, scalar.count) else {
-            throw LibraryErrors.failure("X25519 key")
-        }
-        let key = Key(owning: handle)
-        var length = 32
-        var publicKey = [UInt8](repeating: 0, count: length)
-        guard EVP_PKEY_get_raw_public_key(key.handle, &publicKey, &length) == 1, length == 32 else {
-            throw LibraryErrors.failure("X25519 public key")
-        }
-        return publicKey
     }
 
     /// A signature of the empty message.

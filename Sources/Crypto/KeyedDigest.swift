@@ -10,7 +10,7 @@ package enum HMAC {
 }
 
 /// HMAC-SHA256 under one key for many short messages, cut to its first 16 bytes: names what must not be named, such
-/// as a device token, for duplicates and logs.
+/// as a device token.
 ///
 /// The key is expanded once. Not thread-safe: one owner, one isolation.
 package final class KeyedDigest {
@@ -36,11 +36,6 @@ package final class KeyedDigest {
     package func callAsFunction(_ message: String) -> (high: UInt64, low: UInt64) {
         var message = message
         return message.withUTF8 { first16(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// 8 hex digits: what a log may say of a device.
-    package func label(_ message: String) -> String {
-        Hex.encode(withUnsafeBytes(of: self(message).high.bigEndian) { Array($0.prefix(4)) })
     }
 
     fileprivate func full(_ message: UnsafeRawBufferPointer) -> [UInt8] {

@@ -32,9 +32,6 @@ package final class HTTP2ServerSession: HTTP2Session {
             ])
     }
 
-    /// The highest stream that was opened by the client.
-    package var lastStream: Int32 { nghttp2_session_get_last_proc_stream_id(handle) }
-
     /// Answers a request. Nothing happens if the client has withdrawn it.
     package func respond(
         _ stream: Int32, status: Int, headers: HTTP2Headers = HTTP2Headers(), body: [UInt8] = []

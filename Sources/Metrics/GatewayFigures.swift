@@ -16,8 +16,6 @@ package struct GatewayFigures: Equatable, Sendable {
     package var ownFaults = WordCounts()
     /// From sending a request to its answer, of those that were answered.
     package var answerTime = Histogram()
-    /// Milliseconds since 1970 of the last notification that the gateway took; `nil`: none yet.
-    package var lastAccepted: Int64?
     /// Why the last connection ended or could not be opened, if it was not in order.
     package var lastError: String?
     /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.

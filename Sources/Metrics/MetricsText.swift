@@ -6,8 +6,6 @@ package struct MetricsText {
 
     package typealias Labels = [(name: String, value: String)]
 
-    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
     package private(set) var bytes: [UInt8] = []
     private var name = ""
 
@@ -40,14 +38,6 @@ package struct MetricsText {
         }
         line("_sum", labels, MetricsText.seconds(histogram.sum))
         line("_count", labels, "\(count)")
-    }
-
-    /// Metric names of a page and what is said of each, in its order.
-    package static func metrics(in page: String) -> [(name: String, kind: String)] {
-        page.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { line in
-            let words = line.split(separator: " ")
-            return (String(words[2]), String(words[3]))
-        }
     }
 
     private mutating func line(_ suffix: String, _ labels: Labels, _ value: String) {

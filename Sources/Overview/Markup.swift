@@ -18,8 +18,6 @@ struct Markup: ExpressibleByStringInterpolation {
     init(stringLiteral literal: String) { html = literal }
     init(stringInterpolation: StringInterpolation) { html = stringInterpolation.html }
 
-    static func += (markup: inout Markup, more: Markup) { markup.html += more.html }
-
     /// For content and for attributes in double quotes. Control characters, which HTML doesn't allow, become `?`.
     private static func escaped(_ text: String) -> String {
         var result = ""

@@ -7,11 +7,4 @@ package struct Descriptor: ~Copyable {
     package init(owning number: CInt) { self.number = number }
 
     deinit { close(number) }
-
-    /// Gives the descriptor to another owner.
-    package consuming func release() -> CInt {
-        let number = number
-        discard self
-        return number
-    }
 }

@@ -7,7 +7,7 @@ package struct CircuitAccount: Sendable {
     package struct Limits: Equatable, Sendable {
         /// At a time.
         package var connections: Int
-        /// Frames, or HTTP requests, a second, on average over ``CircuitAccount/burst``.
+        /// Frames, or HTTP requests, a second, on average over ten seconds.
         package var framesPerSecond: Int
         /// The same for bytes from the peer.
         package var bytesPerSecond: Int
@@ -25,7 +25,6 @@ package struct CircuitAccount: Sendable {
     }
 
     /// That long a circuit may use what it saved up: ten times a second's share may come at once.
-    package static let burst: Duration = .seconds(10)
     private static let burstNanoseconds: Int64 = 10_000_000_000
     private static let strikeMemory: Int64 = 60_000_000_000
 

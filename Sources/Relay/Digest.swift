@@ -11,7 +11,7 @@ package struct Digest: Hashable, Sendable {
     /// Half of it spreads as well as all: nobody without the key can make two that share it.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
-    /// What logs show: 8 hex digits, enough for an operator to follow one device.
+    /// What the operator's list of the outbox shows: 8 hex digits, enough to follow one device.
     package var shortHex: String {
         let digits = String(high >> 32, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits

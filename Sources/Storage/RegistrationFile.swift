@@ -7,8 +7,6 @@ package struct RegistrationFile: ~Copyable {
     package struct Row: Equatable, Sendable {
         package let fields: [String]
         package let values: [String]
-
-        package var id: String { values[0] }
     }
 
     private let connection: Connection

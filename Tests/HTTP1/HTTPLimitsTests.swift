@@ -29,7 +29,7 @@ private func outcome(_ text: String, _ limits: HTTPLimits) -> HTTPFault? {
     }
 
     @Test func theRequestLineOfTheLongestMessageFitsTheOrdinaryLimit() {
-        // facts/bisq.md 2.6: 8,260 bytes; and anything up to 16 KiB with its fields.
+        // What Bisq sends: 8,260 bytes; and anything up to 16 KiB with its fields.
         let path =
             "/" + String(repeating: "a", count: 16_384 - "GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8.count)
         #expect(outcome("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n", HTTPLimits()) == nil)

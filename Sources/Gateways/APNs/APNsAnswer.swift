@@ -1,7 +1,7 @@
 import JSON
 import Relay
 
-/// Reads APNs' answers (Apple, "Handling notification responses from APNs"; facts/apns.md, section 4).
+/// Reads APNs' answers (Apple, "Handling notification responses from APNs").
 enum APNsAnswer {
     /// - Parameter isProven: whether this connection has had a notification accepted.
     static func verdict(_ answer: GatewayAnswer, isProven: Bool) -> Verdict {

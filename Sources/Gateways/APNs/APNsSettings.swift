@@ -20,9 +20,6 @@ package struct APNsSettings: Sendable {
     package var trust: TLSTrust
     package var egress = Egress.direct
 
-    package static let production = "https://api.push.apple.com"
-    package static let sandbox = "https://api.sandbox.push.apple.com"
-
     package init(
         topic: String, credentials: APNsCredentials, productionURL: GatewayURL, sandboxURL: GatewayURL,
         trust: TLSTrust = .systemRoots

@@ -151,9 +151,6 @@ final class GatewayConnection {
         check()
     }
 
-    /// Ends at once; the outcome of what is on its way is unclear.
-    func close(reason: String) { end(.finished(reason: reason)) }
-
     private func complete(_ tag: Int, _ end: ExchangeEnd, at now: Int64) {
         guard let completion = pending[tag].completion else { return }
         pending[tag].completion = nil

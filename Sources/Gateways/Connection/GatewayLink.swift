@@ -239,7 +239,6 @@ final class GatewayLink: ConnectionOwner {
     func judge(_ verdict: Verdict, suspicious: [String]) {
         switch verdict.outcome {
         case .accepted:
-            counted.lastAccepted = EventLoop.unixMilliseconds
             counted.refusedTokensInARow = 0
             fault = nil
         case .refused(let reason, _):

@@ -1,7 +1,7 @@
 import JSON
 import Relay
 
-/// Reads FCM's answers (Firebase, "ErrorCode" and "FCM error codes"; facts/fcm.md, sections 4 and 5).
+/// Reads FCM's answers (Firebase, "ErrorCode" and "FCM error codes").
 enum FCMAnswer {
     /// Google asks for this much before a repetition where it names no time.
     private static let quotaPause: Duration = .seconds(60)

@@ -17,7 +17,6 @@ package final class FCMGateway: Gateway {
     private let withNotification: Bool
     private let link: GatewayLink
     private let tokens: AccessTokens
-    private let log: Logger
     private let later = Later()
 
     package convenience init(_ settings: FCMSettings, log: Logger) throws(GatewaySetupError) {
@@ -32,7 +31,6 @@ package final class FCMGateway: Gateway {
         isSecure = url.isSecure
         path = FCMGateway.path(at: url, of: settings.account)
         withNotification = settings.withNotification
-        self.log = log
         link = GatewayLink(
             GatewayLink.Settings(url: url, egress: settings.egress, version: .http1, limits: limits),
             context: url.isSecure ? context : nil, log: log)

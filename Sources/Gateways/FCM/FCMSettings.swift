@@ -12,8 +12,6 @@ package struct FCMSettings: Sendable {
     /// Adds the block that the system shows by itself: for apps older than 1.3.4, which can't show data messages.
     package var withNotification: Bool
 
-    package static let base = "https://fcm.googleapis.com"
-
     package init(
         account: ServiceAccount, baseURL: GatewayURL, tokenURL: GatewayURL? = nil,
         trust: TLSTrust = .systemRoots,

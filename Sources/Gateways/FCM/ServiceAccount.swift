@@ -1,7 +1,7 @@
 import Crypto
 import JSON
 
-/// A Google service account, read from the JSON file that Google's console gives (facts/fcm.md, section 2).
+/// A Google service account, read from the JSON file that Google's console gives.
 package struct ServiceAccount: Sendable {
     package let projectID: String
     package let email: String

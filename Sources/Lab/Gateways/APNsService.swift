@@ -2,7 +2,7 @@ import Crypto
 import HTTP2
 import Reactor
 
-/// Apple's push service as far as facts/apns.md tells: `POST /3/device/<token>` over HTTP/2.
+/// Apple's push service as far as Apple describes it: `POST /3/device/<token>` over HTTP/2.
 final class APNsService: SimulatedService {
     private let rules: APNsRules
     private static let tokenLifetime: Int64 = 3_600_000

@@ -31,7 +31,7 @@ package struct FCMRules: Sendable {
     }
 }
 
-/// Google's push service as far as facts/fcm.md tells: `POST /v1/projects/<id>/messages:send`, and `POST /token`.
+/// Google's push service as far as Firebase describes it: `POST /v1/projects/<id>/messages:send`, and `POST /token`.
 final class FCMService: SimulatedService {
     private let rules: FCMRules
     private let endpoint: TokenEndpoint
@@ -138,7 +138,7 @@ final class FCMService: SimulatedService {
         return answer
     }
 
-    /// Google's form of an error (facts/fcm.md, section 4).
+    /// Google's form of an error (Google, "API design guide", errors).
     private func error(status: Int, code: String? = nil) -> GatewayAnswer {
         let detail = code.map {
             #"{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#($0)"}"#

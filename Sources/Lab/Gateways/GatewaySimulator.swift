@@ -168,7 +168,7 @@ package final class GatewaySimulator {
             if keepsBook || phone != nil || onAccepted != nil {
                 let push = AcceptedPush(
                     deviceToken: deviceToken, headers: call.request.headers, body: call.request.body,
-                    acceptedAt: realNow, connection: connection.facts.number, isAnswered: isAnswered)
+                    connection: connection.facts.number, isAnswered: isAnswered)
                 if keepsBook { book.append(push) }
                 phone?(push)
                 onAccepted?(push)

@@ -12,13 +12,12 @@ package struct LabCredentials: Sendable {
     package let accountKey: SigningKey
     package let accountKeyID = "0123456789abcdef0123456789abcdef01234567"
     package let accountEmail: String
-    package let projectID: String
+    package let projectID = "onionbell-lab"
 
     private let server: TLSCredentials
 
     /// - Parameter names: of the server, besides those of this machine.
-    package init(projectID: String = "onionbell-lab", names: [String] = []) throws(CryptoError) {
-        self.projectID = projectID
+    package init(names: [String] = []) throws(CryptoError) {
         accountEmail = "relay@\(projectID).iam.gserviceaccount.com"
         authority = try CertificateAuthority()
         providerKey = try SigningKey.generate(.es256)

@@ -77,8 +77,6 @@ package struct AcceptedPush: Sendable {
     package let headers: HTTP2Headers
     /// The JSON text as it came.
     package let body: [UInt8]
-    /// Milliseconds since 1970.
-    package let acceptedAt: Int64
     /// Counts the simulator's connections from 1.
     package let connection: Int
     /// False for one that gets no answer, ever. One that gets its answer late, on a connection that then breaks, is not

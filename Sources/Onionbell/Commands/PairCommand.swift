@@ -12,6 +12,8 @@ extension MobilePlatform: ExpressibleByArgument {
     }
 
     public static var allValueStrings: [String] { allCases.map(\.pairingMagic) }
+
+    public var defaultValueDescription: String { pairingMagic }
 }
 
 /// `onionbell pair`: the phone's side of pairing.

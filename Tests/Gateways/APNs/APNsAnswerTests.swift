@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// facts/apns.md, section 4, row by row.
+    /// Apple's table of answers, row by row.
     static let table: [Row] = [
         Row(status: 400, reason: "BadDeviceToken", verdict: .refused("BadDeviceToken")),
         Row(status: 400, reason: "DeviceTokenNotForTopic", verdict: .refused("DeviceTokenNotForTopic")),

@@ -70,7 +70,6 @@ private func many(_ count: Int) -> [Notification] {
         #expect(push.headers["apns-id"] == sent.id.uuid)
         #expect(push.headers["apns-topic"] == World.topic)
         #expect((push.headers["authorization"] == nil) == certificate)
-        #expect(world.gateway.figures.lastAccepted != nil)
         #expect((world.gateway.figures.certificateEnd != nil) == certificate)
         world.end()
     }

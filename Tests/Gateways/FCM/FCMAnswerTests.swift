@@ -29,7 +29,7 @@ import Testing
     static let projectQuota =
         #"{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"subject":"project:1","description":"Quota"}]}"#
 
-    /// facts/fcm.md, section 4, row by row, and what may stand in their places.
+    /// Firebase's table of errors, row by row, and what may stand in their places.
     static let table: [Row] = [
         Row(status: 400, body: fcm("INVALID_ARGUMENT"), verdict: .refused("INVALID_ARGUMENT", detail: "m")),
         Row(

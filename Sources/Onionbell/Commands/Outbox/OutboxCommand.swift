@@ -10,7 +10,7 @@ struct OutboxCommand: AsyncParsableCommand {
         abstract: "See, check and mend what waits for delivery.",
         discussion: """
             check and list also work while the node runs; retry and drop need it stopped. Devices are shown as \
-            short keyed digests, the same as in the log; tokens and messages are never shown.
+            short keyed digests; tokens and messages are never shown.
             """,
         subcommands: [
             OutboxCheckCommand.self, OutboxListCommand.self, OutboxRetryCommand.self, OutboxDropCommand.self,
