@@ -82,6 +82,8 @@ import Testing
         (552, "Unrecognized key \"nonsense\"", .unrecognizedKey("nonsense")),
         (552, "Unrecognized configuration key \"nope\"", .unrecognizedOption("nope")),
         (552, "Unrecognized event \"FOO\"", .unrecognizedEvent("FOO")),
+        // Not fit for a log as it is.
+        (552, "Unrecognized event \"a\\1b\"", .unrecognizedEvent("a?b")),
         (552, "Unrecognized signal code \"FOO\"", .unrecognizedSignal("FOO")),
         (
             513, "Unacceptable option value: Failed to configure rendezvous options. See logs for details.",

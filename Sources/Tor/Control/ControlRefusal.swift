@@ -81,7 +81,8 @@ package enum ControlRefusal: Error, Equatable, Sendable {
         func rest(after opening: String) -> String? {
             guard words.hasPrefix(opening) else { return nil }
             let rest = words.dropFirst(opening.count)
-            return (try? ControlWords(rest))?.words.first?.value ?? String(rest)
+            // What was quoted may have had escapes in it.
+            return printable((try? ControlWords(rest))?.words.first?.value ?? String(rest))
         }
         switch code {
         case 510:
