@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Tor
 
 /// Finds the invitations of a configured node.
@@ -9,6 +10,9 @@ struct InvitationsOption: ParsableArguments {
     /// an exit status.
     func use(_ body: (Invitations, _ stateDirectory: String) throws -> Void) throws {
         let directory = try config.settings().stateDirectory
+        guard access(directory, F_OK) == 0 else {
+            throw fail("there is no \(directory) yet: the node makes it at its first start", status: 69)
+        }
         do {
             // For its check of the owner: what root makes here the node could not read.
             _ = try StateDirectory(ofStoppedNode: directory)
