@@ -20,6 +20,11 @@ import Wire
                 try VirtualPort(2197, to: world.apple.endpoint),
                 try VirtualPort(443, to: world.google.endpoint),
             ], on: gateways.connection)
+        var circuits: Set<String> = []
+        service.onEvent = { event in
+            guard case .circuit(let circuit) = event, circuit.state == "HSSR_JOINED" else { return }
+            circuits.insert(circuit.id)
+        }
 
         _ = try world.directory.make("state")
         try network.seed(dataDirectory: try world.directory.make("state/tor"))
@@ -49,6 +54,8 @@ import Wire
             #expect(outcome.status == .delivered, "\(outcome.reason) \(said)")
         }
         #expect(world.apple.book.count == 1 && world.google.book.count == 1)
+        // Both stand behind one address; without a login for each app tor would reach them by one circuit.
+        #expect(service.state.isPublished && circuits.count >= 2)
         // The doctor asks by the same way: there is no other one to these hosts.
         let asked = try await Task.detached {
             try run([program, "doctor", "--json", "--socks", "\(socks)", "--config", configuration])
@@ -59,7 +66,6 @@ import Wire
                 "\(asked.output)")
         }
         #expect(!asked.output.contains(".name\""))
-        _ = service.state
         await node.stop()
         await world.close()
     }
