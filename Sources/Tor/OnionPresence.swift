@@ -274,12 +274,11 @@ package final class OnionPresence {
     /// How the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
-        // So that the directories are asked for the descriptor, as a peer asks them. The system's tor has other users.
-        if settings.source.isOwn {
-            _ = try? await link.connection.send(.newIdentity, within: settings.heartbeatDeadline)
-        }
+        // The system's tor has other users.
+        await service?.prepareCall(afresh: settings.source.isOwn, within: settings.heartbeatDeadline)
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
+            self.socks = nil
             if !settings.source.isOwn { words.hasNoSocks() }
             return nil
         }
@@ -293,13 +292,18 @@ package final class OnionPresence {
         case .suspended:
             counted.suspensions += 1
             lose(.amiss(loss, .publishAgain))
-        case .unreached where !isCutOff: break
-        case .unreached, .notUploaded, .notInNetwork, .control, .process:
-            guard lossWaiter != nil, let step = mending.next(at: EventLoop.monotonicNanoseconds) else {
-                return
-            }
-            lose(.amiss(loss, step))
+        case .unreached:
+            // A tor of our own that takes no SOCKS connections had its network switched off, by whomever.
+            if isCutOff { mend(loss, isTorAmiss: socks == nil) }
+        case .notUploaded, .notInNetwork, .control, .process:
+            mend(loss, isTorAmiss: false)
         }
+    }
+
+    private func mend(_ loss: OnionLoss, isTorAmiss: Bool) {
+        let now = EventLoop.monotonicNanoseconds
+        guard lossWaiter != nil, let step = mending.next(at: now, isTorAmiss: isTorAmiss) else { return }
+        lose(.amiss(loss, step))
     }
 
     private func pause(_ time: Duration) async {

@@ -3,6 +3,7 @@ import JSON
 import Lab
 import Reactor
 import Testing
+import Tor
 
 /// The built program calls its own onion address, over the private Tor network.
 @EventLoop
@@ -15,6 +16,15 @@ import Testing
             try run(["curl", "-s", "--unix-socket", socket, "http://localhost/healthz"])
         }.value
         return try JSON(Array(answer.output.utf8))["checks"]?[name]
+    }
+
+    private func answeredCalls(of stage: NodeTests.Stage) async throws -> Int {
+        let socket = stage.world.directory.path + "/management"
+        let answer = try await Task.detached {
+            try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"])
+        }.value
+        let line = answer.output.firstMatch(of: /self_dials_total\{result="answered"\} (\d+)/)
+        return line.flatMap { Int($0.output.1) } ?? 0
     }
 
     private func wait(until isMet: () async throws -> Bool) async throws {
@@ -37,7 +47,30 @@ import Testing
         await stage.close()
     }
 
-    @Test func aSecondNodeWithTheSameKeyIsNoticed() async throws {
+    /// Its own tor has a key of its own, like any peer that is invited.
+    @Test func aPrivateNodeReachesItself() async throws {
+        let stage = try await NodeTests.Stage(more: often) { world in
+            _ = try Invitations(path: world.state + "/peers").invite("alice")
+        }
+        try await wait {
+            let check = try await check("self_dial", of: stage)
+            return check?["state"]?.string?.hasPrefix("the own address answered") == true
+        }
+        // Each call makes tor forget clients' keys, and not only the first one comes through.
+        try await wait { try await answeredCalls(of: stage) >= 3 }
+        let failures = stage.node.lines.filter { $0.contains("self_dial_failed") }
+        #expect(failures == [])
+        await #expect(throws: PeerDialError.self) {
+            _ = try await BisqPeer.dial(
+                .tor(socks: stage.socks, onion: stage.address, port: 9999), attemptTimeout: .seconds(5),
+                deadline: .seconds(5))
+        }
+        await stage.close()
+    }
+
+    /// With and without HTTP ports: then a Ping must do.
+    @Test(arguments: ["[80]", "[]"]) func aSecondNodeWithTheSameKeyIsNoticed(ports: String) async throws {
+        let often = ["onion: {self_dial_interval: 1, http_ports: \(ports)}"]
         let first = try await NodeTests.Stage(more: often)
         let key = first.world.state + "/onion-key"
         let second = try await NodeTests.Stage(more: often) { world in

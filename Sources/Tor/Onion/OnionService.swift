@@ -14,6 +14,8 @@ package final class OnionService {
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
 
     private let form: OnionForm
+    /// Of a private service: by which our own tor finds it.
+    private let own: ClientSecret?
     private let connection: ControlConnection
     /// Tor has read its configuration anew, in which the service is not.
     private var isForgotten = false
@@ -47,15 +49,18 @@ package final class OnionService {
         } else {
             try await add(command, key.address, connection)
         }
-        if let own { try await connection.send(own.command(for: key.address)) }
-        return OnionService(key.address, form, bootstrap, connection)
+        let service = OnionService(key.address, form, bootstrap, own, connection)
+        try await service.giveOwnKey()
+        return service
     }
 
     private init(
-        _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap, _ connection: ControlConnection
+        _ address: OnionAddress, _ form: OnionForm, _ bootstrap: Bootstrap, _ own: ClientSecret?,
+        _ connection: ControlConnection
     ) {
         self.address = address
         self.form = form
+        self.own = own
         self.connection = connection
         publication = Publication(of: address, bootstrap: bootstrap)
         grace = Timer { [unowned self] in
@@ -124,6 +129,20 @@ package final class OnionService {
         guard form.clients != nil else { return }
         // A key for a service that has none any more would keep our own tor out.
         try await connection.send(.forgetClientKey(of: address), within: .seconds(2))
+    }
+
+    /// Before the own address is called.
+    ///
+    /// - Parameter afresh: so that the directories are asked for the descriptor, as a peer asks them: tor forgets what it
+    ///   has of the kind, and clients' keys with it.
+    func prepareCall(afresh: Bool, within limit: Duration) async {
+        if afresh { _ = try? await connection.send(.newIdentity, within: limit) }
+        // Also where others set something in tor, or have it read its files anew, it forgets the key.
+        try? await giveOwnKey(within: limit)
+    }
+
+    private func giveOwnKey(within limit: Duration = .seconds(10)) async throws(ControlError) {
+        if let own { try await connection.send(own.command(for: address), within: limit) }
     }
 
     /// Ends a client's circuit with all its streams, if it has not ended.

@@ -24,9 +24,12 @@ struct Mending: Equatable, Sendable {
 
     /// `nil`: what was done last needs more time.
     ///
-    /// - Parameter now: nanoseconds of the monotonic clock.
-    mutating func next(at now: Int64) -> Step? {
+    /// - Parameters:
+    ///   - now: nanoseconds of the monotonic clock.
+    ///   - isTorAmiss: so that the first step is of no use.
+    mutating func next(at now: Int64, isTorAmiss: Bool) -> Step? {
         guard now >= notBefore else { return nil }
+        if isTorAmiss, ownsTor { taken = max(taken, 1) }
         defer { taken += 1 }
         guard taken > 0 else { return .publishAgain }
         let doubled = min(taken - 1, 16)
