@@ -75,6 +75,52 @@ import Testing
         await service.presence.stop()
     }
 
+    /// What a client's tor did, by its own log.
+    @EventLoop private func clientLog(_ body: (Endpoint) async throws -> Void) async throws -> String {
+        let path = "\(directory.path)/client-\(UUID().uuidString)"
+        let tor = try await SharedTorNetwork.network().startTor(["Log [rend]debug [*]notice file \(path)"])
+        try await body(try #require(tor.socks))
+        return try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    @Test @EventLoop func aClientIsToldThatWorkMayBeAskedFor() async throws {
+        let service = try await publish(isGuarded: true) {
+            $0.proofOfWork = .init(perSecond: 250, burst: 2500)
+        }
+        let log = try await clientLog { socks in
+            _ = await (try await Caller(socks, service.address, 9999, user: "a")).line()
+        }
+        let words = log.split(separator: "\n").filter { $0.contains("PoW params present in descriptor") }
+        #expect(words.contains { $0.contains("suggested_effort=0") }, "\(words)")
+        await service.presence.stop()
+    }
+
+    /// Tor looks only every five minutes whether it is overrun: by hand, with WORK=1.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["WORK"] != nil, "it takes six minutes"))
+    @EventLoop func aClientDoesTheWorkThatAnOverrunTorAsksForAndIsLetIn() async throws {
+        let service = try await publish(isGuarded: true) { $0.proofOfWork = .init(perSecond: 1, burst: 1) }
+        let crowd = try #require(try await SharedTorNetwork.network().startTor().socks)
+        let end = ContinuousClock.now + .seconds(330)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    while ContinuousClock.now < end {
+                        let route = SOCKS5Route(
+                            proxy: crowd, host: service.address.description, port: 9999,
+                            credentials: SOCKS5Credentials(user: UUID().uuidString, password: "x"))
+                        try? await Stream.connect(through: route, deadline: .seconds(10)).stream.close()
+                    }
+                }
+            }
+        }
+        let log = try await clientLog { socks in
+            _ = await (try await Caller(socks, service.address, 9999, user: "a")).line()
+        }
+        for line in log.split(separator: "\n") where line.contains("PoW") { print(line) }
+        #expect(log.contains("Got a PoW solution we like"))
+        await service.presence.stop()
+    }
+
     /// Tor forgets what was set on a control connection when it reads its files anew.
     @Test @EventLoop func aReloadedTorIsGivenTheServiceAgain() async throws {
         let service = try await publish(isGuarded: true)
