@@ -78,10 +78,19 @@ import Testing
         await presence.stop()
     }
 
-    /// Tor is alive and all its connections stand, but nothing goes through them.
+    /// Tor is alive and all its connections stand, but nothing goes through them. No call is due for ten minutes: the
+    /// connection of the first one tells.
     @Test @EventLoop func aNetworkThatGoesAwayIsNoticedAndComesBack() async throws {
         let network = try await SharedTorNetwork.network()
-        let presence = try await stage.publishByOwnTor()
+        let peers = try PeersOfOurs()
+        let port = try VirtualPort(9998, to: peers.endpoint)
+        let presence = try await stage.publishByOwnTor {
+            $0.ports.append(port)
+            $0.selfDial.interval = .seconds(600)
+            $0.selfDial.lineInterval = .milliseconds(200)
+            $0.selfDial.lineTimeout = .seconds(2)
+            $0.selfDial.doors = [peers.door(port: 9998)]
+        }
         try await stage.wait { $0.figures.selfDial.lastSuccess != nil }
         var clock = Stopwatch("network stands still")
         network.standStill()
@@ -183,6 +192,35 @@ private final class Stage {
         defer { control.close() }
         return try #require(
             try await control.send(.getInfo(["process/pid"]))["process/pid"].flatMap { pid_t($0) })
+    }
+}
+
+/// A door that keeps its connections and answers whenever it is asked.
+@EventLoop
+private final class PeersOfOurs {
+    private var listener: Listener!
+    private var peers: [BisqPeer] = []
+
+    init() throws {
+        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
+            peers.append(BisqPeer(stream, unread: [], network: .mainnet))
+        }
+    }
+
+    var endpoint: Endpoint { listener.endpoint }
+
+    func door(port: UInt16) -> SelfDialDoor {
+        SelfDialDoor(port: port) { stream, unread, deadline in
+            let peer = BisqPeer(stream, unread: unread, network: .mainnet)
+            @EventLoop func isAnswered(within limit: Duration) async -> Bool {
+                (try? await peer.ping(deadline: limit)) != nil
+            }
+            guard await isAnswered(within: deadline) else { return SelfDialReply(.unanswered("no Pong")) }
+            return SelfDialReply(
+                .own,
+                line: SelfDialLine(
+                    ask: { await isAnswered(within: $0) ? .answered : .silent }, close: { peer.close() }))
+        }
     }
 }
 

@@ -235,6 +235,9 @@ final class RelayNode {
         presenceSettings.uploadTime = settings.onion.uploadTimeout
         presenceSettings.selfDial = settings.onion.selfDial
         presenceSettings.selfDial.doors = ownDoors.doors(of: settings.onion)
+        // It would be closed as idle.
+        presenceSettings.selfDial.lineInterval = min(
+            presenceSettings.selfDial.lineInterval, settings.peers.idleTimeout / 2)
         let invitations = Invitations(path: StateDirectory.peers(in: state.path))
         presenceSettings.form = settings.onionForm(torDirectory: state.torDirectory)
         do throws(InvitationError) {
