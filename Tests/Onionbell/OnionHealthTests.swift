@@ -32,6 +32,7 @@ import Tor
         #expect(checks.filter { !$0.value.isWell }.isEmpty)
         #expect(checks["onion"]?.state.hasSuffix(", 6 introduction points, last client 12 s ago") == true)
         #expect(checks["self_dial"]?.state == "the own address answered 2 s ago")
+        #expect(checks.allSatisfy { $0.value.advice == nil })
         #expect(checks["tor"]?.state == "tor 0.4.9.11")
     }
 
@@ -83,6 +84,12 @@ import Tor
         let check = checks(published) { $0.clockSkew = ClockSkew(reported: skew, offset: 0) }["tor"]
         #expect(check?.isWell == isWell)
         #expect(check?.state.contains(skew > 0 ? "61 s ahead" : "61 s behind") == !isWell)
+    }
+
+    @Test func whoeverHasJustStartedIsToldToWait() {
+        let check = checks(.bootstrapping(progress: 10, summary: "x"))["onion"]
+        #expect(check?.isWell == false)
+        #expect(check?.advice?.contains("a minute or two") == true)
     }
 
     /// What was known of a tor that is gone says nothing.

@@ -28,7 +28,16 @@ struct OnionHealth {
         }
         // The state follows a lost connection a moment later.
         let isWell = state.isPublished && figures.isConnected && !isCutOff
-        return ManagementDoor.Check(name: "onion", isWell: isWell, state: words)
+        return ManagementDoor.Check(name: "onion", isWell: isWell, state: words, advice: onionAdvice)
+    }
+
+    private var onionAdvice: String? {
+        switch state {
+        case .connecting, .bootstrapping, .publishing:
+            "this takes a minute or two after a start; if it lasts, see whether the clock is right and tor gets out"
+        case .lost: "the node mends it by itself; if it lasts, onionbell doctor looks for the cause"
+        case .published, .stopped: nil
+        }
     }
 
     private var selfDial: ManagementDoor.Check {
