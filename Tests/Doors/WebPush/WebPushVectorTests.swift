@@ -109,7 +109,9 @@ import Wire
             #expect(answer.fields["retry-after"] == "300")
         case _:
             #expect(answer.status == 201)
-            #expect(world.dispatcher.waiting + world.apple.book.count == 1)
+            // It waits, or Apple has it; for a moment both, when Apple's answer is on its way.
+            #expect((1...2).contains(world.dispatcher.waiting + world.apple.book.count))
+            #expect(world.apple.book.count <= 1)
         }
         await world.end()
     }
