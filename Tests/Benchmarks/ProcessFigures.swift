@@ -14,8 +14,11 @@ struct ProcessFigures {
     let sleeps: Int
 
     var cpu: Double { user + system }
-    /// The same of the living threads, exact.
-    var threadTime: Double { threads.values.reduce(0, +) }
+
+    /// Seconds that its threads have worked since, exact. What a thread did that has ended meanwhile is not in it.
+    func threadTime(since earlier: ProcessFigures) -> Double {
+        threads.reduce(0) { $0 + max(0, $1.value - (earlier.threads[$1.key] ?? 0)) }
+    }
 
     init(of process: Int32) throws {
         let directory = "/proc/\(process)"

@@ -129,7 +129,7 @@ struct Rows {
             results.add("idle, VmRSS", "MB", before.resident / 1000, goal: 12)
             try await Task.sleep(for: .seconds(seconds))
             let after = try node.figures
-            let used = after.threads.values.reduce(0, +) - before.threads.values.reduce(0, +)
+            let used = after.threadTime(since: before)
             results.add("idle, CPU", "% of a core", 100 * used / Double(seconds), goal: 0.1)
             results.add("idle, wake-ups", "1/s", Double(after.sleeps - before.sleeps) / Double(seconds))
             let peers = 10_000
@@ -142,7 +142,7 @@ struct Rows {
                 goal: 1)
             try await Task.sleep(for: .seconds(seconds))
             let later = try node.figures
-            let usedByPeers = later.threads.values.reduce(0, +) - crowded.threads.values.reduce(0, +)
+            let usedByPeers = later.threadTime(since: crowded)
             results.add("idle, CPU with 10,000 peers", "% of a core", 100 * usedByPeers / Double(seconds))
             await crowd.end()
         }

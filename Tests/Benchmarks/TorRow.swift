@@ -69,13 +69,13 @@ extension Rows {
     private func work(
         of node: NodeUnderTest, _ tor: LabTor, _ body: () async throws -> Void
     ) async throws -> Work {
-        let nodeBefore = try node.figures.threadTime
-        let torBefore = try ProcessFigures(of: tor.processID).threadTime
+        let nodeBefore = try node.figures
+        let torBefore = try ProcessFigures(of: tor.processID)
         try await body()
         try await Task.sleep(for: .milliseconds(500))
         return Work(
-            node: try node.figures.threadTime - nodeBefore,
-            tor: try ProcessFigures(of: tor.processID).threadTime - torBefore)
+            node: try node.figures.threadTime(since: nodeBefore),
+            tor: try ProcessFigures(of: tor.processID).threadTime(since: torBefore))
     }
 
     /// One at a time, in turn: nothing waits for anything else.
