@@ -71,6 +71,7 @@ import Vectors
                 doors:
                   https: {certificate_file: server.pem, key_file: server-key.pem}
                   status: {listen: ["https://127.0.0.1:\(port)"], \(Self.apps)}
+                  gorush: {listen: ["https://127.0.0.1:\(port)"], \(Self.apps)}
 
                 """
         }
@@ -83,6 +84,15 @@ import Vectors
         while stage.world.apple.book.count < 3 || stage.world.google.book.count < 2 {
             try await Task.sleep(for: .milliseconds(20))
         }
+        let body =
+            #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
+        let arguments = [
+            "curl", "--silent", "--max-time", "60", "--cacert", path + "/ca.pem",
+            "https://localhost:\(port)/api/push", "--data-binary", body,
+        ]
+        let answer = try await Task.detached { try run(arguments) }.value
+        #expect(answer.output == #"{"counts":1,"logs":[],"success":"ok"}"#, "\(answer.errors)")
+        while stage.world.apple.book.count < 4 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try permissions(stage.world.state + "/status-key") == 0o600)
         await stage.close()
     }

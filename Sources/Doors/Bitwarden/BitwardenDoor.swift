@@ -18,6 +18,8 @@ package final class BitwardenDoor: HTTPDoor {
         package var apps = PushApps()
         /// Devices of one installation.
         package var devices = 10_000
+        /// How long a send waits for its turn while a phone has had its share: servers send each only once.
+        package var patience: Duration = .seconds(5)
 
         package init() {}
     }
@@ -218,11 +220,14 @@ package final class BitwardenDoor: HTTPDoor {
         let sentAt = EventLoop.unixMilliseconds
         for (phone, submission) in submissions {
             var isFirst = true
-            dispatcher.submit(submission, from: figures, awaitsOutcome: true) { [self] receipt in
+            PatientSubmission(
+                submission, to: dispatcher, from: figures, patience: settings.patience
+            ) { [self] receipt in
                 if isFirst { answer.take(receipt) }
                 isFirst = false
                 if case .ended(.tokenDead) = receipt { forget(phone, registeredUntil: sentAt) }
             }
+            .submit()
         }
     }
 

@@ -133,6 +133,29 @@ import Vectors
         await world.end()
     }
 
+    /// Servers send each only once: what is too much for a phone just now waits, and is refused when it waits too long.
+    @Test func aSendWaitsForItsTurn() async throws {
+        for (patience, statuses) in [(Duration.seconds(5), [200, 200, 200]), (.zero, [200, 429, 429])] {
+            let world = try await BitwardenWorld(
+                door: { $0.patience = patience },
+                relay: {
+                    $0.limits.tokenBurst = 1
+                    $0.limits.tokenRate = 20
+                })
+            try await world.register("official, Android")
+            _ = try await world.token("a")
+            var answers: [Int] = []
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<3 { group.addTask { try await logOut(world) } }
+                for try await status in group { answers.append(status) }
+            }
+            #expect(answers.sorted() == statuses)
+            let taken = statuses.count { $0 == 200 }
+            #expect(await world.relay.pushes(taken).count == taken)
+            await world.end()
+        }
+    }
+
     /// What can't be written down is not promised.
     @Test func aFailingStoreIsNoSuccessAndNoFaultOfTheSender() async throws {
         let world = try await BitwardenWorld()
