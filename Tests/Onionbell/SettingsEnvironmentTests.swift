@@ -18,6 +18,7 @@ import Testing
             "doors.web_push.outcome_deadline", "3", "4",
             { "\($0.doors.webPush.settings.outcomeDeadline.components.seconds)" }
         ),
+        ("doors.web_push.ids", "true", "false", { "\($0.doors.webPush.settings.givesIDs)" }),
         ("doors.web_push.requests", "3", "4", { "\($0.doors.webPush.door.limits.requests)" }),
         ("doors.web_push.rate", "3", "4", { "\($0.doors.webPush.door.limits.rate)" }),
         ("doors.web_push.body_bytes", "2000", "3000", { "\($0.doors.webPush.door.limits.body)" }),

@@ -39,8 +39,23 @@ enum WebPushSubmission {
         case .state, .health, .unknown: return nil
         }
         guard !app.isEmpty else { return nil }
+        if platform != .android, !settings.givesIDs { push = withoutIDs(push, message, now: now) }
         return Submission(
             platform: platform, app: app, deviceToken: deviceToken, content: .prepared(push),
             payloadSize: size, expiresAt: expiresAt)
+    }
+
+    /// As toot-relay would send it.
+    private static func withoutIDs(_ push: PreparedPush, _ message: WebPushMessage, now: Int64)
+        -> PreparedPush
+    {
+        var fields = [(name: "apns-push-type", value: "alert")]
+        fields.append(("apns-priority", message.isUrgent ? "10" : "5"))
+        if let seconds = message.timeToLive {
+            let longest = Validator.longestLifetime.milliseconds / 1000
+            fields.append(("apns-expiration", String(now / 1000 + min(Int64(seconds), longest))))
+        }
+        if let topic = message.topic { fields.append(("apns-collapse-id", topic)) }
+        return PreparedPush(exactly: push.body, fields: fields, isUrgent: message.isUrgent)
     }
 }

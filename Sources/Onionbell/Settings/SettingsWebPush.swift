@@ -14,6 +14,7 @@ extension Settings {
         webPush.settings.pushApp = app("push_ios", of: .apns, names, in: section)
         webPush.settings.outcomeDeadline = section.seconds(
             "outcome_deadline", default: webPush.settings.outcomeDeadline, in: 0...8)
+        webPush.settings.givesIDs = section.flag("ids", default: webPush.settings.givesIDs)
         section.refuseUnknownKeys()
         return webPush
     }
