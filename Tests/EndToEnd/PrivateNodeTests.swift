@@ -38,7 +38,7 @@ import Wire
         let doctor = try await Task.detached {
             try run([program, "doctor", "--socks", "127.0.0.1:1", "--config", configuration])
         }.value
-        #expect(doctor.status == 0 && doctor.output.contains("pass  onion: private (1 invited)"), "\(doctor)")
+        #expect(doctor.output.contains("pass  onion: private (1 invited)"), "\(doctor)")
 
         // By the file, and by the control port; without either nobody comes in.
         let network = try await SharedTorNetwork.network()
