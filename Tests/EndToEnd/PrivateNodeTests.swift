@@ -34,6 +34,10 @@ import Wire
         await taken(stage, "1")
         #expect(try command(stage, "peers").output == "alice\n")
         #expect(try command(stage, "invite", "alice").status == 65)
+        // In its new form it is made known once more.
+        await stage.node.wait { node in
+            node.exit != nil || node.lines.count { $0.contains("onion.published") } >= 2
+        }
         let configuration = stage.configuration
         let doctor = try await Task.detached {
             try run([program, "doctor", "--socks", "127.0.0.1:1", "--config", configuration])
