@@ -66,15 +66,20 @@ struct StateDirectory: ~Copyable {
         guard flock(lock.number, LOCK_SH | LOCK_NB) != 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = max(0, pread(lock.number, &bytes, bytes.count, 0))
+        var status = stat()
+        fstat(lock.number, &status)
         return Running(
             processID: pid_t(
-                String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)))
+                String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
+            startedAt: Int64(status.st_mtim.tv_sec))
     }
 
     /// A node that runs.
     struct Running {
         /// As it noted; `nil`: it did not (it is of an older version).
         var processID: pid_t?
+        /// When it noted that, in seconds since 1970.
+        var startedAt: Int64
     }
 
     /// One that a node has made already, for a command in place of the node; `nil` while the node runs.
