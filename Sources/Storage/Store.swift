@@ -349,8 +349,10 @@ final class Store {
         var content = OutboxContent()
         let waiting = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, length(token) + length(CAST(message AS BLOB)), attempts,
-                accepted_at, not_before, expires_at FROM notification ORDER BY sequence
+            SELECT sequence, app, flags, token_digest,
+                length(token) + length(CAST(message AS BLOB)) + coalesce(length(CAST(android AS BLOB)), 0)
+                    + coalesce(length(CAST(collapse_id AS BLOB)), 0),
+                attempts, accepted_at, not_before, expires_at FROM notification ORDER BY sequence
             """, on: connection)
         while try waiting.step() {
             let flags = Flags(rawValue: waiting.integer(2))
