@@ -24,7 +24,7 @@ private func checkRequest(_ request: HTTPRequest) {
     switch route {
     case .get:
         guard let query = try? HTTPQuery(request.query ?? ""),
-            let read = RelayGetForm.submission(query, apps: PhoneApps())
+            let read = RelayGetForm.submission(query, bisq1: PhoneApps(), bisq2: PhoneApps())
         else { return }
         submission = read
     case .post(let gateway, let token):
