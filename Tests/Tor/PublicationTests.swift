@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Tor
@@ -72,14 +73,15 @@ import Testing
 }
 
 @Suite struct OnionPresenceErrorTests {
-    @Test func whatAPersonMustChangeIsToldApartFromWhatTorMustMend() {
-        #expect(OnionPresenceError.key(.malformed(path: "/k")).isConfiguration)
-        #expect(OnionPresenceError.tor(.process(.notFound("tor"))).isConfiguration)
-        #expect(
-            OnionPresenceError.tor(.control(.refused(.authenticationRefused(.wrongPassword)))).isConfiguration
-        )
-        #expect(!OnionPresenceError.tor(.control(.closed)).isConfiguration)
-        #expect(!OnionPresenceError.tor(.control(.refused(.onionAddressCollision))).isConfiguration)
+    /// Whoever kills the node's own tor while it starts does not end the node.
+    @Test func anOwnTorThatSomebodyEndedIsStartedAgainAndOneThatGaveUpIsNot() {
+        let own = OnionPresence.Settings.Source.own(
+            TorProcess.Settings(torrc: "/torrc", dataDirectory: "/d", offersSocks: true))
+        #expect(OnionLoss.control(.closed).mayPassSoon(with: own))
+        #expect(OnionLoss.process(.ended(.signalled(SIGKILL), lastWords: "")).mayPassSoon(with: own))
+        #expect(!OnionLoss.process(.ended(.exited(1), lastWords: "")).mayPassSoon(with: own))
+        #expect(!OnionLoss.process(.notFound("tor")).mayPassSoon(with: own))
+        #expect(!OnionLoss.control(.refused(.authenticationRefused(.wrongPassword))).mayPassSoon(with: own))
     }
 
     @Test func aMissingPermissionIsNotWaitedForAndIsToldWithTheCure() {
