@@ -154,7 +154,8 @@ struct Rows {
         for waiting in isQuick ? [0, 1_000, 100_000] : [0, 1_000, 100_000, 1_000_000] {
             let (used, resident) = try await bench.withNode { node in
                 if waiting > 0 {
-                    let arguments = peerArguments(10, 200, count: waiting, ["--android", "--awaiting", "0"])
+                    // So many peers that none has to send more than the rate allows that a connection may be given.
+                    let arguments = peerArguments(100, 20, count: waiting, ["--android", "--awaiting", "0"])
                     _ = try await node.under(arguments)
                 }
                 _ = try await node.under(peerArguments(10, 64, count: 2_000))
