@@ -50,6 +50,33 @@ import Testing
     }
 
     @Test(arguments: [
+        // Both ports of the onion address lead to the same doors.
+        ("", 20_000 + 5000),
+        // Now they don't, and there are two places more.
+        ("  web_push: {listen: [onion:80, 127.0.0.1:8080, 'unix:/run/x']}", 20_000 + 4 * 5000),
+        // Two doors share a place.
+        (
+            "  gorush: {listen: [127.0.0.1:8080], apps: [a]}\n  bitwarden: {listen: [127.0.0.1:8080], apps: [a]}",
+            20_000 + 2 * 5000
+        ),
+        ("  status: {stream: [onion:9998], apps: [a]}", 20_000 + 5000 + 2000),
+    ])
+    func eachPlaceHoldsItsConnections(doors: String, connections: Int) throws {
+        let settings = try settings("apps:\n  - {name: a, gateway: fcm}\ndoors:\n\(doors)\n")
+        #expect(settings.connections == connections)
+    }
+
+    @Test func whereFilesAreFewEachDoorHasItsShare() throws {
+        var settings = try settings("http: {connections: 10}")
+        settings.lowerConnections(to: 2001)
+        #expect(settings.peers.connections == 2000)
+        #expect(settings.http.connections == 10)
+        settings.lowerConnections(to: 0)
+        #expect(settings.peers.connections == 16)
+        #expect(settings.http.connections == 10)
+    }
+
+    @Test(arguments: [
         (
             "[onion:80, onion:80]",
             """

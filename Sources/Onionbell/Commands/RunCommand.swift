@@ -32,14 +32,14 @@ struct RunCommand: AsyncParsableCommand {
         let format = settings.log.format
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: settings.log.level, format: format)
         }
-        if settings.peers.connections + settings.http.connections > room {
-            settings.peers.connections = max(16, room * 4 / 5)
-            settings.http.connections = max(16, room / 5)
+        if settings.connections > room {
+            settings.lowerConnections(to: room)
             log.warning(
                 "limits.open_files",
                 metadata: [
                     "peers.connections": "\(settings.peers.connections)",
                     "http.connections": "\(settings.http.connections)",
+                    "doors.status.stream_connections": "\(settings.status.stream.connections)",
                 ])
         }
         do {

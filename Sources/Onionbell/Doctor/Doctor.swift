@@ -229,8 +229,7 @@ final class Doctor {
     }
 
     private func checkLimits() {
-        let wanted =
-            settings.peers.connections + settings.http.connections + RunCommand.filesBesidesConnections
+        let wanted = settings.connections + RunCommand.filesBesidesConnections
         if let processID = node?.processID, let limit = ProcessLimits.openFiles(of: processID) {
             return tell(Judgement.files(limit: limit, wanted: wanted, isOfNode: true))
         }

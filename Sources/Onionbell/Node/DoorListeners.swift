@@ -5,7 +5,7 @@ import TLS
 import Tor
 
 /// All HTTP listeners of the node but the operator's: one server for each place, shared by the doors that are served
-/// there.
+/// there. Ports of the onion address that lead to the same doors are one place.
 @EventLoop
 final class DoorListeners {
     /// A door, and where it is served.

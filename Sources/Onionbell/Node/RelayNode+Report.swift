@@ -105,7 +105,7 @@ extension RelayNode {
             report.peerFrames = peerDoor.counters.frames
             for (reason, count) in peerDoor.counters.closed { report.peerCloses.add(reason.rawValue, count) }
         }
-        report.http.limit = settings.http.connections
+        report.http.limit = settings.httpServers * settings.http.connections
         for server in listeners?.servers ?? [] {
             report.http.open += server.openConnections
             report.http.accepted += server.counters.connections

@@ -23,6 +23,10 @@ enum DoorPlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    var isOnion: Bool {
+        if case .onion = self { true } else { false }
+    }
+
     var description: String {
         switch self {
         case .onion(let port): "onion:\(port)"
@@ -58,6 +62,38 @@ extension Settings {
         var certificateFile = ""
         var keyFile = ""
         var webPush = WebPush()
+    }
+
+    /// How many servers there are for HTTP, each with room for `http.connections`: one at each place, and one for all
+    /// ports of the onion address that lead to the same doors (``DoorListeners``).
+    var httpServers: Int {
+        let places = [
+            onion.httpPorts.map { .onion(port: $0) }, doors.webPush.door.listen, status.gorush.listen,
+            status.server.listen, bitwarden.place.listen,
+        ]
+        var doorsAt: [DoorPlace: [Int]] = [:]
+        for (door, places) in places.enumerated() {
+            for place in places { doorsAt[place, default: []].append(door) }
+        }
+        let onion = doorsAt.filter { $0.key.isOnion }
+        return doorsAt.count - onion.count + Set(onion.values).count
+    }
+
+    /// How many connections all doors together may hold.
+    var connections: Int {
+        peers.connections + httpServers * http.connections
+            + (status.streamPlaces.isEmpty ? 0 : status.stream.connections)
+    }
+
+    /// Lowers what the doors may hold, each in proportion, until it fits.
+    ///
+    /// - Parameter room: connections for all of them together.
+    mutating func lowerConnections(to room: Int) {
+        let wanted = connections
+        func lowered(_ connections: Int) -> Int { min(connections, max(16, connections * room / wanted)) }
+        peers.connections = lowered(peers.connections)
+        http.connections = lowered(http.connections)
+        status.stream.connections = lowered(status.stream.connections)
     }
 
     mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
