@@ -89,6 +89,11 @@ import Testing
         }
     }
 
+    @Test func theHelpNamesAKindOfPhoneAsTheOptionTakesIt() {
+        #expect(PairCommand.helpMessage(includeHidden: false, columns: 200).contains("default: android)"))
+        #expect(WatchCommand.helpMessage(includeHidden: false, columns: 200).contains("default: iOS)"))
+    }
+
     @Test func everySampleOfAConfigurationIsTaken() {
         // Prometheus has its own.
         let samples = Self.blocks.filter { $0.language == "yaml" && !$0.text.hasPrefix("scrape_configs:") }

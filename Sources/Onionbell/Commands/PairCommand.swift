@@ -3,17 +3,17 @@ import Lab
 import QR
 import Wire
 
-extension MobilePlatform: ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let platform = MobilePlatform.allCases.first(where: { $0.pairingMagic == argument }) else {
-            return nil
+/// A kind of phone, by the word with which its pairing token begins.
+enum PhoneKind: String, CaseIterable, ExpressibleByArgument {
+    case iOS, iOSDev, android
+
+    var mobilePlatform: MobilePlatform {
+        switch self {
+        case .iOS: .ios
+        case .iOSDev: .iosDev
+        case .android: .android
         }
-        self = platform
     }
-
-    public static var allValueStrings: [String] { allCases.map(\.pairingMagic) }
-
-    public var defaultValueDescription: String { pairingMagic }
 }
 
 /// `onionbell pair`: the phone's side of pairing.
@@ -27,7 +27,7 @@ struct PairCommand: AsyncParsableCommand {
             """)
 
     @Option(help: ArgumentHelp("The kind of phone.", valueName: "platform"))
-    var platform = MobilePlatform.android
+    var platform = PhoneKind.android
 
     @Option(help: "The phone's model, as Bisq shows it.")
     var descriptor = "Onionbell"
@@ -42,9 +42,9 @@ struct PairCommand: AsyncParsableCommand {
         do {
             let phone =
                 if let deviceToken {
-                    try Phone.new(platform, descriptor: descriptor, deviceToken: deviceToken)
+                    try Phone.new(platform.mobilePlatform, descriptor: descriptor, deviceToken: deviceToken)
                 } else {
-                    try Phone.new(platform, descriptor: descriptor)
+                    try Phone.new(platform.mobilePlatform, descriptor: descriptor)
                 }
             printLine(phone.pairingToken.text)
             if !textOnly { try showQRCode(of: phone.pairingToken.text) }

@@ -28,7 +28,7 @@ struct WatchCommand: AsyncParsableCommand {
     var to: String
 
     @Option(help: ArgumentHelp("The kind of phone that it would be for.", valueName: "platform"))
-    var platform = MobilePlatform.ios
+    var platform = PhoneKind.iOS
 
     @Option(help: "The name of the app at the node; empty: the default of the platform.")
     var app = ""
@@ -131,7 +131,8 @@ struct WatchCommand: AsyncParsableCommand {
             }
         }
         return await WatchProbe(
-            route: route, network: network, platform: platform, app: app, deadline: timeout.duration
+            route: route, network: network, platform: platform.mobilePlatform, app: app,
+            deadline: timeout.duration
         ).run()
     }
 
