@@ -20,7 +20,7 @@ package enum GatewayAdvice {
             "switch on the Firebase Cloud Messaging API (V1) for the project, and give the service account its role (Firebase Admin, or cloudmessaging.messages.create)"
         case "NOT_FOUND":
             "there is no such project: is the service account of the app's own Firebase project?"
-        case _: "look the word up in the article about reason words"
+        case _: "look the word up in the article about reason words (ReasonWords.md)"
         }
     }
 

@@ -214,7 +214,7 @@ final class Doctor {
             isWell = false
             let words = "\(name): \(check["state"]?.string ?? "not well")"
             let advice =
-                check["advice"]?.string ?? "see \"When things break\" for \(name), and the lines below"
+                check["advice"]?.string ?? "see WhenThingsBreak.md for \(name), and the lines below"
             // The address takes its time after a start.
             tell(
                 name == "onion" && hasJustStarted
