@@ -166,7 +166,8 @@ package struct MetricsPage {
         page.begin("onionbell_gateway_request_seconds", .histogram, "From sending a request to its answer.")
         for (labels, figures) in gateways { page.add(figures.answerTime, labels) }
         page.begin(
-            "onionbell_certificate_expiry_timestamp_seconds", .gauge, "When a push certificate ends.")
+            "onionbell_certificate_expiry_timestamp_seconds", .gauge,
+            "When a push certificate ends; https: that of the doors.")
         for certificate in report.certificates {
             page.add(Int(certificate.end), [("app", certificate.app)])
         }
