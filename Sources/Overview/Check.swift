@@ -40,7 +40,7 @@ extension [Check] {
 }
 
 extension Report {
-    /// Nothing delivered for so long while something waits: pushing has stopped.
+    /// What is due waits for so long, and its gateway has judged nothing for as long: pushing has stopped.
     package static let stalledAfter = Duration.seconds(300)
     /// Something waits for so long, and nothing is on its way to a gateway that has made trouble.
     package static let lateAfter = Duration.seconds(30)

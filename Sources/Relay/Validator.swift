@@ -1,7 +1,8 @@
 /// Checks a submission against the configured apps and the gateways' rules, in a fixed order; the first failure names
 /// itself and nothing is stored.
 package struct Validator: Sendable {
-    /// What both gateways take (facts: APNs 4,096 bytes of JSON, FCM 4,096 bytes of keys and values).
+    /// What both gateways take: APNs 4,096 bytes of JSON (Apple, "Generating a remote notification"), FCM 4,096 bytes of
+    /// keys and values (Firebase, "About FCM messages").
     package static let payloadLimit = 4096
     /// FCM's longest time to live; APNs keeps no longer than 30 days.
     package static let longestLifetime: Duration = .seconds(28 * 86400)

@@ -145,7 +145,9 @@ import Testing
 
     @Test func otherVariablesAreNotOurs() {
         let environment = [
-            "PATH": "/bin", "ONIONBELLS": "7", "ONIONBELL": "1", "ONIONBELL_CONFIG": "/x.yaml",
+            "PATH": "/bin", "ONIONBELLS": "7", "ONIONBELL": "1",
+            // Of `onionbell watch --exec`.
+            "ONIONBELL_STATE": "well", "ONIONBELL_REASON": "", "ONIONBELL_ADDRESS": "x.onion",
         ]
         #expect(faults("", environment: environment) == [])
     }

@@ -19,11 +19,10 @@ package final class WebPushDoor: HTTPDoor {
     private let deadlines: OutcomeDeadlines
     private let refusedInARow: @EventLoop (LaneID) -> Int
 
-    /// So many devices refused in a row, with none accepted between them, speak against the settings and not against the
-    /// next device.
+    /// More refusals of device tokens than that in a row speak against the settings and not against the last device.
     private static let doubt = 3
 
-    /// - Parameter refusedInARow: How many devices a lane's gateway has refused in a row.
+    /// - Parameter refusedInARow: How many device tokens a lane's gateway has refused in a row.
     package init(
         settings: WebPushSettings, dispatcher: Dispatcher, refusedInARow: @escaping @EventLoop (LaneID) -> Int
     ) {

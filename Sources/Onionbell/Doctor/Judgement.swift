@@ -49,7 +49,8 @@ enum Judgement {
         let words = "\(whose) may open \(limit) files"
         guard limit < wanted else { return .pass("limits", words) }
         return .warn(
-            "limits", "\(words), and the connections of peers, of http at each place and of doors.status want \(wanted)",
+            "limits",
+            "\(words), and the connections of peers, of http at each place and of doors.status want \(wanted)",
             "raise LimitNOFILE in the unit (or ulimit -n), or set fewer connections; the node makes do with what it has"
         )
     }

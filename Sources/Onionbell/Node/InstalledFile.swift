@@ -2,7 +2,8 @@ import Glibc
 
 /// Finds what comes with the program.
 enum InstalledFile {
-    /// In `share/onionbell` of the installation, else in the checkout that the program was built in.
+    /// In `share/onionbell` of the installation, else beside the program, else in a directory above it: the checkout that
+    /// it was built in.
     ///
     /// - Parameters:
     ///   - installed: its name in `share/onionbell`.

@@ -3,8 +3,8 @@ import Glibc
 import Reactor
 import Tor
 
-/// The directory that holds all that the node keeps: onion key, outbox, digest key, address, its own tor's files.
-/// Mode 0700, one node at a time.
+/// The directory that holds all that the node keeps: onion key and address, outbox, digest key, invitations, the keys of
+/// the door for Status' clients, its own tor's files, and the socket of `onionbell status`. Mode 0700, one node at a time.
 struct StateDirectory: ~Copyable {
     let path: String
     /// Holds the lock as long as it is open.
@@ -76,7 +76,7 @@ struct StateDirectory: ~Copyable {
 
     /// A node that runs.
     struct Running {
-        /// As it noted; `nil`: it did not (it is of an older version).
+        /// As it noted; `nil`: it has not yet.
         var processID: pid_t?
         /// When it noted that, in seconds since 1970.
         var startedAt: Int64

@@ -16,8 +16,8 @@ final class SettingsReader {
     private let directory: String
 
     static let prefix = "ONIONBELL_"
-    /// Of the environment, but no setting.
-    private static let otherNames: Set<String> = ["ONIONBELL_CONFIG"]
+    /// No settings: `onionbell watch --exec` tells a command by them, which may be one of ours.
+    private static let otherNames: Set<String> = ["ONIONBELL_STATE", "ONIONBELL_REASON", "ONIONBELL_ADDRESS"]
 
     init(environment: [String: String], directory: String) {
         self.environment = environment

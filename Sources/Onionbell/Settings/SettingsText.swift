@@ -5,7 +5,7 @@ import YAML
 ///
 /// Without aliases a tree is no larger than its text, whatever the text is; YAML's "billion laughs" can't be written.
 enum SettingsText {
-    /// Bytes. The commented sample has about ten thousand.
+    /// Bytes. The commented sample has less than twenty thousand.
     static let sizeLimit = 256 << 10
 
     /// - Throws: Why the file can't be taken, in one sentence.
