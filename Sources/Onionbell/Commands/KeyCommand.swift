@@ -10,7 +10,11 @@ struct KeyCommand: AsyncParsableCommand {
         abstract: "Show, export or import the key of the onion address.",
         discussion: """
             Whoever has the key has the address, and without it the address is lost. No key is ever printed: export \
-            writes it to a file. Exit status: 0 done, 65 the file holds no key, 69 the node runs, or there is no key.
+            writes it to a file.
+
+            Exit status: 0 done; 65 the file holds no key, or another one than hostname beside it says; 66 it can't be \
+            read; 69 the node runs, or there is no key, or for import one already; 73 the file can't be written, or is \
+            there already; 78 configuration.
             """,
         subcommands: [KeyShowCommand.self, KeyExportCommand.self, KeyImportCommand.self])
 }

@@ -14,6 +14,8 @@ struct LabCommand: AsyncParsableCommand {
             Writes made-up credentials and a torrc into the directory, and prints the init command that makes a \
             configuration of them, and the SOCKS port of a tor in that network. Each notification that arrives at a \
             stand-in is told. Nothing leaves this machine.
+
+            Exit status: 0 stopped, 69 something it needs can't be had, 73 the directory can't be made.
             """)
 
     @Argument(help: ArgumentHelp("Made if it is not there.", valueName: "directory"))

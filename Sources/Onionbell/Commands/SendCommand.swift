@@ -38,7 +38,8 @@ struct SendCommand: AsyncParsableCommand {
             Form bisq2 takes platform and device token from the pairing token, and encrypts under --key, the key \
             that Bisq Connect shares with its trusted node.
 
-            Exit status: 0 stored (with --wait: delivered), 1 refused, 69 not reached, 75 try again later.
+            Exit status: 0 stored (with --wait: delivered), 1 refused, 64 usage, 65 the pairing token, the key or \
+            the text can't be used, 69 not reached, 75 try again later.
             """)
 
     @Option(

@@ -20,7 +20,7 @@ struct WatchCommand: AsyncParsableCommand {
             the node.
 
             Exit status: 0 all is well, 1 the notification did not go its way, 64 usage, 69 the node was not \
-            reached, 75 it has no room.
+            reached, 75 it has no room, 78 there is no torrc for --tor.
             """)
 
     @Option(

@@ -7,6 +7,9 @@ struct OutboxDropCommand: ParsableCommand {
         discussion: """
             They are not delivered. A sender that sends one of them again is told that it was refused (Internal), \
             for as long as repetitions are remembered.
+
+            Exit status: 0 dropped, 1 some of the numbers do not wait (the others are dropped), 69 the node runs, or \
+            there is no outbox, 78 configuration.
             """)
 
     @OptionGroup var outbox: OutboxOption
