@@ -73,7 +73,7 @@ package final class Dispatcher {
     }
 
     package init(
-        pipeline: Pipeline, outbox: any Outbox, digester: SubmissionDigester, memory: Memory = Memory(),
+        pipeline: consuming Pipeline, outbox: any Outbox, digester: SubmissionDigester, memory: Memory = Memory(),
         log: Logger
     ) {
         self.pipeline = pipeline

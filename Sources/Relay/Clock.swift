@@ -12,10 +12,12 @@ package struct Instant: Equatable, Sendable {
 
     /// When a time told by the wall clock comes, on the clock that never goes back: at once if it is past, and no
     /// later than `longest` from now, whatever a clock that has jumped made of it.
-    func deadline(_ unixMilliseconds: Int64, within longest: Duration) -> Int64 {
+    ///
+    /// - Parameter longest: Milliseconds.
+    func deadline(_ unixMilliseconds: Int64, within longest: Int64) -> Int64 {
         let (remaining, isOverflow) = unixMilliseconds.subtractingReportingOverflow(self.unixMilliseconds)
         guard unixMilliseconds > self.unixMilliseconds else { return monotonicNanoseconds }
-        let wait = isOverflow ? longest.milliseconds : min(remaining, longest.milliseconds)
+        let wait = isOverflow ? longest : min(remaining, longest)
         return monotonicNanoseconds + wait * 1_000_000
     }
 }

@@ -7,11 +7,11 @@ package enum DeviceToken {
         switch gateway {
         case .apns:
             guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2),
-                bytes.allSatisfy(ASCII.isHexDigit)
+                bytes.consists(of: ASCII.hexDigit)
             else { return nil }
-            return bytes.allSatisfy { !ASCII.isUpperCase($0) } ? token : token.lowercased()
+            return bytes.consists { 1 ^ ASCII.upperCase($0) } ? token : token.lowercased()
         case .fcm:
-            guard (shortest...4096).contains(bytes.count), bytes.allSatisfy(isFCMCharacter) else {
+            guard (shortest...4096).contains(bytes.count), bytes.consists(of: fcmCharacter) else {
                 return nil
             }
             return token
@@ -22,7 +22,7 @@ package enum DeviceToken {
     package static func couldBe(in text: String) -> Bool {
         var run = 0
         for byte in text.utf8 {
-            run = isFCMCharacter(byte) ? run + 1 : 0
+            run = fcmCharacter(byte) == 1 ? run + 1 : 0
             if run == shortest { return true }
         }
         return false
@@ -43,8 +43,8 @@ package enum DeviceToken {
         token == ofNobody(at: .apns) || token == ofNobody(at: .fcm)
     }
 
-    private static func isFCMCharacter(_ byte: UInt8) -> Bool {
-        ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")
-            || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+    private static func fcmCharacter(_ byte: UInt8) -> UInt8 {
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "_") | ASCII.equal(byte, ":")
+            | ASCII.equal(byte, ".") | ASCII.equal(byte, "-")
     }
 }

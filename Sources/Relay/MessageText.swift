@@ -12,7 +12,7 @@ enum MessageText {
         let separator = iv + ivLength
         guard text.starts(with: magic.utf8.span), text.count > separator,
             text[separator] == UInt8(ascii: "|"),
-            text.extracting(iv..<separator).allSatisfy(isPlain),
+            text.extracting(iv..<separator).consists(of: plain),
             let length = base64Length(text.extracting((separator + 1)...))
         else { return false }
         return length > 0 && length.isMultiple(of: 16)
@@ -21,9 +21,9 @@ enum MessageText {
     private static let ivLength = 16
 
     /// Printable ASCII that JSON takes as it is, and no separator.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-            && byte != UInt8(ascii: "|")
+    private static func plain(_ byte: UInt8) -> UInt8 {
+        ASCII.printable(byte)
+            & (1 ^ (ASCII.equal(byte, "\"") | ASCII.equal(byte, "\\") | ASCII.equal(byte, "|")))
     }
 
     /// How many bytes standard base64 with padding stands for; `nil` if it is not that.
@@ -31,13 +31,13 @@ enum MessageText {
         let count = text.count
         guard count.isMultiple(of: 4), count > 0 else { return nil }
         let padding = text[count - 1] != equals ? 0 : text[count - 2] != equals ? 1 : 2
-        guard text.extracting(first: count - padding).allSatisfy(isBase64) else { return nil }
+        guard text.extracting(first: count - padding).consists(of: base64) else { return nil }
         return count / 4 * 3 - padding
     }
 
     private static let equals = UInt8(ascii: "=")
 
-    private static func isBase64(_ byte: UInt8) -> Bool {
-        ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+    private static func base64(_ byte: UInt8) -> UInt8 {
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "+") | ASCII.equal(byte, "/")
     }
 }

@@ -1,6 +1,8 @@
 /// What lies between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, and what
 /// an answer means. No I/O, no clock: the dispatcher carries out what this decides.
-package struct Pipeline: Sendable {
+///
+/// It can't be copied: a copy of its tables for each question would cost more than the answer.
+package struct Pipeline: ~Copyable, Sendable {
     /// A notification in the books, from its submission to its end.
     package struct Handle: Equatable, Sendable {
         let slot: Int
@@ -73,12 +75,12 @@ package struct Pipeline: Sendable {
                     sequence: row.sequence, token: row.token, lane: delivery.lane(row.lane), size: row.size,
                     acceptedAt: now.monotonicNanoseconds
                         - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
-                    deadline: now.deadline(row.expiresAt, within: Validator.longestLifetime),
+                    deadline: now.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     attempts: row.attempts, isUrgent: row.isUrgent))
             let isDue = row.notBefore <= now.unixMilliseconds
             // The wall clock may have jumped: no wait is longer than the longest of ours.
             delivery.enqueue(
-                slot, notBefore: isDue ? 0 : now.deadline(row.notBefore, within: policy.longest))
+                slot, notBefore: isDue ? 0 : now.deadline(row.notBefore, within: policy.longest.milliseconds))
         }
     }
 
@@ -116,7 +118,7 @@ package struct Pipeline: Sendable {
             Delivery.Entry(
                 sequence: sequence, token: digests.token, lane: delivery.lane(notification.lane), size: size,
                 acceptedAt: now.monotonicNanoseconds,
-                deadline: now.deadline(notification.expiresAt, within: Validator.longestLifetime),
+                deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 isUrgent: notification.content.isUrgent, body: notification))
         bodyBytes += size
         changes.append(
@@ -402,7 +404,9 @@ package struct Pipeline: Sendable {
 
     package var lanes: [Lane] { delivery.lanes }
     package func blockedReason(lane: Int) -> String? { delivery.lanes[lane].blockedReason }
-    package func blockedReason(of sequence: Int64) -> String? { lane(of: sequence).flatMap(blockedReason) }
+    package func blockedReason(of sequence: Int64) -> String? {
+        lane(of: sequence).flatMap { delivery.lanes[$0].blockedReason }
+    }
     package func lane(of sequence: Int64) -> Int? {
         delivery.slots[sequence].map { delivery.entries[$0].lane }
     }

@@ -6,11 +6,14 @@ package struct Validator: Sendable {
     package static let payloadLimit = 4096
     /// FCM's longest time to live; APNs keeps no longer than 30 days.
     package static let longestLifetime: Duration = .seconds(28 * 86400)
+    /// The same in milliseconds: a `Duration` is divided with 128 bits, each time.
+    static let longestMilliseconds = longestLifetime.milliseconds
 
     private let apps: [String: App]
     private let defaultIOS: String
     private let defaultAndroid: String
-    private let defaultLifetime: Duration
+    /// Milliseconds.
+    private let defaultLifetime: Int64
 
     package init(
         apps: [App], defaultIOS: String, defaultAndroid: String,
@@ -19,7 +22,7 @@ package struct Validator: Sendable {
         self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
-        self.defaultLifetime = defaultLifetime
+        self.defaultLifetime = defaultLifetime.milliseconds
     }
 
     /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
@@ -52,7 +55,7 @@ package struct Validator: Sendable {
             id: id, app: recipient.app, isSandbox: recipient.isSandbox, deviceToken: recipient.deviceToken,
             content: submission.content,
             expiresAt: submission.expiresAt == 0
-                ? now.unixMilliseconds + defaultLifetime.milliseconds : submission.expiresAt,
+                ? now.unixMilliseconds + defaultLifetime : submission.expiresAt,
             acceptedAt: now.unixMilliseconds)
         let payloadSize: Int
         switch submission.content {
@@ -65,28 +68,30 @@ package struct Validator: Sendable {
         }
         guard payloadSize <= Validator.payloadLimit else { throw .messageTooLarge }
         guard notification.expiresAt > now.unixMilliseconds,
-            notification.expiresAt <= now.unixMilliseconds + Validator.longestLifetime.milliseconds
+            notification.expiresAt <= now.unixMilliseconds + Validator.longestMilliseconds
         else { throw .badExpiry }
         return notification
     }
 
     private func isUid(_ uid: String) -> Bool {
-        (1...64).contains(uid.utf8.count) && uid.utf8.span.allSatisfy { (0x20...0x7e).contains($0) }
+        (1...64).contains(uid.utf8.count) && uid.utf8.span.consists(of: ASCII.printable)
     }
 
     /// It goes into a header as it is.
     private static func isCollapseID(_ id: String?) -> Bool {
         guard let id else { return true }
         return (1...PreparedPush.longestCollapseID).contains(id.utf8.count)
-            && id.utf8.span.allSatisfy { (0x20...0x7e).contains($0) }
+            && id.utf8.span.consists(of: ASCII.printable)
     }
 }
 
 extension Duration {
     package var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
     package var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
