@@ -73,8 +73,8 @@ package final class Dispatcher {
     }
 
     package init(
-        pipeline: consuming Pipeline, outbox: any Outbox, digester: SubmissionDigester, memory: Memory = Memory(),
-        log: Logger
+        pipeline: consuming Pipeline, outbox: any Outbox, digester: SubmissionDigester,
+        memory: Memory = Memory(), log: Logger
     ) {
         self.pipeline = pipeline
         self.outbox = outbox

@@ -34,7 +34,8 @@ struct DeadTokens: Sendable {
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
         graves = tokens.mapValues { told in
             let nextTry = now.deadline(
-                told.buriedAt + DeadTokens.retryAfter.milliseconds, within: DeadTokens.retryAfter.milliseconds)
+                told.buriedAt + DeadTokens.retryAfter.milliseconds,
+                within: DeadTokens.retryAfter.milliseconds)
             return Grave(told: told, nextTry: nextTry)
         }
     }

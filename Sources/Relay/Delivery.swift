@@ -54,14 +54,13 @@ struct Delivery: Sendable {
     private var free: [Slot] = []
     private var queues: [Digest: Queue] = [:]
     private(set) var lanes: [Lane] = []
-    private var laneIndex: [LaneID: Int] = [:]
     private(set) var slots: [Int64: Slot] = [:]
 
     // MARK: Entering
 
     mutating func lane(_ id: LaneID) -> Int {
-        if let index = laneIndex[id] { return index }
-        laneIndex[id] = lanes.count
+        // A handful: one for each app at each of its hosts.
+        if let index = lanes.firstIndex(where: { $0.id == id }) { return index }
         lanes.append(Lane(id: id))
         return lanes.count - 1
     }

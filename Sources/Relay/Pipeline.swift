@@ -93,7 +93,7 @@ package struct Pipeline: ~Copyable, Sendable {
         let notification: Notification
         let digests: SubmissionDigests
         do throws(Reason) {
-            let recipient = try validator.recipient(of: submission)
+            let (recipient, app) = try validator.recipient(of: submission)
             digests = makeDigests(recipient)
             if let registeredAt = submission.registeredAt,
                 deadTokens.revive(digests.token, registeredAt: registeredAt)
@@ -104,7 +104,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 return .answered(.ended(.unregistered(since: since)))
             }
             notification = try validator.notification(
-                submission, to: recipient, as: NotificationID(digests), at: now)
+                submission, to: recipient, of: app, as: NotificationID(digests), at: now)
         } catch {
             return .answered(.refused(error))
         }

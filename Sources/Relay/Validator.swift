@@ -28,7 +28,7 @@ package struct Validator: Sendable {
     /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
-    func recipient(of submission: Submission) throws(Reason) -> Recipient {
+    func recipient(of submission: Submission) throws(Reason) -> (Recipient, App) {
         guard let platform = submission.platform else { throw .unknownPlatform }
         let gateway: GatewayKind = platform == .android ? .fcm : .apns
         let fallback = platform == .android ? defaultAndroid : defaultIOS
@@ -40,16 +40,15 @@ package struct Validator: Sendable {
         guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
             throw .badDeviceToken
         }
-        return Recipient(app: app.name, isSandbox: platform == .iosDev, deviceToken: token)
+        return (Recipient(app: app.name, isSandbox: platform == .iosDev, deviceToken: token), app)
     }
 
     /// The other checks: message, size, expiry.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
     func notification(
-        _ submission: Submission, to recipient: Recipient, as id: NotificationID, at now: Instant
+        _ submission: Submission, to recipient: Recipient, of app: App, as id: NotificationID, at now: Instant
     ) throws(Reason) -> Notification {
-        guard let app = apps[recipient.app] else { throw .unknownApp }
         if let uid = submission.uid, !isUid(uid) { throw .badMessage }
         let notification = Notification(
             id: id, app: recipient.app, isSandbox: recipient.isSandbox, deviceToken: recipient.deviceToken,

@@ -77,6 +77,8 @@ enum Schema {
     /// For whoever writes.
     static func promise(_ connection: borrowing Connection) throws(SQLiteError) {
         try connection.execute("PRAGMA secure_delete = ON")
+        // For a new file; an old one keeps its own. A page holds ten notifications, and each written is two calls.
+        try connection.execute("PRAGMA page_size = 8192")
         guard try connection.firstText("PRAGMA journal_mode = WAL") == "wal" else {
             throw SQLiteError(
                 code: SQLITE_ERROR, operation: .open, message: "no write-ahead log on this file system")

@@ -16,7 +16,7 @@ final class Store {
     private let deleteIdentities: Statement
     private let insertNotification: Statement
     private let insertPrepared: Statement
-    private let deleteNotification: Statement
+    private let deleteNotifications: Statement
     private let postpone: Statement
     private let selectNotification: Statement
     private let bury: Statement
@@ -26,6 +26,8 @@ final class Store {
     private let connection: Connection
 
     private var known = KnownIdentities()
+    /// Whose rows the running commit takes away: together, since most follow one another.
+    private var delivered: [Int64] = []
     /// Of all identities up to here only those of waiting notifications are left.
     private var forgottenUpTo: Int64 = 0
     private var storedSinceForgetting = 0
@@ -77,7 +79,8 @@ final class Store {
                 collapse_id, android)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection)
-        deleteNotification = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
+        deleteNotifications = try Statement(
+            "DELETE FROM notification WHERE sequence BETWEEN ? AND ?", on: connection)
         postpone = try Statement(
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         selectNotification = try Statement(
@@ -136,6 +139,7 @@ final class Store {
                     try revive.bind(1, high: token.high, low: token.low)
                     try revive.run()
                 case .forget(let acceptedBefore, let buriedBefore):
+                    try deleteDelivered()
                     try forgetIdentities(acceptedBefore: acceptedBefore)
                     try forgetTokens.bind(1, buriedBefore)
                     try forgetTokens.run()
@@ -143,12 +147,14 @@ final class Store {
                 case .proof: try prove.run()
                 }
             }
+            try deleteDelivered()
             for write in writes { failures.append(try failure(of: write)) }
             try end.run()
         } catch {
             // Some errors have rolled back by themselves; then there is nothing left to roll back.
             if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
             known.rolledBack()
+            delivered = []
             forgottenUpTo = forgottenBefore
             throw error
         }
@@ -232,6 +238,7 @@ final class Store {
     /// What became of the one that was stored there; `nil` when that was another one.
     private func state(of sequence: Int64, as digests: SubmissionDigests) throws(SQLiteError) -> StoreResult?
     {
+        try deleteDelivered()
         try findIdentity.bind(1, sequence)
         defer { findIdentity.reset() }
         guard try findIdentity.step(), Digest(findIdentity.pair(0)) == digests.identity else { return nil }
@@ -265,8 +272,8 @@ final class Store {
     }
 
     private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
-        try deleteNotification.bind(1, sequence)
-        try deleteNotification.run()
+        guard ending != .delivered || sequence <= forgottenUpTo else { return delivered.append(sequence) }
+        try deleteNotifications(sequence...sequence)
         if ending != .delivered {
             try endIdentity.bind(1, ending.code)
             try endIdentity.bind(2, ending.reason)
@@ -278,6 +285,28 @@ final class Store {
         if sequence <= forgottenUpTo {
             try forgetIdentities(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
         }
+    }
+
+    private func deleteDelivered() throws(SQLiteError) {
+        guard !delivered.isEmpty else { return }
+        delivered.sort()
+        var run = delivered[0]...delivered[0]
+        for sequence in delivered.dropFirst() {
+            if sequence != run.upperBound + 1 {
+                try deleteNotifications(run)
+                run = sequence...sequence
+            } else {
+                run = run.lowerBound...sequence
+            }
+        }
+        try deleteNotifications(run)
+        delivered.removeAll(keepingCapacity: delivered.capacity <= 4096)
+    }
+
+    private func deleteNotifications(_ sequences: ClosedRange<Int64>) throws(SQLiteError) {
+        try deleteNotifications.bind(1, sequences.lowerBound)
+        try deleteNotifications.bind(2, sequences.upperBound)
+        try deleteNotifications.run()
     }
 
     private func forgetIdentities(acceptedBefore: Int64) throws(SQLiteError) {

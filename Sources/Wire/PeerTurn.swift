@@ -15,6 +15,13 @@ package struct PeerTurn {
 
     package init() {}
 
+    /// The request, which is no longer here.
+    package mutating func takeRequest(at index: Int) -> MobileNotificationRequest {
+        var request = MobileNotificationRequest()
+        swap(&request, &requests[index])
+        return request
+    }
+
     package mutating func clear() {
         // What one large read left behind is not kept for ever.
         replies.removeAll(keepingCapacity: replies.capacity <= 65_536)

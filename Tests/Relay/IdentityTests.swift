@@ -50,10 +50,10 @@ import Vectors
 
     @Test func aTimeOfTheWallClockIsSetOnTheOther() {
         let now = Instant(unixMilliseconds: 1000, monotonicNanoseconds: 7)
-        #expect(now.deadline(1001, within: .seconds(10)) == 1_000_007)
-        #expect(now.deadline(1000, within: .seconds(10)) == 7)
-        #expect(now.deadline(11_000, within: .seconds(10)) == 10_000_000_007)
-        #expect(now.deadline(11_001, within: .seconds(10)) == 10_000_000_007)
+        #expect(now.deadline(1001, within: 10_000) == 1_000_007)
+        #expect(now.deadline(1000, within: 10_000) == 7)
+        #expect(now.deadline(11_000, within: 10_000) == 10_000_000_007)
+        #expect(now.deadline(11_001, within: 10_000) == 10_000_000_007)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
@@ -61,7 +61,7 @@ import Vectors
         for present in [Int64.min, -1, 0, .max] {
             let now = Instant(unixMilliseconds: present, monotonicNanoseconds: 0)
             let wait = unixMilliseconds > present ? 1_000_000_000 : 0
-            let deadline = now.deadline(unixMilliseconds, within: .seconds(1))
+            let deadline = now.deadline(unixMilliseconds, within: 1_000)
             #expect(
                 deadline == Int64(wait) || unixMilliseconds == 0 && present == -1 && deadline == 1_000_000)
         }

@@ -144,7 +144,7 @@ import Testing
         node.accept(Sample.ios())
         node.accept(sandbox)
         node.end(try #require(node.send(Node.ios)), .tokenDead(reason: "Unregistered", since: nil))
-        #expect(node.pipeline.isWaiting(2))
+        #expect(node.pipeline.isWaiting(2) == true)
         #expect(node.sendAll(LaneID(app: "ios", isSandbox: true)) == [2])
     }
 }

@@ -9,7 +9,7 @@ import Testing
         node.accept(Sample.android())
         #expect(node.end(try #require(node.send()), .accepted) == [1: .delivered])
         #expect(node.take() == [.finish(sequence: 1, .delivered)])
-        #expect(!node.pipeline.isWaiting(1))
+        #expect(node.pipeline.isWaiting(1) == false)
     }
 
     @Test func aRefusedOneEndsWithTheGatewaysWord() throws {

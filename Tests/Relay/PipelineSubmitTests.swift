@@ -23,7 +23,7 @@ import Testing
     @Test func whatIsRefusedChangesNothing() {
         let node = Node()
         #expect(node.submit(Sample.android(message: "x")) == .answered(.refused(.badMessage)))
-        #expect(!node.pipeline.hasChanges)
+        #expect(node.pipeline.hasChanges == false)
         #expect(node.pipeline.waiting == 0)
         #expect(node.accept(Sample.android()) == 1)
     }
@@ -32,7 +32,7 @@ import Testing
         let node = Node()
         for number in 0..<5 { #expect(node.accept(Sample.android("\(number)")) > 0) }
         #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .milliseconds(500)))))
-        #expect(!node.pipeline.hasChanges)
+        #expect(node.pipeline.hasChanges == false)
         #expect(node.pipeline.waiting == 5)
     }
 
@@ -43,10 +43,10 @@ import Testing
         }
         node.pipeline.putBack(node.pipeline.takeChanges())
         node.pipeline.storeFailed(handle)
-        #expect(!node.pipeline.hasChanges)
+        #expect(node.pipeline.hasChanges == false)
         #expect(node.pipeline.waiting == 0)
         #expect(node.pipeline.waitingBytes == 0)
-        #expect(!node.pipeline.isWaiting(handle.sequence))
+        #expect(node.pipeline.isWaiting(handle.sequence) == false)
         #expect(node.next() == .idle)
     }
 
@@ -67,7 +67,7 @@ import Testing
         }
         _ = node.take()
         #expect(node.pipeline.stored(second, result: result, at: node.now) == receipt)
-        #expect(!node.pipeline.isWaiting(second.sequence))
+        #expect(node.pipeline.isWaiting(second.sequence) == false)
         #expect(node.pipeline.waiting == 1)
         #expect(node.sendAll() == [1])
         #expect(node.take() == [])
@@ -83,7 +83,7 @@ import Testing
         node.end(first, .accepted)
         #expect(node.take().count == 2)
         _ = node.pipeline.stored(second, result: .alreadyWaiting(sequence: 1), at: node.now)
-        #expect(!node.pipeline.isWaiting(1))
+        #expect(node.pipeline.isWaiting(1) == false)
         #expect(node.pipeline.unsavedEnding(of: 1) == .delivered)
     }
 

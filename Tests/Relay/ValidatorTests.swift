@@ -6,9 +6,9 @@ import Testing
     private func notification(
         _ submission: Submission, _ validator: Validator = Sample.validator
     ) throws(Reason) -> Notification {
-        let recipient = try validator.recipient(of: submission)
+        let (recipient, app) = try validator.recipient(of: submission)
         return try validator.notification(
-            submission, to: recipient, as: NotificationID(high: 1, low: 2), at: Sample.start)
+            submission, to: recipient, of: app, as: NotificationID(high: 1, low: 2), at: Sample.start)
     }
 
     private func refusal(_ submission: Submission, _ validator: Validator = Sample.validator) -> Reason? {

@@ -163,7 +163,7 @@ final class World {
             accept(row.sequence)
         }
         books.setDeadlines { [now] in
-            now.deadline($0.expiresAt, within: Validator.longestLifetime)
+            now.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds)
         }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0

@@ -25,7 +25,8 @@ extension World {
         case .storing(let handle):
             tickets.append(handle)
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
-            deadlines[handle.sequence] = now.deadline(expiresAt, within: Validator.longestLifetime)
+            deadlines[handle.sequence] = now.deadline(
+                expiresAt, within: Validator.longestLifetime.milliseconds)
         case .answered(.stored): fail("stored without a commit")
         case .answered: break
         }

@@ -108,6 +108,23 @@ func request(
         await outbox.close()
     }
 
+    @Test func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit((1...12).map { .store(request($0)) })
+        _ = try await outbox.commit(
+            [7, 2, 3, 9, 1, 6, 12].map { .finish(sequence: $0, .delivered) }
+                + [.finish(sequence: 4, .expired), .finish(sequence: 8, .delivered)])
+        #expect(try await outbox.content().waiting.map(\.sequence) == [5, 10, 11])
+        // What a commit ends it can forget.
+        _ = try await outbox.commit([
+            .finish(sequence: 5, .delivered), .forget(acceptedBefore: .max, buriedBefore: 0),
+        ])
+        #expect(
+            try await outbox.commit([.store(request(21, identity: 5)), .store(request(22, identity: 10))])
+                == [.stored, .alreadyWaiting(sequence: 10)])
+        await outbox.close()
+    }
+
     /// On a full disk what is not written would not fail.
     @Test func aProofIsWrittenAndChangesNothing() async throws {
         let outbox = try await SQLiteOutbox(path: directory.outbox)

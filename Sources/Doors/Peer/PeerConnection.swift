@@ -46,31 +46,26 @@ final class PeerConnection: StreamHandler, DoorConnection {
         // A frame has ended: what is incomplete now is another one.
         if door.turn.frameCount > 0 { frameDeadline?.stop() }
         let reason = door.turn.close
-        // One after the other out of the turn, whose room is used again: no copy of the list.
-        for index in door.turn.requests.indices { submit(door.turn.requests[index]) }
+        // Taken out of the turn one by one, whose room is used again: no copy of the list, and none of a request.
+        for index in door.turn.requests.indices { submit(door.turn.takeRequest(at: index)) }
         door.turn.clear()
         if let reason { return end(reason) }
         holdBack()
     }
 
-    private func submit(_ request: MobileNotificationRequest) {
-        door.counters.requests += 1
+    private func submit(_ request: consuming MobileNotificationRequest) {
         unanswered += 1
         if unanswered == door.settings.unanswered { door.counters.heldBack += 1 }
-        var isAnswered = false
-        // Kept until the end of the notification: the uid, not the request with its message and token.
-        let uid = request.uid
-        // A door that has gone on without this connection answers nobody.
-        door.dispatcher.submit(
-            Submission(request), from: door.counter, awaitsOutcome: request.awaitsOutcome
-        ) { [weak self] receipt in
-            guard let self else { return }
-            if !isAnswered {
-                isAnswered = true
-                unanswered -= 1
-            }
-            if let response = MobileNotificationResponse(receipt, to: uid) { answer(response) }
+        let pending = PendingRequest(uid: request.uid, of: self)
+        let awaitsOutcome = request.awaitsOutcome
+        door.dispatcher.submit(Submission(request), from: door.counter, awaitsOutcome: awaitsOutcome) {
+            pending.hear($0)
         }
+    }
+
+    fileprivate func hear(_ receipt: Receipt, of uid: String, isFirst: Bool) {
+        if isFirst { unanswered -= 1 }
+        if let response = MobileNotificationResponse(receipt, to: uid) { answer(response) }
     }
 
     private func watchFrame() {
@@ -147,5 +142,24 @@ final class PeerConnection: StreamHandler, DoorConnection {
 extension PeerConnection: CircuitMember {
     func circuitMayBeRead() {
         if !hasEnded { holdBack() }
+    }
+}
+
+/// A request whose end may be told: kept until then, so it holds the uid, and neither message nor token.
+@EventLoop
+private final class PendingRequest {
+    private let uid: String
+    /// A door that has gone on without this connection answers nobody.
+    private weak var connection: PeerConnection?
+    private var isAnswered = false
+
+    init(uid: String, of connection: PeerConnection) {
+        self.uid = uid
+        self.connection = connection
+    }
+
+    func hear(_ receipt: Receipt) {
+        connection?.hear(receipt, of: uid, isFirst: !isAnswered)
+        isAnswered = true
     }
 }

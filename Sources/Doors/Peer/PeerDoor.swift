@@ -25,7 +25,6 @@ package final class PeerDoor {
     package struct Counters: Equatable, Sendable {
         package var connections = 0
         package var frames = 0
-        package var requests = 0
         /// Times that a peer was read no further because so many of its requests were not answered yet.
         package var heldBack = 0
         package var closed: [PeerClose: Int] = [:]

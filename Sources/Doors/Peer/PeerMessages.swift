@@ -2,7 +2,7 @@ import Relay
 import Wire
 
 extension Submission {
-    init(_ request: MobileNotificationRequest) {
+    init(_ request: consuming MobileNotificationRequest) {
         self.init(
             uid: request.uid, platform: request.platform.map(Platform.init), app: request.app,
             deviceToken: request.deviceToken, message: request.message, isUrgent: request.isUrgent,
