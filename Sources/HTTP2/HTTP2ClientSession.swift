@@ -1,4 +1,5 @@
 import CNGHTTP2
+import Glibc
 
 /// An answer, whole.
 package struct HTTP2Response: Sendable {
@@ -60,23 +61,21 @@ package final class HTTP2ClientSession: HTTP2Session {
     ///   - tag: comes back in the event that ends the request.
     package func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) {
         guard !hasEnded else { return events.append(.failed(tag: tag, .refused)) }
-        var slot = Slot()
-        slot.tag = tag
-        slot.outgoing = body
-        let number = occupy(slot)
-        let stream = head.withFields { fields, count in
-            withBodyProvider(number) { provider in
-                nghttp2_submit_request(
-                    handle, nil, fields, count, provider, UnsafeMutableRawPointer(bitPattern: number))
+        let stream = open(0)
+        stream.tag = tag
+        stream.outgoing = body
+        let id = head.withFields { fields, count in
+            stream.withBodyProvider { provider in
+                nghttp2_submit_request(handle, nil, fields, count, provider, stream.pointer)
             }
         }
-        guard stream > 0 else {
+        guard id > 0 else {
             // No stream number is left (2^30 requests), or memory: as good as a GOAWAY.
-            _ = release(number - 1)
+            free(stream)
             events.append(.failed(tag: tag, .refused))
             return
         }
-        withSlot(number) { $0.streamID = stream }
+        stream.id = id
     }
 
     /// Announces the end: no answer is waited for that has not been asked for.
@@ -93,29 +92,34 @@ package final class HTTP2ClientSession: HTTP2Session {
     }
 
     /// An answer that came before all of the request was sent makes the rest needless (RFC 9113, 8.1).
-    override func streamCompleted(_ number: Int) {
-        let unsent = withSlot(number) { $0.outgoingOffset < $0.outgoing.count ? $0.streamID : 0 } ?? 0
-        if unsent != 0 { submitReset(unsent, code: .cancel) }
+    override func streamCompleted(_ stream: HTTP2Stream) {
+        if stream.outgoingOffset < stream.outgoing.count { submitReset(stream.id, code: .cancel) }
     }
 
-    override func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {
-        if slot.isTooLarge {
-            events.append(.failed(tag: slot.tag, .answerTooLarge))
-        } else if slot.isComplete {
-            events.append(
-                .answered(
-                    tag: slot.tag, HTTP2Response(status: slot.status, headers: slot.headers, body: slot.body))
-            )
-        } else if !slot.isSent || code == .refusedStream {
-            events.append(.failed(tag: slot.tag, .refused))
+    override func streamClosed(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {
+        events.append(event(endOf: stream, code: code))
+    }
+
+    private func event(endOf stream: HTTP2Stream, code: HTTP2ErrorCode) -> HTTP2ClientEvent {
+        if stream.isTooLarge {
+            .failed(tag: stream.tag, .answerTooLarge)
+        } else if stream.isComplete {
+            .answered(
+                tag: stream.tag,
+                HTTP2Response(status: stream.status, headers: stream.headers, body: stream.body))
+        } else if !stream.isSent || code == .refusedStream {
+            .failed(tag: stream.tag, .refused)
         } else {
-            events.append(.failed(tag: slot.tag, hasEnded ? .connectionLost : .reset(code)))
+            .failed(tag: stream.tag, hasEnded ? .connectionLost : .reset(code))
         }
     }
 
     override func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let kept else { return true }
-        for field in kept where field.count == name.count && field.elementsEqual(name) { return true }
+        guard let start = name.baseAddress else { return false }
+        for field in kept where field.count == name.count && memcmp(field, start, name.count) == 0 {
+            return true
+        }
         return false
     }
 

@@ -1,7 +1,7 @@
 import CNGHTTP2
 
 /// A list of header fields, pseudo-header fields (`:path`, ...) first, in one run of bytes: nothing is allocated for
-/// a single field. Names are lower case (RFC 9113, 8.2).
+/// a single field, and nothing at all for a list that is used again. Names are lower case (RFC 9113, 8.2).
 package struct HTTP2Headers: Sendable {
     package enum Indexing: Sendable {
         /// nghttp2 decides: kept in the table that both ends share, except for fields that rarely repeat (`:path`,
@@ -12,8 +12,11 @@ package struct HTTP2Headers: Sendable {
     }
 
     private struct Field {
-        var start: Int32
+        /// `nil`: it came, or was made at run time, and stands in front of the value.
+        var name: StaticString?
         var nameLength: Int32
+        /// Of the value.
+        var start: Int32
         var valueLength: Int32
         var indexing: Indexing
     }
@@ -25,58 +28,72 @@ package struct HTTP2Headers: Sendable {
 
     /// The pseudo-header fields of a request; the path is never indexed.
     package init(method: String, scheme: String = "https", authority: String, path: String) {
-        self.init()
+        begin(method: method, scheme: scheme, authority: authority) { $0 += path.utf8 }
+    }
+
+    /// The pseudo-header fields of a request in place of all that there is, whose room stays.
+    ///
+    /// - Parameter path: Appends the path; it is never indexed.
+    package mutating func begin(
+        method: String, scheme: String = "https", authority: String, path: (inout [UInt8]) -> Void
+    ) {
+        bytes.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
         // Apple's, with a provider token.
         bytes.reserveCapacity(768)
         fields.reserveCapacity(16)
         add(":method", method)
         add(":scheme", scheme)
         add(":authority", authority)
-        add(":path", path, .never)
+        add(":path", .never, value: path)
     }
 
     /// An answer's.
     init(status: Int, followedBy rest: HTTP2Headers) {
-        bytes.reserveCapacity(16 + rest.bytes.count)
-        fields.reserveCapacity(1 + rest.fields.count)
-        add(":status", String(status))
-        let offset = Int32(bytes.count)
-        bytes += rest.bytes
-        for var field in rest.fields {
-            field.start += offset
-            fields.append(field)
-        }
+        self = rest
+        bytes += String(status).utf8
+        fields.insert(
+            Field(
+                name: ":status", nameLength: 7, start: Int32(rest.bytes.count),
+                valueLength: Int32(bytes.count - rest.bytes.count), indexing: .automatic),
+            at: 0)
     }
 
     package var count: Int { fields.count }
-    /// As HTTP/2 counts a list: 32 bytes for each field beside its name and value (RFC 9113, 6.5.2).
-    package var listSize: Int { bytes.count + 32 * fields.count }
 
     package mutating func add(
         _ name: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
-        let start = bytes.count
-        var value = value
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        value.withUTF8 { bytes.append(contentsOf: $0) }
-        close(start, name.utf8CodeUnitCount, indexing)
+        add(name, indexing) { bytes in
+            var value = value
+            value.withUTF8 { bytes.append(contentsOf: $0) }
+        }
     }
 
     package mutating func add(
         _ name: StaticString, _ value: [UInt8], _ indexing: Indexing = .automatic
     ) {
+        add(name, indexing) { $0 += value }
+    }
+
+    /// - Parameter value: Appends the value.
+    package mutating func add(
+        _ name: StaticString, _ indexing: Indexing = .automatic, value: (inout [UInt8]) -> Void
+    ) {
         let start = bytes.count
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: value)
-        close(start, name.utf8CodeUnitCount, indexing)
+        value(&bytes)
+        fields.append(
+            Field(
+                name: name, nameLength: Int32(name.utf8CodeUnitCount), start: Int32(start),
+                valueLength: Int32(bytes.count - start), indexing: indexing))
     }
 
     /// For names that are known only at run time; in lower case.
     package mutating func add(name: String, _ value: String, _ indexing: Indexing = .automatic) {
-        let start = bytes.count
         bytes.append(contentsOf: name.utf8)
+        let start = bytes.count
         bytes.append(contentsOf: value.utf8)
-        close(start, name.utf8.count, indexing)
+        close(start, nameLength: name.utf8.count, indexing)
     }
 
     mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -84,17 +101,17 @@ package struct HTTP2Headers: Sendable {
             bytes.reserveCapacity(192)
             fields.reserveCapacity(8)
         }
-        let start = bytes.count
         bytes.append(contentsOf: name)
+        let start = bytes.count
         bytes.append(contentsOf: value)
-        close(start, name.count, .automatic)
+        close(start, nameLength: name.count, .automatic)
     }
 
-    private mutating func close(_ start: Int, _ nameLength: Int, _ indexing: Indexing) {
+    private mutating func close(_ start: Int, nameLength: Int, _ indexing: Indexing) {
         fields.append(
             Field(
-                start: Int32(start), nameLength: Int32(nameLength),
-                valueLength: Int32(bytes.count - start - nameLength), indexing: indexing))
+                name: nil, nameLength: Int32(nameLength), start: Int32(start),
+                valueLength: Int32(bytes.count - start), indexing: indexing))
     }
 
     /// The value of the first field of this name, `nil` if there is none. Bytes that are not UTF-8 are replaced.
@@ -103,46 +120,52 @@ package struct HTTP2Headers: Sendable {
     }
 
     package func bytes(of name: StaticString) -> ArraySlice<UInt8>? {
-        let range = bytes.withUnsafeBufferPointer { text in
-            name.withUTF8Buffer { name -> Range<Int>? in
-                for field in fields where field.nameLength == name.count {
-                    let start = Int(field.start)
-                    let end = start + name.count
-                    if UnsafeBufferPointer(rebasing: text[start..<end]).elementsEqual(name) {
-                        return end..<end + Int(field.valueLength)
-                    }
-                }
-                return nil
+        guard !fields.isEmpty else { return nil }
+        return name.withUTF8Buffer { wanted in
+            fields.first { field in
+                field.nameLength == wanted.count && withName(of: field) { $0.elementsEqual(wanted) }
             }
-        }
-        return range.map { bytes[$0] }
+        }.map(value)
+    }
+
+    private func value(of field: Field) -> ArraySlice<UInt8> {
+        bytes[Int(field.start)..<Int(field.start + field.valueLength)]
+    }
+
+    private func withName<Result>(of field: Field, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let name = field.name { return name.withUTF8Buffer(body) }
+        return bytes[Int(field.start - field.nameLength)..<Int(field.start)].withUnsafeBufferPointer(body)
     }
 
     /// All fields in their order.
     package var all: [(name: String, value: String)] {
         fields.map { field in
-            let nameEnd = Int(field.start + field.nameLength)
-            return (
-                String(decoding: bytes[Int(field.start)..<nameEnd], as: UTF8.self),
-                String(decoding: bytes[nameEnd..<nameEnd + Int(field.valueLength)], as: UTF8.self)
+            (
+                withName(of: field) { String(decoding: $0, as: UTF8.self) },
+                String(decoding: value(of: field), as: UTF8.self)
             )
         }
     }
 
-    /// The fields as nghttp2 takes them; it copies them before `body` returns.
+    /// The fields as nghttp2 takes them; before `body` returns it copies all but the names that never change.
     func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { text in
             withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in
                 // nghttp2 only reads, whatever its types say.
                 let base = UnsafeMutablePointer(mutating: text.baseAddress)
-                for (index, field) in fields.enumerated() {
-                    let name = base.map { $0 + Int(field.start) }
-                    let flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
-                    (list.baseAddress! + index).initialize(
+                for index in fields.indices {
+                    let field = fields[index]
+                    let value = base.map { $0 + Int(field.start) }
+                    var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : 0
+                    if field.name != nil { flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue }
+                    let name =
+                        field.name.map { UnsafeMutablePointer(mutating: $0.utf8Start) }
+                        ?? value.map { $0 - Int(field.nameLength) }
+                    list.initializeElement(
+                        at: index,
                         to: nghttp2_nv(
-                            name: name, value: name.map { $0 + Int(field.nameLength) },
-                            namelen: Int(field.nameLength),
-                            valuelen: Int(field.valueLength), flags: UInt8(flags.rawValue)))
+                            name: name, value: value, namelen: Int(field.nameLength),
+                            valuelen: Int(field.valueLength), flags: UInt8(flags)))
                 }
                 return body(UnsafePointer(list.baseAddress), fields.count)
             }

@@ -36,15 +36,12 @@ package final class HTTP2ServerSession: HTTP2Session {
     package func respond(
         _ stream: Int32, status: Int, headers: HTTP2Headers = HTTP2Headers(), body: [UInt8] = []
     ) {
-        let number = slotNumber(of: stream)
-        guard number > 0 else { return }
-        withSlot(number) { slot in
-            slot.outgoing = body
-            slot.outgoingOffset = 0
-        }
+        guard let open = self.stream(stream) else { return }
+        open.outgoing = body
+        open.outgoingOffset = 0
         let head = HTTP2Headers(status: status, followedBy: headers)
         head.withFields { fields, count in
-            withBodyProvider(number) { provider in
+            open.withBodyProvider { provider in
                 _ = nghttp2_submit_response(handle, stream, fields, count, provider)
             }
         }
@@ -73,23 +70,17 @@ package final class HTTP2ServerSession: HTTP2Session {
         return taken
     }
 
-    override func slotForNewStream(_ id: Int32) -> Int {
-        var slot = Slot()
-        slot.streamID = id
-        return occupy(slot)
+    override func newStream(_ id: Int32) -> HTTP2Stream? { open(id) }
+
+    override func streamCompleted(_ stream: HTTP2Stream) {
+        guard !stream.isTooLarge else { return }
+        events.append(
+            .request(stream: stream.id, HTTP2Request(headers: stream.headers, body: stream.body)))
     }
 
-    override func streamCompleted(_ number: Int) {
-        withSlot(number) { slot in
-            guard !slot.isTooLarge else { return }
-            let request = HTTP2Request(headers: slot.headers, body: slot.body)
-            events.append(.request(stream: slot.streamID, request))
-        }
-    }
-
-    override func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {
-        if slot.isComplete, !slot.isTooLarge, code != .noError {
-            events.append(.withdrawn(stream: slot.streamID, code))
+    override func streamClosed(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {
+        if stream.isComplete, !stream.isTooLarge, code != .noError {
+            events.append(.withdrawn(stream: stream.id, code))
         }
     }
 

@@ -1,32 +1,11 @@
 import CNGHTTP2
+import Glibc
 
 /// What client and server sessions share: an nghttp2 session without a socket, and the streams on it.
 ///
 /// nghttp2 must not be entered again from its own callbacks except to submit; so callbacks only note what happened,
 /// and whoever owns the session takes the notes afterwards. One owner, one isolation.
 package class HTTP2Session {
-    /// One stream, from its first header field until it is closed.
-    struct Slot {
-        /// The client's name for its request; unused by servers.
-        var tag = 0
-        var streamID: Int32 = 0
-        var status = 0
-        var headers = HTTP2Headers()
-        /// As HTTP/2 counts all header fields that came, kept or not.
-        var listSize = 0
-        var body: [UInt8] = []
-        var outgoing: [UInt8] = []
-        var outgoingOffset = 0
-        /// What comes now are trailers, which nobody needs.
-        var hasHeaders = false
-        /// The peer has said all.
-        var isComplete = false
-        /// Beyond ``incomingLimit``: reset, and nothing more is kept.
-        var isTooLarge = false
-        /// The first frame of a request has gone to the output.
-        var isSent = false
-    }
-
     /// Bytes of a header list or of a body that are accepted from the peer; more resets the stream.
     package static let incomingLimit = 65_536
     /// Bytes the peer may send ahead on the whole connection.
@@ -34,13 +13,14 @@ package class HTTP2Session {
 
     // Owned, freed in deinit. Set once in `init`, after `self` exists, as nghttp2 keeps a pointer to it.
     private(set) var handle: OpaquePointer!
-    private var slots: [Slot] = []
-    private var freeSlots: [Int] = []
+    /// As many as were ever open at once; nghttp2 holds a pointer to each open one, as the stream's user data.
+    private var streams: [HTTP2Stream] = []
+    private var spareStreams: [HTTP2Stream] = []
     /// What the peer did wrong, once it is told.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
-    /// The slot of the header list that is being received: header lists never interleave.
-    private var receiving = 0
+    /// Whose header list is being received: header lists never interleave.
+    private var receiving: HTTP2Stream?
 
     /// - Parameter presumedStreams: how many requests the peer takes until its first SETTINGS frame.
     init(
@@ -81,13 +61,13 @@ package class HTTP2Session {
     /// Whether a header field that came is of use to anyone.
     func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool { true }
 
-    /// Called once when nothing more can come, or by ``connectionLost()``: no slot survives it.
-    func streamClosed(_ slot: Slot, code: HTTP2ErrorCode) {}
-    /// The peer has said all it wants on the stream of slot `number`.
-    func streamCompleted(_ number: Int) {}
+    /// Called once when nothing more can come, or by ``connectionLost()``: then `stream` is free for another one.
+    func streamClosed(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {}
+    /// The peer has said all it wants on that stream.
+    func streamCompleted(_ stream: HTTP2Stream) {}
     func note(_ event: HTTP2ConnectionEvent) {}
-    /// The slot for a stream that the peer has opened; 0: it may not.
-    func slotForNewStream(_ id: Int32) -> Int { 0 }
+    /// For a stream that the peer has opened; `nil`: it may not.
+    func newStream(_ id: Int32) -> HTTP2Stream? { nil }
 
     // MARK: Bytes
 
@@ -123,9 +103,7 @@ package class HTTP2Session {
     /// The connection is gone: every stream still open becomes an event.
     package final func connectionLost() {
         hasEnded = true
-        for index in slots.indices where slots[index].streamID != 0 {
-            streamClosed(release(index), code: .internalError)
-        }
+        for stream in streams where stream.id != 0 { close(stream, code: .internalError) }
     }
 
     private func endIfFinished() {
@@ -151,7 +129,7 @@ package class HTTP2Session {
     }
 
     /// Streams that are not yet closed.
-    package final var openStreams: Int { slots.count - freeSlots.count }
+    package final var openStreams: Int { streams.count - spareStreams.count }
 
     package final func ping(payload: UInt64) {
         withUnsafeBytes(of: payload.bigEndian) { bytes in
@@ -172,29 +150,34 @@ package class HTTP2Session {
 
     // MARK: Streams
 
-    /// Slots are known to nghttp2 by their number plus one: 0 is none.
-    final func occupy(_ slot: Slot) -> Int {
-        if let index = freeSlots.popLast() {
-            slots[index] = slot
-            return index + 1
+    /// - Parameter id: 0 until it is known.
+    final func open(_ id: Int32) -> HTTP2Stream {
+        if let stream = spareStreams.popLast() {
+            stream.id = id
+            return stream
         }
-        slots.append(slot)
-        return slots.count
+        let stream = HTTP2Stream(id)
+        streams.append(stream)
+        return stream
     }
 
-    final func release(_ index: Int) -> Slot {
-        freeSlots.append(index)
-        return exchange(&slots[index], with: Slot.empty)
+    final func close(_ stream: HTTP2Stream, code: HTTP2ErrorCode) {
+        streamClosed(stream, code: code)
+        free(stream)
     }
 
-    @discardableResult
-    final func withSlot<Result>(_ number: Int, _ body: (inout Slot) -> Result) -> Result? {
-        guard number > 0, number <= slots.count else { return nil }
-        return body(&slots[number - 1])
+    final func free(_ stream: HTTP2Stream) {
+        stream.clear()
+        spareStreams.append(stream)
     }
 
-    final func slotNumber(of stream: Int32) -> Int {
-        Int(bitPattern: nghttp2_session_get_stream_user_data(handle, stream))
+    /// The open stream of that number.
+    final func stream(_ id: Int32) -> HTTP2Stream? {
+        HTTP2Stream.of(nghttp2_session_get_stream_user_data(handle, id))
+    }
+
+    final func openStream(where isWanted: (HTTP2Stream) -> Bool) -> HTTP2Stream? {
+        streams.first { $0.id != 0 && isWanted($0) }
     }
 }
 
@@ -203,74 +186,57 @@ package class HTTP2Session {
 extension HTTP2Session {
     final func headersBegan(stream: Int32, opensStream: Bool) {
         guard opensStream else {
-            receiving = slotNumber(of: stream)
+            receiving = self.stream(stream)
             return
         }
-        receiving = slotForNewStream(stream)
-        nghttp2_session_set_stream_user_data(
-            handle, stream, UnsafeMutableRawPointer(bitPattern: receiving))
+        receiving = newStream(stream)
+        nghttp2_session_set_stream_user_data(handle, stream, receiving?.pointer)
     }
 
     final func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        let isOver = withSlot(receiving) { slot in
-            guard !slot.hasHeaders, !slot.isTooLarge else { return false }
-            if name.count == 7, name.elementsEqual(":status".utf8) {
-                // Anew after an interim answer (1xx).
-                slot.status = value.reduce(0) { $0 * 10 + Int($1) - 0x30 }
-                slot.headers = HTTP2Headers()
-                slot.listSize = 0
-                return false
-            }
-            slot.listSize += name.count + value.count + 32
-            guard slot.listSize <= Self.incomingLimit else {
-                slot.isTooLarge = true
-                return true
-            }
-            if keeps(name) { slot.headers.add(name, value) }
-            return false
+        guard let stream = receiving, !stream.hasHeaders, !stream.isTooLarge else { return }
+        if name.count == 7, memcmp(name.baseAddress!, ":status", 7) == 0 {
+            // Anew after an interim answer (1xx).
+            stream.status = value.reduce(0) { $0 * 10 + Int($1) - 0x30 }
+            stream.headers = HTTP2Headers()
+            stream.listSize = 0
+            return
         }
-        if isOver == true { refuse(receiving) }
+        stream.listSize += name.count + value.count + 32
+        guard stream.listSize <= Self.incomingLimit else { return refuse(stream) }
+        if keeps(name) { stream.headers.add(name, value) }
     }
 
     final func bodyReceived(stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let number = slotNumber(of: stream)
-        let isOver = withSlot(number) { slot in
-            guard !slot.isTooLarge else { return false }
-            guard slot.body.count + bytes.count <= Self.incomingLimit else {
-                slot.isTooLarge = true
-                return true
-            }
-            slot.body.append(contentsOf: bytes)
-            return false
-        }
-        if isOver == true { refuse(number) }
+        guard let stream = self.stream(stream), !stream.isTooLarge else { return }
+        guard stream.body.count + bytes.count <= Self.incomingLimit else { return refuse(stream) }
+        stream.body.append(contentsOf: bytes)
     }
 
-    private final func refuse(_ number: Int) {
-        guard let stream = withSlot(number, { $0.streamID }) else { return }
-        submitReset(stream, code: .enhanceYourCalm)
+    private final func refuse(_ stream: HTTP2Stream) {
+        stream.isTooLarge = true
+        submitReset(stream.id, code: .enhanceYourCalm)
     }
 
-    final func frameReceived(_ frame: nghttp2_frame) {
-        let flags = UInt32(frame.hd.flags)
-        switch nghttp2_frame_type(UInt32(frame.hd.type)) {
+    final func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+        let head = frame.pointee.hd
+        let flags = UInt32(head.flags)
+        switch nghttp2_frame_type(UInt32(head.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
-            let number = slotNumber(of: frame.hd.stream_id)
-            let endsStream = flags & NGHTTP2_FLAG_END_STREAM.rawValue != 0
-            withSlot(number) { slot in
-                if slot.status == 0 || slot.status >= 200 { slot.hasHeaders = true }
-                if endsStream { slot.isComplete = true }
-            }
-            if endsStream, number > 0 { streamCompleted(number) }
+            guard let stream = stream(head.stream_id) else { break }
+            if stream.status == 0 || stream.status >= 200 { stream.hasHeaders = true }
+            guard flags & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { break }
+            stream.isComplete = true
+            streamCompleted(stream)
         case NGHTTP2_SETTINGS where flags & NGHTTP2_FLAG_ACK.rawValue == 0:
             note(.settings(maxConcurrentStreams: maxConcurrentStreams))
         case NGHTTP2_PING where flags & NGHTTP2_FLAG_ACK.rawValue != 0:
-            let payload = withUnsafeBytes(of: frame.ping.opaque_data) {
+            let payload = withUnsafeBytes(of: frame.pointee.ping.opaque_data) {
                 $0.loadUnaligned(as: UInt64.self)
             }
             note(.pingAcknowledged(payload: UInt64(bigEndian: payload)))
         case NGHTTP2_GOAWAY:
-            let goaway = frame.goaway
+            let goaway = frame.pointee.goaway
             let debug = UnsafeBufferPointer(
                 start: goaway.opaque_data, count: min(goaway.opaque_data_len, 1024))
             note(
@@ -281,61 +247,21 @@ extension HTTP2Session {
         }
     }
 
-    final func frameLeaves(_ frame: nghttp2_frame) {
-        switch nghttp2_frame_type(UInt32(frame.hd.type)) {
-        case NGHTTP2_HEADERS:
-            withSlot(slotNumber(of: frame.hd.stream_id)) { $0.isSent = true }
-        case NGHTTP2_GOAWAY where frame.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
-            let reason = UnsafeBufferPointer(
-                start: frame.goaway.opaque_data, count: frame.goaway.opaque_data_len)
+    final func frameLeaves(_ frame: UnsafePointer<nghttp2_frame>) {
+        switch nghttp2_frame_type(UInt32(frame.pointee.hd.type)) {
+        case NGHTTP2_HEADERS: stream(frame.pointee.hd.stream_id)?.isSent = true
+        case NGHTTP2_GOAWAY where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
+            let goaway = frame.pointee.goaway
+            let reason = UnsafeBufferPointer(start: goaway.opaque_data, count: goaway.opaque_data_len)
             fault = .protocolBroken(
-                HTTP2ErrorCode(rawValue: frame.goaway.error_code),
-                reason: String(decoding: reason, as: UTF8.self))
+                HTTP2ErrorCode(rawValue: goaway.error_code), reason: String(decoding: reason, as: UTF8.self))
         default: break
         }
     }
 
     final func streamEnded(_ stream: Int32, code: UInt32) {
-        let number = slotNumber(of: stream)
-        guard number > 0, number <= slots.count else { return }
-        streamClosed(release(number - 1), code: HTTP2ErrorCode(rawValue: code))
+        // Not open any more if the connection was lost before.
+        guard let stream = self.stream(stream), stream.id != 0 else { return }
+        close(stream, code: HTTP2ErrorCode(rawValue: code))
     }
-
-    /// Fills a DATA frame from the body of slot `number`.
-    final func readBody(_ number: Int, into room: UnsafeMutableBufferPointer<UInt8>) -> (
-        count: Int, isEnd: Bool
-    ) {
-        let part = withSlot(number) { slot in
-            let count = min(room.count, slot.outgoing.count - slot.outgoingOffset)
-            slot.outgoing.withUnsafeBufferPointer { body in
-                if count > 0 {
-                    room.baseAddress!.update(from: body.baseAddress! + slot.outgoingOffset, count: count)
-                }
-            }
-            slot.outgoingOffset += count
-            return (count: count, isEnd: slot.outgoingOffset == slot.outgoing.count)
-        }
-        return part ?? (0, true)
-    }
-
-    /// Where nghttp2 gets the body of slot `number` from; `nil` if there is none, so that the headers end the stream.
-    final func withBodyProvider<Result>(
-        _ number: Int, _ body: (UnsafePointer<nghttp2_data_provider>?) -> Result
-    ) -> Result {
-        guard withSlot(number, { $0.outgoing.isEmpty }) == false else { return body(nil) }
-        let source = nghttp2_data_source(ptr: UnsafeMutableRawPointer(bitPattern: number))
-        var provider = nghttp2_data_provider(source: source, read_callback: SessionCallbacks.readBody)
-        return withUnsafePointer(to: &provider, body)
-    }
-}
-
-private func exchange<Value>(_ place: inout Value, with value: Value) -> Value {
-    let before = place
-    place = value
-    return before
-}
-
-extension HTTP2Session.Slot {
-    /// Without room for headers: what a free slot holds.
-    static let empty = HTTP2Session.Slot()
 }

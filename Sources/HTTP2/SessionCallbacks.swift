@@ -23,11 +23,11 @@ enum SessionCallbacks {
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, owner in
-            if let frame { session(owner)?.frameReceived(frame.pointee) }
+            if let frame { session(owner)?.frameReceived(frame) }
             return 0
         }
         nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, owner in
-            if let frame { session(owner)?.frameLeaves(frame.pointee) }
+            if let frame { session(owner)?.frameLeaves(frame) }
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, owner in
@@ -36,14 +36,11 @@ enum SessionCallbacks {
         }
     }
 
-    static let readBody: nghttp2_data_source_read_callback = {
-        _, _, buffer, room, flags, source, owner in
-        let number = Int(bitPattern: source?.pointee.ptr)
-        guard let session = HTTP2.session(owner) else {
+    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, room, flags, source, _ in
+        guard let stream = HTTP2Stream.of(source?.pointee.ptr) else {
             return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
         }
-        let (count, isEnd) = session.readBody(
-            number, into: UnsafeMutableBufferPointer(start: buffer, count: room))
+        let (count, isEnd) = stream.readBody(into: UnsafeMutableBufferPointer(start: buffer, count: room))
         if isEnd { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         return count
     }

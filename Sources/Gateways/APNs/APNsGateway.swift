@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+import HTTP2
 import Logging
 import Metrics
 import Reactor
@@ -18,6 +19,10 @@ package final class APNsGateway: Gateway {
     private let tokens: ProviderTokens?
     private let log: Logger
     private let later = Later()
+    /// Of the request that is made: each one's takes the last one's room.
+    private var head = HTTP2Headers()
+    /// Words for refused device tokens that, in bulk, mean a wrong configuration.
+    private static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// The app's gateways at both hosts; with a provider key they share its token.
     package static func both(
@@ -97,18 +102,17 @@ package final class APNsGateway: Gateway {
                 return later { completion(.blocked(reason: "SigningFailed")) }
             }
         }
-        let head = APNsRequest.head(
+        APNsRequest.write(
             notification, authority: authority, topic: topic, authorization: authorization,
-            isFirst: connection.requests == 0)
-        let isForNobody = notification.isForNobody
+            isFirst: connection.requests == 0, to: &head)
         connection.send(head, body: APNsRequest.body(notification)) { [self] end, connection in
-            completion(
-                outcome(of: end, over: connection, generation: generation, isForNobody: isForNobody))
+            completion(outcome(of: end, over: connection, generation, notification))
         }
     }
 
     private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int, isForNobody: Bool
+        of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
     ) -> Outcome {
         switch end {
         case .unharmed(let reason):
@@ -117,13 +121,13 @@ package final class APNsGateway: Gateway {
                 ? .blocked(reason: reason)
                 : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
         case .unclear(let reason): link.unclear(reason)
-        case .answered(let answer):
-            outcome(of: answer, over: connection, generation: generation, isForNobody: isForNobody)
+        case .answered(let answer): outcome(of: answer, over: connection, generation, notification)
         }
     }
 
     private func outcome(
-        of answer: GatewayAnswer, over connection: GatewayConnection, generation: Int, isForNobody: Bool
+        of answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
     ) -> Outcome {
         let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
         // Any judgement of the notification itself says that the credentials were taken.
@@ -132,10 +136,9 @@ package final class APNsGateway: Gateway {
             // What Apple says of the key before says nothing of the present one.
             return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
         }
-        link.judge(
-            verdict, suspicious: isForNobody ? [] : ["BadDeviceToken", "DeviceTokenNotForTopic"])
+        link.judge(verdict, of: notification, suspicious: APNsGateway.suspicious)
         // That token can't die: it is to be refused each time anew.
-        if isForNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
+        if case .tokenDead(let reason, _, _) = verdict.outcome, notification.isForNobody {
             return .refused(reason: reason)
         }
         switch verdict.consequence {

@@ -3,10 +3,6 @@ import Relay
 
 /// A notification as APNs takes it: `POST /3/device/<token>` (Apple, "Sending notification requests to APNs").
 package enum APNsRequest {
-    package static func path(_ notification: Notification) -> String {
-        "/3/device/" + notification.deviceToken
-    }
-
     /// The body that the door has made, or Bisq's, byte for byte as bisq-relay 2.0.0 writes it:
     /// `{"encrypted":"…","aps":{"alert":{"loc-key":"notification"},"content-available":1,"mutable-content":1}}`.
     ///
@@ -55,7 +51,7 @@ package enum APNsRequest {
 }
 
 extension APNsRequest {
-    /// The head of one notification's request.
+    /// Puts the head of one notification's request in place of what `head` holds.
     ///
     /// `apns-id` and the collapse id are the notification's and the same on each attempt: a repetition after an unclear
     /// outcome takes the first one's place on the phone. A sender's own collapse id goes before it. `apns-expiration` is
@@ -67,42 +63,60 @@ extension APNsRequest {
     /// - Parameters:
     ///   - authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
     ///   - isFirst: whether it is the first on its connection.
-    static func head(
-        _ notification: Notification, authority: String, topic: String, authorization: String?, isFirst: Bool
-    ) -> HTTP2Headers {
+    static func write(
+        _ notification: Notification, authority: String, topic: String, authorization: String?, isFirst: Bool,
+        to head: inout HTTP2Headers
+    ) {
         let changing: HTTP2Headers.Indexing = isFirst ? .automatic : .never
-        let id = notification.id.uuid
-        var head = HTTP2Headers(method: "POST", authority: authority, path: path(notification))
-        if let authorization { head.add("authorization", authorization, .never) }
-        if case .prepared(let push) = notification.content, push.kind == .exact {
-            let fields = push.fields
-            let own = fields.first { $0.name == "apns-topic" }.map { String($0.value) }
-            head.add("apns-topic", own ?? topic)
-            for name in exactFields {
-                guard let field = fields.first(where: { $0.name == name.description }) else { continue }
-                head.add(name, String(field.value), changing)
-            }
-            return head
+        head.begin(method: "POST", authority: authority) { path in
+            path += "/3/device/".utf8
+            path += notification.deviceToken.utf8
         }
-        head.add("apns-topic", topic)
+        if let authorization { head.add("authorization", authorization, .never) }
         var isAlert = notification.content.isUrgent
         var expiresAt: Int64? = notification.expiresAt
-        var collapseID = id
+        var ownCollapseID: String?
         if case .prepared(let push) = notification.content {
+            guard push.kind != .exact else { return write(exactly: push, topic: topic, changing, to: &head) }
             isAlert = push.kind == .alert
-            collapseID = push.collapseID ?? id
+            ownCollapseID = push.collapseID
             switch push.expiry {
             case .withNotification: break
             case .atOnce: expiresAt = notification.acceptedAt
             case .unsaid: expiresAt = nil
             }
         }
+        head.add("apns-topic", topic)
         head.add("apns-push-type", isAlert ? "alert" : "background")
         head.add("apns-priority", notification.content.isUrgent ? "10" : "5")
         if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), changing) }
+        let id = notification.id.uuid
         head.add("apns-id", id, changing)
-        head.add("apns-collapse-id", collapseID, changing)
+        head.add("apns-collapse-id", ownCollapseID ?? id, changing)
+    }
+
+    /// The same by itself.
+    static func head(
+        _ notification: Notification, authority: String, topic: String, authorization: String?, isFirst: Bool
+    ) -> HTTP2Headers {
+        var head = HTTP2Headers()
+        write(
+            notification, authority: authority, topic: topic, authorization: authorization, isFirst: isFirst,
+            to: &head)
         return head
+    }
+
+    private static func write(
+        exactly push: PreparedPush, topic: String, _ changing: HTTP2Headers.Indexing,
+        to head: inout HTTP2Headers
+    ) {
+        let fields = push.fields
+        let own = fields.first { $0.name == "apns-topic" }.map { String($0.value) }
+        head.add("apns-topic", own ?? topic)
+        for name in exactFields {
+            guard let field = fields.first(where: { $0.name == name.description }) else { continue }
+            head.add(name, String(field.value), changing)
+        }
     }
 
     /// What a sender's own protocol may say beside the topic.

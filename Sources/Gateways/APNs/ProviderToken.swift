@@ -7,6 +7,8 @@ import Relay
 struct ProviderTokenLife: Equatable, Sendable {
     static let renewalAge: Duration = .seconds(45 * 60)
     static let minimumAge: Duration = .seconds(20 * 60)
+    /// The same, for what is asked before each request.
+    private static let minimumNanoseconds = minimumAge.nanoseconds
     /// The wall clock was set: the token's `iat` no longer fits what Apple's clock says, if this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)
 
@@ -20,7 +22,7 @@ struct ProviderTokenLife: Equatable, Sendable {
     func isDue(at now: Instant) -> Bool {
         guard let signedAt else { return true }
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard age >= ProviderTokenLife.minimumAge.nanoseconds, now.monotonicNanoseconds >= keptUntil else {
+        guard age >= ProviderTokenLife.minimumNanoseconds, now.monotonicNanoseconds >= keptUntil else {
             return false
         }
         // The monotonic clock stands still while a machine sleeps; the other one doesn't.
@@ -57,13 +59,13 @@ struct ProviderTokenLife: Equatable, Sendable {
     mutating func expired(generation: Int, at now: Instant) -> Expiry {
         guard generation == self.generation, let signedAt else { return .replaced }
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard age >= ProviderTokenLife.minimumAge.nanoseconds else { return .clockFault }
+        guard age >= ProviderTokenLife.minimumNanoseconds else { return .clockFault }
         mustRenew = true
         return .due
     }
 
     /// Apple has called the changes too frequent: none for 20 minutes.
     mutating func changedTooOften(at now: Instant) {
-        keptUntil = now.monotonicNanoseconds + ProviderTokenLife.minimumAge.nanoseconds
+        keptUntil = now.monotonicNanoseconds + ProviderTokenLife.minimumNanoseconds
     }
 }

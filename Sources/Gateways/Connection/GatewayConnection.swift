@@ -12,9 +12,8 @@ final class GatewayConnection {
     typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
 
     private struct Pending {
-        /// `nil` once its deadline has passed; the wire still has to give the tag back.
+        /// `nil` once it has ended. If its deadline has passed, the wire still has to give the tag back.
         var completion: Completion?
-        var serial: UInt64
         /// Monotonic nanoseconds.
         var sentAt: Int64
     }
@@ -37,15 +36,15 @@ final class GatewayConnection {
     private var plain: [UInt8] = []
     private var hasEnded = false
 
+    /// By tag.
     private var pending: [Pending] = []
     private var freeTags: [Int] = []
-    /// Requests in the order sent, with their times: the front is the next whose deadline comes.
-    private var deadlines: ArraySlice<(tag: Int, serial: UInt64, sentAt: Int64)> = []
-    private var nextSerial: UInt64 = 0
     private var goAwayWord: String?
 
     /// More bytes than this unsent, and it takes no more requests.
     private static let longestOutput = 262_144
+    /// Bytes that are sealed at once.
+    private static let batch = 65_536
 
     enum HTTPVersion {
         case http1
@@ -103,7 +102,9 @@ final class GatewayConnection {
         self.version = version
         switch version {
         case .http1: wire = HTTP1Wire(host: url.authority)
-        case .http2: wire = HTTP2Wire()
+        case .http2:
+            // Nothing is sent before the gateway's SETTINGS have come.
+            wire = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
         }
     }
 
@@ -121,9 +122,8 @@ final class GatewayConnection {
     func send(_ head: HTTP2Headers, body: [UInt8], completion: @escaping Completion) {
         guard let wire else { preconditionFailure("a request for a connection that is not open") }
         let now = EventLoop.monotonicNanoseconds
-        nextSerial += 1
         requests += 1
-        let entry = Pending(completion: completion, serial: nextSerial, sentAt: now)
+        let entry = Pending(completion: completion, sentAt: now)
         let tag: Int
         if let free = freeTags.popLast() {
             tag = free
@@ -132,8 +132,6 @@ final class GatewayConnection {
             tag = pending.count
             pending.append(entry)
         }
-        deadlines.append((tag, nextSerial, now))
-        forgetEndedDeadlines()
         let wasIdle = life.inFlight == 0
         life.sent(at: now)
         wire.submit(head, body: body, tag: tag)
@@ -152,18 +150,21 @@ final class GatewayConnection {
     }
 
     private func complete(_ tag: Int, _ end: ExchangeEnd, at now: Int64) {
-        guard let completion = pending[tag].completion else { return }
+        let entry = pending[tag]
+        guard let completion = entry.completion else { return }
         pending[tag].completion = nil
         let wasAnswered = if case .answered = end { true } else { false }
         life.ended(wasAnswered: wasAnswered, at: now)
-        if wasAnswered { owner?.connection(self, answeredAfter: now - pending[tag].sentAt) }
+        if wasAnswered { owner?.connection(self, answeredAfter: now - entry.sentAt) }
         completion(end, self)
     }
 
     private func takeEvents() {
-        guard let events = wire?.takeEvents(), !events.isEmpty else { return }
+        guard let wire else { return }
         let now = EventLoop.monotonicNanoseconds
-        for event in events {
+        var isNews = false
+        wire.takeEvents { event in
+            isNews = true
             switch event {
             case .answered(let tag, let answer):
                 complete(tag, .answered(answer), at: now)
@@ -181,10 +182,10 @@ final class GatewayConnection {
                 life.drain()
                 owner?.connection(self, goesAwayFor: goAwayWord)
             case .ended(let reason):
-                if let reason { return end(.broken(reason: reason)) }
-                life.drain()
+                if let reason { end(.broken(reason: reason)) } else { life.drain() }
             }
         }
+        guard isNews, !hasEnded else { return }
         if life.phase == .draining, life.inFlight == 0 { check() }
         owner?.connectionChanged(self)
     }
@@ -210,34 +211,22 @@ final class GatewayConnection {
     }
 
     private func wait(until time: Int64, at now: Int64) {
-        let deadline = deadlines.first.map { $0.sentAt + life.limits.request.nanoseconds } ?? .max
+        let oldest = pending.reduce(.max) { $1.completion == nil ? $0 : min($0, $1.sentAt) }
+        let deadline = oldest == .max ? oldest : oldest + life.limits.request.nanoseconds
         // Never later than the idle limit, so that a connection that has become a spare is noticed.
         let next = min(time, deadline, now + life.limits.idle.nanoseconds)
         timer.start(after: .nanoseconds(max(next - now, 1_000_000)))
     }
 
     private func expireRequests(at now: Int64) {
-        while let (tag, serial, sentAt) = deadlines.first {
-            if isPending(tag, serial) {
-                guard now >= sentAt + life.limits.request.nanoseconds else { break }
-                life.timedOut(sentAt: sentAt)
-                wire?.cancel(tag: tag)
-                complete(tag, .unclear(reason: "AnswerTimeout"), at: now)
-                flushSoon.schedule()
-            }
-            deadlines.removeFirst()
+        let due = now - life.limits.request.nanoseconds
+        let expired = pending.indices.filter { pending[$0].completion != nil && pending[$0].sentAt <= due }
+        for tag in expired.sorted(by: { pending[$0].sentAt < pending[$1].sentAt }) {
+            life.timedOut(sentAt: pending[tag].sentAt)
+            wire?.cancel(tag: tag)
+            complete(tag, .unclear(reason: "AnswerTimeout"), at: now)
+            flushSoon.schedule()
         }
-        if deadlines.isEmpty { deadlines = [] }
-    }
-
-    private func isPending(_ tag: Int, _ serial: UInt64) -> Bool {
-        pending[tag].serial == serial && pending[tag].completion != nil
-    }
-
-    /// Keeps the list as short as what is on its way; costs each request a constant on average.
-    private func forgetEndedDeadlines() {
-        guard deadlines.count > 1024, deadlines.count > 4 * life.inFlight else { return }
-        deadlines = ArraySlice(deadlines.filter { isPending($0.tag, $0.serial) })
     }
 
     // MARK: Bytes
@@ -249,13 +238,13 @@ final class GatewayConnection {
                 var hasMore = true
                 while hasMore {
                     plain.removeAll(keepingCapacity: true)
-                    hasMore = wire.takeOutput(into: &plain)
+                    hasMore = wire.takeOutput(into: &plain, upTo: GatewayConnection.batch)
                     tls.write(plain.span.bytes)
                 }
             }
             if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
         } else if let wire {
-            stream.write { while wire.takeOutput(into: &$0) {} }
+            stream.write { while wire.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
         }
         takeEvents()
     }

@@ -236,14 +236,14 @@ final class GatewayLink: ConnectionOwner {
     /// Keeps the figures and alarms that depend on what became of a notification.
     ///
     /// - Parameter suspicious: words for refused device tokens that, in bulk, mean a wrong configuration.
-    func judge(_ verdict: Verdict, suspicious: [String]) {
+    func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
         case .accepted:
             counted.refusedTokensInARow = 0
             fault = nil
         case .refused(let reason, _):
             fault = nil
-            if suspicious.contains(reason) { suspect(reason) }
+            if suspicious.contains(reason), !notification.isForNobody { suspect(reason) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
                 log.error("gateway.own_fault", metadata: ["reason": "\(reason)"])

@@ -20,7 +20,7 @@ enum WireEvent {
 
 /// The protocol that a connection speaks, without its socket and TLS. Each request ends in exactly one event.
 ///
-/// Take the events after ``receive(_:)``, ``takeOutput(into:)`` and ``streamEnded()``.
+/// Take the events after ``receive(_:)``, ``takeOutput(into:upTo:)`` and ``streamEnded()``.
 protocol Wire: AnyObject {
     /// Requests that may be sent now; below 0 when the gateway took back what it had allowed.
     var freeStreams: Int { get }
@@ -31,32 +31,26 @@ protocol Wire: AnyObject {
     func receive(_ bytes: RawSpan)
     /// The peer has closed, or the connection broke.
     func streamEnded()
-    /// Appends some of what is to be sent, about 64 KiB at most.
+    /// Appends some of what is to be sent, until there is about as much as `limit`.
     ///
     /// - Returns: whether there is more.
-    func takeOutput(into bytes: inout [UInt8]) -> Bool
-    func takeEvents() -> [WireEvent]
+    func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool
+    /// Hands over what happened since the last call, in order.
+    func takeEvents(_ take: (WireEvent) -> Void)
 }
 
-/// HTTP/2.
-final class HTTP2Wire: Wire {
-    private let session: HTTP2ClientSession
+extension HTTP2ClientSession: Wire {
+    func ping() { ping(payload: 0) }
+    func streamEnded() { connectionLost() }
 
-    init() {
-        // Nothing is sent before the gateway's SETTINGS have come.
-        session = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
+    func takeEvents(_ take: (WireEvent) -> Void) {
+        for event in takeEvents() { take(WireEvent(event)) }
     }
+}
 
-    var freeStreams: Int { session.freeStreams }
-    func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) { session.submit(head, body: body, tag: tag) }
-    func cancel(tag: Int) { session.cancel(tag: tag) }
-    func ping() { session.ping(payload: 0) }
-    func receive(_ bytes: RawSpan) { session.receive(bytes) }
-    func streamEnded() { session.connectionLost() }
-    func takeOutput(into bytes: inout [UInt8]) -> Bool { session.takeOutput(into: &bytes) }
-
-    func takeEvents() -> [WireEvent] {
-        session.takeEvents().map { event in
+extension WireEvent {
+    fileprivate init(_ event: HTTP2ClientEvent) {
+        self =
             switch event {
             case .answered(let tag, let response): .answered(tag: tag, GatewayAnswer(response))
             case .failed(let tag, .refused): .unharmed(tag: tag)
@@ -68,7 +62,6 @@ final class HTTP2Wire: Wire {
             case .connection(.pingAcknowledged): .alive
             case .connection(.ended(let error)): .ended(reason: error.map { "\($0)" })
             }
-        }
     }
 }
 
@@ -122,15 +115,16 @@ final class HTTP1Wire: Wire {
         end(reason: tag == nil ? nil : "ConnectionLost")
     }
 
-    func takeOutput(into bytes: inout [UInt8]) -> Bool {
+    func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool {
         bytes += output
         output.removeAll(keepingCapacity: true)
         return false
     }
 
-    func takeEvents() -> [WireEvent] {
-        defer { events.removeAll() }
-        return events
+    func takeEvents(_ take: (WireEvent) -> Void) {
+        let taken = events
+        events = []
+        for event in taken { take(event) }
     }
 
     private func take(_ response: HTTPResponse) {

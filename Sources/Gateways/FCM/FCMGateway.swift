@@ -18,6 +18,8 @@ package final class FCMGateway: Gateway {
     private let link: GatewayLink
     private let tokens: AccessTokens
     private let later = Later()
+    /// Words for refused device tokens that, in bulk, mean a wrong configuration.
+    private static let suspicious = ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"]
 
     package convenience init(_ settings: FCMSettings, log: Logger) throws(GatewaySetupError) {
         try self.init(settings, limits: ConnectionLife.Limits(), log: log)
@@ -95,15 +97,14 @@ package final class FCMGateway: Gateway {
         head.add("content-type", "application/json")
         let body = FCMMessage.body(
             notification, withNotification: withNotification, now: EventLoop.unixMilliseconds)
-        let isForNobody = notification.isForNobody
         connection.send(head, body: body) { [self] end, connection in
-            completion(
-                outcome(of: end, over: connection, generation: generation, isForNobody: isForNobody))
+            completion(outcome(of: end, over: connection, generation, notification))
         }
     }
 
     private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, generation: Int, isForNobody: Bool
+        of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
     ) -> Outcome {
         switch end {
         case .unharmed(let reason):
@@ -111,10 +112,9 @@ package final class FCMGateway: Gateway {
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
             let verdict = FCMAnswer.verdict(answer)
-            link.judge(
-                verdict, suspicious: isForNobody ? [] : ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"])
+            link.judge(verdict, of: notification, suspicious: FCMGateway.suspicious)
             // That token can't die: it is to be refused each time anew.
-            if isForNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
+            if case .tokenDead(let reason, _, _) = verdict.outcome, notification.isForNobody {
                 return .refused(reason: reason)
             }
             switch verdict.consequence {

@@ -46,7 +46,7 @@ import Vectors
         let vectors: Gateway = try Vectors.bisq("gateway")
         for vector in [vectors.apns_urgent, vectors.apns_mutable] {
             #expect(text(APNsRequest.body(sample(vector))) == vector.body)
-            #expect(APNsRequest.path(sample(vector)) == vector.path)
+            #expect(headers(sample(vector))[":path"] == vector.path)
         }
         #expect(APNsRequest.payloadSize(sample(vectors.apns_urgent).bisq) == vectors.apns_body_bytes)
         for vector in [vectors.apns_urgent, vectors.apns_background] {

@@ -1,0 +1,71 @@
+import CNGHTTP2
+
+/// One stream of a session, from its first header field until it is closed; then another one of the same session, so
+/// that nothing is allocated for a single one. Its session owns it, and nghttp2 points to it.
+final class HTTP2Stream {
+    /// 0 while it is free, and until nghttp2 has given it one.
+    var id: Int32
+    /// The client's name for its request; unused by servers.
+    var tag = 0
+    var status = 0
+    var headers = HTTP2Headers()
+    /// As HTTP/2 counts all header fields that came, kept or not.
+    var listSize = 0
+    var body: [UInt8] = []
+    var outgoing: [UInt8] = []
+    var outgoingOffset = 0
+    /// What comes now are trailers, which nobody needs.
+    var hasHeaders = false
+    /// The peer has said all.
+    var isComplete = false
+    /// Beyond ``HTTP2Session/incomingLimit``: reset, and nothing more is kept.
+    var isTooLarge = false
+    /// The first frame of a request has gone to the output.
+    var isSent = false
+
+    init(_ id: Int32) {
+        self.id = id
+    }
+
+    func clear() {
+        id = 0
+        tag = 0
+        status = 0
+        headers = HTTP2Headers()
+        listSize = 0
+        body = []
+        outgoing = []
+        outgoingOffset = 0
+        hasHeaders = false
+        isComplete = false
+        isTooLarge = false
+        isSent = false
+    }
+
+    /// As nghttp2 holds it: valid as long as the session that owns it.
+    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func of(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Stream? {
+        pointer.map { Unmanaged<HTTP2Stream>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Fills a DATA frame.
+    func readBody(into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
+        let count = min(room.count, outgoing.count - outgoingOffset)
+        if count > 0 {
+            outgoing.withUnsafeBufferPointer { body in
+                room.baseAddress!.update(from: body.baseAddress! + outgoingOffset, count: count)
+            }
+        }
+        outgoingOffset += count
+        return (count, outgoingOffset == outgoing.count)
+    }
+
+    /// Where nghttp2 gets the body from; `nil` if there is none, so that the headers end the stream.
+    func withBodyProvider<Result>(_ body: (UnsafePointer<nghttp2_data_provider>?) -> Result) -> Result {
+        guard !outgoing.isEmpty else { return body(nil) }
+        var provider = nghttp2_data_provider(
+            source: nghttp2_data_source(ptr: pointer), read_callback: SessionCallbacks.readBody)
+        return withUnsafePointer(to: &provider, body)
+    }
+}
