@@ -36,9 +36,8 @@ package enum GatewayProbe {
                 throw .credentials(error)
             }
         }
-        let head = APNsRequest.head(
-            notification, authority: url.authority, topic: settings.topic, authorization: authorization,
-            isFirst: true)
+        var heads = APNsHeads(authority: url.authority, topic: settings.topic)
+        let head = heads.head(of: notification, authorization: authorization, isFirst: true)
         let end = await exchange(
             url, by: settings.egress, try settings.context(), .http2, head, APNsRequest.body(notification))
         return switch end {

@@ -28,35 +28,25 @@ package struct HTTP2Headers: Sendable {
 
     /// The pseudo-header fields of a request; the path is never indexed.
     package init(method: String, scheme: String = "https", authority: String, path: String) {
-        begin(method: method, scheme: scheme, authority: authority) { $0 += path.utf8 }
-    }
-
-    /// The pseudo-header fields of a request in place of all that there is, whose room stays.
-    ///
-    /// - Parameter path: Appends the path; it is never indexed.
-    package mutating func begin(
-        method: String, scheme: String = "https", authority: String, path: (inout [UInt8]) -> Void
-    ) {
-        bytes.removeAll(keepingCapacity: true)
-        fields.removeAll(keepingCapacity: true)
-        // Apple's, with a provider token.
-        bytes.reserveCapacity(768)
-        fields.reserveCapacity(16)
         add(":method", method)
         add(":scheme", scheme)
         add(":authority", authority)
-        add(":path", .never, value: path)
+        add(":path", path, .never)
     }
 
     /// An answer's.
     init(status: Int, followedBy rest: HTTP2Headers) {
-        self = rest
-        bytes += String(status).utf8
-        fields.insert(
-            Field(
-                name: ":status", nameLength: 7, start: Int32(rest.bytes.count),
-                valueLength: Int32(bytes.count - rest.bytes.count), indexing: .automatic),
-            at: 0)
+        add(":status", String(status))
+        add(rest)
+    }
+
+    /// Takes out all but the first ones. Their room is kept.
+    package mutating func keepFirst(_ count: Int) {
+        guard count < fields.count else { return }
+        let next = fields[count]
+        let end = Int(next.start) - (next.name == nil ? Int(next.nameLength) : 0)
+        bytes.removeSubrange(end...)
+        fields.removeSubrange(count...)
     }
 
     package var count: Int { fields.count }
@@ -64,28 +54,36 @@ package struct HTTP2Headers: Sendable {
     package mutating func add(
         _ name: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
-        add(name, indexing) { bytes in
-            var value = value
-            value.withUTF8 { bytes.append(contentsOf: $0) }
-        }
+        let start = bytes.count
+        append(value)
+        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
     }
 
+    /// - Parameter prefix: of the value.
     package mutating func add(
-        _ name: StaticString, _ value: [UInt8], _ indexing: Indexing = .automatic
-    ) {
-        add(name, indexing) { $0 += value }
-    }
-
-    /// - Parameter value: Appends the value.
-    package mutating func add(
-        _ name: StaticString, _ indexing: Indexing = .automatic, value: (inout [UInt8]) -> Void
+        _ name: StaticString, _ prefix: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
         let start = bytes.count
-        value(&bytes)
-        fields.append(
-            Field(
-                name: name, nameLength: Int32(name.utf8CodeUnitCount), start: Int32(start),
-                valueLength: Int32(bytes.count - start), indexing: indexing))
+        prefix.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        append(value)
+        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
+    }
+
+    package mutating func add(
+        _ name: StaticString, _ value: Span<UInt8>, _ indexing: Indexing = .automatic
+    ) {
+        let start = bytes.count
+        value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
+    }
+
+    package mutating func add(_ others: HTTP2Headers) {
+        let offset = Int32(bytes.count)
+        bytes += others.bytes
+        for var field in others.fields {
+            field.start += offset
+            fields.append(field)
+        }
     }
 
     /// For names that are known only at run time; in lower case.
@@ -93,7 +91,7 @@ package struct HTTP2Headers: Sendable {
         bytes.append(contentsOf: name.utf8)
         let start = bytes.count
         bytes.append(contentsOf: value.utf8)
-        close(start, nameLength: name.utf8.count, indexing)
+        close(start, name: nil, nameLength: name.utf8.count, indexing)
     }
 
     mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -104,13 +102,20 @@ package struct HTTP2Headers: Sendable {
         bytes.append(contentsOf: name)
         let start = bytes.count
         bytes.append(contentsOf: value)
-        close(start, nameLength: name.count, .automatic)
+        close(start, name: nil, nameLength: name.count, .automatic)
     }
 
-    private mutating func close(_ start: Int, nameLength: Int, _ indexing: Indexing) {
+    private mutating func append(_ value: String) {
+        var value = value
+        value.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func close(
+        _ start: Int, name: StaticString?, nameLength: Int, _ indexing: Indexing
+    ) {
         fields.append(
             Field(
-                name: nil, nameLength: Int32(nameLength), start: Int32(start),
+                name: name, nameLength: Int32(nameLength), start: Int32(start),
                 valueLength: Int32(bytes.count - start), indexing: indexing))
     }
 

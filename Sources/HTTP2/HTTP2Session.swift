@@ -12,10 +12,11 @@ package class HTTP2Session {
     private static let connectionWindow: Int32 = 16 * 1_048_576
 
     // Owned, freed in deinit. Set once in `init`, after `self` exists, as nghttp2 keeps a pointer to it.
-    private(set) var handle: OpaquePointer!
+    private(set) final var handle: OpaquePointer!
     /// As many as were ever open at once; nghttp2 holds a pointer to each open one, as the stream's user data.
     private var streams: [HTTP2Stream] = []
     private var spareStreams: [HTTP2Stream] = []
+    private var openCount = 0
     /// What the peer did wrong, once it is told.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
@@ -41,11 +42,13 @@ package class HTTP2Session {
         // A closed stream is remembered only for priorities, which nobody uses.
         nghttp2_option_set_no_closed_streams(option, 1)
         let owner = Unmanaged.passUnretained(self).toOpaque()
+        var session: OpaquePointer?
         let code =
             isServer
-            ? nghttp2_session_server_new2(&handle, callbacks, owner, option)
-            : nghttp2_session_client_new2(&handle, callbacks, owner, option)
+            ? nghttp2_session_server_new2(&session, callbacks, owner, option)
+            : nghttp2_session_client_new2(&session, callbacks, owner, option)
         precondition(code == 0, "HTTP/2 session: \(HTTP2Error.unusable(code: code))")
+        handle = session
         var entries = settings.map {
             nghttp2_settings_entry(settings_id: Int32($0.id.rawValue), value: $0.value)
         }
@@ -129,7 +132,7 @@ package class HTTP2Session {
     }
 
     /// Streams that are not yet closed.
-    package final var openStreams: Int { streams.count - spareStreams.count }
+    package final var openStreams: Int { openCount }
 
     package final func ping(payload: UInt64) {
         withUnsafeBytes(of: payload.bigEndian) { bytes in
@@ -152,7 +155,9 @@ package class HTTP2Session {
 
     /// - Parameter id: 0 until it is known.
     final func open(_ id: Int32) -> HTTP2Stream {
-        if let stream = spareStreams.popLast() {
+        openCount += 1
+        guard spareStreams.isEmpty else {
+            let stream = spareStreams.removeLast()
             stream.id = id
             return stream
         }
@@ -167,6 +172,7 @@ package class HTTP2Session {
     }
 
     final func free(_ stream: HTTP2Stream) {
+        openCount -= 1
         stream.clear()
         spareStreams.append(stream)
     }
@@ -198,19 +204,20 @@ extension HTTP2Session {
         if name.count == 7, memcmp(name.baseAddress!, ":status", 7) == 0 {
             // Anew after an interim answer (1xx).
             stream.status = value.reduce(0) { $0 * 10 + Int($1) - 0x30 }
-            stream.headers = HTTP2Headers()
+            stream.content = nil
             stream.listSize = 0
             return
         }
         stream.listSize += name.count + value.count + 32
         guard stream.listSize <= Self.incomingLimit else { return refuse(stream) }
-        if keeps(name) { stream.headers.add(name, value) }
+        if keeps(name) { stream.keep { $0.headers.add(name, value) } }
     }
 
     final func bodyReceived(stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
         guard let stream = self.stream(stream), !stream.isTooLarge else { return }
-        guard stream.body.count + bytes.count <= Self.incomingLimit else { return refuse(stream) }
-        stream.body.append(contentsOf: bytes)
+        let length = (stream.content?.body.count ?? 0) + bytes.count
+        guard length <= Self.incomingLimit else { return refuse(stream) }
+        stream.keep { $0.body.append(contentsOf: bytes) }
     }
 
     private final func refuse(_ stream: HTTP2Stream) {

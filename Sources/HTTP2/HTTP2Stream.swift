@@ -8,10 +8,10 @@ final class HTTP2Stream {
     /// The client's name for its request; unused by servers.
     var tag = 0
     var status = 0
-    var headers = HTTP2Headers()
+    /// What came and is kept; `nil` while that is nothing.
+    var content: Content?
     /// As HTTP/2 counts all header fields that came, kept or not.
     var listSize = 0
-    var body: [UInt8] = []
     var outgoing: [UInt8] = []
     var outgoingOffset = 0
     /// What comes now are trailers, which nobody needs.
@@ -23,17 +23,30 @@ final class HTTP2Stream {
     /// The first frame of a request has gone to the output.
     var isSent = false
 
+    final class Content {
+        var headers = HTTP2Headers()
+        var body: [UInt8] = []
+    }
+
     init(_ id: Int32) {
         self.id = id
+    }
+
+    var headers: HTTP2Headers { content?.headers ?? HTTP2Headers() }
+    var body: [UInt8] { content?.body ?? [] }
+
+    func keep(_ change: (Content) -> Void) {
+        let content = content ?? Content()
+        self.content = content
+        change(content)
     }
 
     func clear() {
         id = 0
         tag = 0
         status = 0
-        headers = HTTP2Headers()
+        content = nil
         listSize = 0
-        body = []
         outgoing = []
         outgoingOffset = 0
         hasHeaders = false

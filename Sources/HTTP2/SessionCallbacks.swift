@@ -4,34 +4,40 @@ import CNGHTTP2
 enum SessionCallbacks {
     static func install(in callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, owner in
-            guard let frame, let session = HTTP2.session(owner) else { return 0 }
-            session.headersBegan(
-                stream: frame.pointee.hd.stream_id,
-                opensStream: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
+            guard let frame else { return 0 }
+            withSession(owner) {
+                $0.headersBegan(
+                    stream: frame.pointee.hd.stream_id,
+                    opensStream: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, _, name, nameLength, value, length, _, owner in
-            session(owner)?.headerReceived(
-                UnsafeBufferPointer(start: name, count: nameLength),
-                UnsafeBufferPointer(start: value, count: length))
+            withSession(owner) {
+                $0.headerReceived(
+                    UnsafeBufferPointer(start: name, count: nameLength),
+                    UnsafeBufferPointer(start: value, count: length))
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             _, _, stream, bytes, length, owner in
-            session(owner)?.bodyReceived(stream: stream, UnsafeBufferPointer(start: bytes, count: length))
+            withSession(owner) {
+                $0.bodyReceived(stream: stream, UnsafeBufferPointer(start: bytes, count: length))
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, owner in
-            if let frame { session(owner)?.frameReceived(frame) }
+            if let frame { withSession(owner) { $0.frameReceived(frame) } }
             return 0
         }
         nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, owner in
-            if let frame { session(owner)?.frameLeaves(frame) }
+            if let frame { withSession(owner) { $0.frameLeaves(frame) } }
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, owner in
-            session(owner)?.streamEnded(stream, code: code)
+            withSession(owner) { $0.streamEnded(stream, code: code) }
             return 0
         }
     }
@@ -46,6 +52,8 @@ enum SessionCallbacks {
     }
 }
 
-private func session(_ owner: UnsafeMutableRawPointer?) -> HTTP2Session? {
-    owner.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+/// Whoever calls nghttp2 holds the session meanwhile.
+private func withSession(_ owner: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Void) {
+    guard let owner else { return }
+    Unmanaged<HTTP2Session>.fromOpaque(owner)._withUnsafeGuaranteedRef(body)
 }

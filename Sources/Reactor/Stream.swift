@@ -169,10 +169,9 @@ package final class Stream {
     private func flush() {
         guard isOpen else { return }
         while sentCount < output.count {
+            let start = sentCount
             let count = output.withUnsafeBytes { bytes in
-                send(
-                    descriptor.number, bytes.baseAddress! + sentCount, bytes.count - sentCount,
-                    CInt(MSG_NOSIGNAL))
+                send(descriptor.number, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL))
             }
             if count >= 0 {
                 sentCount += count

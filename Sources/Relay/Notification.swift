@@ -37,6 +37,12 @@ package struct NotificationID: Hashable, Sendable {
 
     /// 8-4-4-4-12 lower-case hex digits: APNs' `apns-id`, and as collapse id 36 of the 64 bytes allowed.
     package var uuid: String {
+        guard let valid = try? UTF8Span(validating: uuidText.span) else { preconditionFailure("hex digits") }
+        return String(copying: valid)
+    }
+
+    /// The ASCII of ``uuid``.
+    package var uuidText: InlineArray<36, UInt8> {
         var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
         var end = 0
         for index in 0..<16 {
@@ -46,8 +52,7 @@ package struct NotificationID: Hashable, Sendable {
             text[end + 1] = digit(UInt8(byte & 15))
             end += 2
         }
-        guard let valid = try? UTF8Span(validating: text.span) else { preconditionFailure("hex digits") }
-        return String(copying: valid)
+        return text
     }
 
     private func digit(_ value: UInt8) -> UInt8 {

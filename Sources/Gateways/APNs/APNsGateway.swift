@@ -1,6 +1,5 @@
 import Crypto
 import Delivery
-import HTTP2
 import Logging
 import Metrics
 import Reactor
@@ -12,15 +11,12 @@ import TLS
 package final class APNsGateway: Gateway {
     package var onCapacity: (@EventLoop () -> Void)?
 
-    private let topic: String
-    private let authority: String
     private let isSecure: Bool
     private let link: GatewayLink
     private let tokens: ProviderTokens?
     private let log: Logger
     private let later = Later()
-    /// Of the request that is made: each one's takes the last one's room.
-    private var head = HTTP2Headers()
+    private var heads: APNsHeads
     /// Words for refused device tokens that, in bulk, mean a wrong configuration.
     private static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
@@ -41,8 +37,7 @@ package final class APNsGateway: Gateway {
         _ settings: APNsSettings, at url: GatewayURL, _ context: TLSContext, _ tokens: ProviderTokens?,
         limits: ConnectionLife.Limits = ConnectionLife.Limits(), log: Logger
     ) {
-        topic = settings.topic
-        authority = url.authority
+        heads = APNsHeads(authority: url.authority, topic: settings.topic)
         isSecure = url.isSecure
         self.tokens = tokens
         self.log = log
@@ -102,9 +97,8 @@ package final class APNsGateway: Gateway {
                 return later { completion(.blocked(reason: "SigningFailed")) }
             }
         }
-        APNsRequest.write(
-            notification, authority: authority, topic: topic, authorization: authorization,
-            isFirst: connection.requests == 0, to: &head)
+        let head = heads.head(
+            of: notification, authorization: authorization, isFirst: connection.requests == 0)
         connection.send(head, body: APNsRequest.body(notification)) { [self] end, connection in
             completion(outcome(of: end, over: connection, generation, notification))
         }

@@ -11,13 +11,6 @@ import TLS
 final class GatewayConnection {
     typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
 
-    private struct Pending {
-        /// `nil` once it has ended. If its deadline has passed, the wire still has to give the tag back.
-        var completion: Completion?
-        /// Monotonic nanoseconds.
-        var sentAt: Int64
-    }
-
     private(set) var life: ConnectionLife
     /// `nil` until it is known.
     private(set) var version: HTTPVersion?
@@ -36,9 +29,7 @@ final class GatewayConnection {
     private var plain: [UInt8] = []
     private var hasEnded = false
 
-    /// By tag.
-    private var pending: [Pending] = []
-    private var freeTags: [Int] = []
+    private var pending = PendingRequests()
     private var goAwayWord: String?
 
     /// More bytes than this unsent, and it takes no more requests.
@@ -123,15 +114,7 @@ final class GatewayConnection {
         guard let wire else { preconditionFailure("a request for a connection that is not open") }
         let now = EventLoop.monotonicNanoseconds
         requests += 1
-        let entry = Pending(completion: completion, sentAt: now)
-        let tag: Int
-        if let free = freeTags.popLast() {
-            tag = free
-            pending[tag] = entry
-        } else {
-            tag = pending.count
-            pending.append(entry)
-        }
+        let tag = pending.add(completion, at: now)
         let wasIdle = life.inFlight == 0
         life.sent(at: now)
         wire.submit(head, body: body, tag: tag)
@@ -149,14 +132,12 @@ final class GatewayConnection {
         check()
     }
 
-    private func complete(_ tag: Int, _ end: ExchangeEnd, at now: Int64) {
-        let entry = pending[tag]
-        guard let completion = entry.completion else { return }
-        pending[tag].completion = nil
+    private func complete(_ request: PendingRequests.Entry?, _ end: ExchangeEnd, at now: Int64) {
+        guard let request else { return }
         let wasAnswered = if case .answered = end { true } else { false }
         life.ended(wasAnswered: wasAnswered, at: now)
-        if wasAnswered { owner?.connection(self, answeredAfter: now - entry.sentAt) }
-        completion(end, self)
+        if wasAnswered { owner?.connection(self, answeredAfter: now - request.sentAt) }
+        request.completion(end, self)
     }
 
     private func takeEvents() {
@@ -167,14 +148,11 @@ final class GatewayConnection {
             isNews = true
             switch event {
             case .answered(let tag, let answer):
-                complete(tag, .answered(answer), at: now)
-                freeTags.append(tag)
+                complete(pending.end(tag), .answered(answer), at: now)
             case .unharmed(let tag):
-                complete(tag, .unharmed(reason: goAwayWord ?? "NotProcessed"), at: now)
-                freeTags.append(tag)
+                complete(pending.end(tag), .unharmed(reason: goAwayWord ?? "NotProcessed"), at: now)
             case .unclear(let tag, let reason):
-                complete(tag, .unclear(reason: reason), at: now)
-                freeTags.append(tag)
+                complete(pending.end(tag), .unclear(reason: reason), at: now)
             case .ready: life.opened()
             case .alive: break
             case .goAway(let debugData):
@@ -211,20 +189,18 @@ final class GatewayConnection {
     }
 
     private func wait(until time: Int64, at now: Int64) {
-        let oldest = pending.reduce(.max) { $1.completion == nil ? $0 : min($0, $1.sentAt) }
-        let deadline = oldest == .max ? oldest : oldest + life.limits.request.nanoseconds
+        let deadline = pending.oldest.map { $0 + life.limits.request.nanoseconds } ?? .max
         // Never later than the idle limit, so that a connection that has become a spare is noticed.
         let next = min(time, deadline, now + life.limits.idle.nanoseconds)
         timer.start(after: .nanoseconds(max(next - now, 1_000_000)))
     }
 
     private func expireRequests(at now: Int64) {
-        let due = now - life.limits.request.nanoseconds
-        let expired = pending.indices.filter { pending[$0].completion != nil && pending[$0].sentAt <= due }
-        for tag in expired.sorted(by: { pending[$0].sentAt < pending[$1].sentAt }) {
-            life.timedOut(sentAt: pending[tag].sentAt)
+        for tag in pending.tags(sentUntil: now - life.limits.request.nanoseconds) {
+            guard let request = pending.giveUp(tag) else { continue }
+            life.timedOut(sentAt: request.sentAt)
             wire?.cancel(tag: tag)
-            complete(tag, .unclear(reason: "AnswerTimeout"), at: now)
+            complete(request, .unclear(reason: "AnswerTimeout"), at: now)
             flushSoon.schedule()
         }
     }
@@ -264,7 +240,9 @@ final class GatewayConnection {
         takeEvents()
         // What the wire never had or never gave back.
         let now = EventLoop.monotonicNanoseconds
-        for tag in pending.indices { complete(tag, .unclear(reason: reason.reason), at: now) }
+        for tag in pending.tags(sentUntil: now) {
+            complete(pending.giveUp(tag), .unclear(reason: reason.reason), at: now)
+        }
         owner?.connectionEnded(self, reason)
     }
 }

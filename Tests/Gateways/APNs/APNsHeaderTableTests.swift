@@ -19,14 +19,14 @@ import Testing
             return fromClient.count
         }
         for _ in 0..<3 { _ = exchange() }
+        var writer = APNsHeads(authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com")
         let sizes = (0..<100).map { number in
             client.submit(
-                APNsRequest.head(
-                    notification(
+                writer.head(
+                    of: notification(
                         deviceToken: String(repeating: "ab", count: 32),
                         expiresAt: 1_800_000_000_000 + Int64(number) * 1000,
                         id: NotificationID(high: 0x1111_1111_1111_1111, low: 0x1111_1111_1111_1111)),
-                    authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com",
                     authorization: "bearer " + String(repeating: "x", count: 200), isFirst: number == 0),
                 body: [], tag: number)
             return exchange()

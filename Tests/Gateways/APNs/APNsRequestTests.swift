@@ -36,9 +36,8 @@ import Vectors
     }
 
     private func headers(_ notification: Notification, authorization: String? = nil) -> [String: String] {
-        let head = APNsRequest.head(
-            notification, authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com",
-            authorization: authorization, isFirst: true)
+        var heads = APNsHeads(authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com")
+        let head = heads.head(of: notification, authorization: authorization, isFirst: true)
         return Dictionary(uniqueKeysWithValues: head.all)
     }
 

@@ -1,0 +1,110 @@
+import HTTP2
+import Relay
+
+/// Writes the heads of the requests to one of Apple's hosts, each over the one before: what is the same for many is put
+/// together once.
+struct APNsHeads {
+    /// What follows the path in the head of a push that isn't the sender's to its last byte.
+    private struct Kind: Equatable {
+        var authorization: String?
+        var isAlert: Bool
+        var isUrgent: Bool
+    }
+
+    private let topic: String
+    private var kind: Kind?
+    /// The fields of that kind.
+    private var common = HTTP2Headers()
+    /// It begins always alike.
+    private var head = HTTP2Headers()
+    private let opening: Int
+
+    init(authority: String, topic: String) {
+        self.topic = topic
+        head.add(":method", "POST")
+        head.add(":scheme", "https")
+        head.add(":authority", authority)
+        opening = head.count
+    }
+
+    /// The head of one notification's request.
+    ///
+    /// `apns-id` and the collapse id are the notification's and the same on each attempt: a repetition after an unclear
+    /// outcome takes the first one's place on the phone. A sender's own collapse id goes before it. `apns-expiration` is
+    /// in whole seconds; what is to be tried once expires when it was accepted.
+    ///
+    /// Apple keeps a small HPACK table: what differs each time is indexed on a connection's first request only, so that
+    /// the names are known; path and provider token never are (nghttp2 indexes no `authorization` by itself).
+    ///
+    /// - Parameters:
+    ///   - authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
+    ///   - isFirst: whether it is the first on its connection.
+    mutating func head(
+        of notification: Notification, authorization: String?, isFirst: Bool
+    ) -> HTTP2Headers {
+        let changing: HTTP2Headers.Indexing = isFirst ? .automatic : .never
+        head.keepFirst(opening)
+        head.add(":path", "/3/device/", notification.deviceToken, .never)
+        let isUrgent = notification.content.isUrgent
+        switch notification.content {
+        case .bisq:
+            add(Kind(authorization: authorization, isAlert: isUrgent, isUrgent: isUrgent))
+            add(notification, expiresAt: notification.expiresAt, collapseID: nil, changing)
+        case .prepared(let push) where push.kind == .exact: add(exact: push, authorization, changing)
+        case .prepared(let push):
+            let expiresAt: Int64? =
+                switch push.expiry {
+                case .withNotification: notification.expiresAt
+                case .atOnce: notification.acceptedAt
+                case .unsaid: nil
+                }
+            add(Kind(authorization: authorization, isAlert: push.kind == .alert, isUrgent: isUrgent))
+            add(notification, expiresAt: expiresAt, collapseID: push.collapseID, changing)
+        }
+        return head
+    }
+
+    private mutating func add(_ kind: Kind) {
+        if kind != self.kind {
+            self.kind = kind
+            common.keepFirst(0)
+            if let authorization = kind.authorization { common.add("authorization", authorization, .never) }
+            common.add("apns-topic", topic)
+            common.add("apns-push-type", kind.isAlert ? "alert" : "background")
+            common.add("apns-priority", kind.isUrgent ? "10" : "5")
+        }
+        head.add(common)
+    }
+
+    private mutating func add(
+        _ notification: Notification, expiresAt: Int64?, collapseID: String?,
+        _ changing: HTTP2Headers.Indexing
+    ) {
+        if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), changing) }
+        let id = notification.id.uuidText
+        head.add("apns-id", id.span, changing)
+        if let collapseID {
+            head.add("apns-collapse-id", collapseID, changing)
+        } else {
+            head.add("apns-collapse-id", id.span, changing)
+        }
+    }
+
+    private mutating func add(
+        exact push: PreparedPush, _ authorization: String?, _ changing: HTTP2Headers.Indexing
+    ) {
+        if let authorization { head.add("authorization", authorization, .never) }
+        let fields = push.fields
+        let own = fields.first { $0.name == "apns-topic" }.map { String($0.value) }
+        head.add("apns-topic", own ?? topic)
+        for name in APNsHeads.exactFields {
+            guard let field = fields.first(where: { $0.name == name.description }) else { continue }
+            head.add(name, String(field.value), changing)
+        }
+    }
+
+    /// What a sender's own protocol may say beside the topic.
+    private static let exactFields: [StaticString] = [
+        "apns-push-type", "apns-priority", "apns-expiration", "apns-id", "apns-collapse-id",
+    ]
+}
