@@ -35,8 +35,8 @@ package struct HTTPFields: Equatable, Sendable {
 extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
     /// Without blanks and tabs at both ends.
     var trimmingBlanks: SubSequence.SubSequence {
-        let start = drop { $0 == 0x20 || $0 == 0x09 }
-        let end = start.lastIndex { $0 != 0x20 && $0 != 0x09 }
+        let start = drop(while: \.isBlank)
+        let end = start.lastIndex { !$0.isBlank }
         return end.map { start[...$0] } ?? start[start.endIndex...]
     }
 }

@@ -1,24 +1,29 @@
-/// A message's head, cut into its start line and fields (RFC 9112, sections 2 to 5), strictly: each line ends with
-/// CR LF, no control bytes, no folded lines, no blanks around a name.
+/// The fields of a message's head (RFC 9112, section 5), strictly: no folded lines, no blanks around a name. That each
+/// line ends with CR LF and has no control bytes is ``HTTPHeadScanner``'s business.
 struct HTTPHead {
-    let startLine: ArraySlice<UInt8>
     let fields: HTTPFields
 
-    /// - Parameter lines: from the first byte of the start line to the last byte of the empty line.
+    /// - Parameter lines: as they were scanned, from the end of the start line to the last byte of the empty line.
     init(_ lines: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) {
-        var rest = lines
-        startLine = try HTTPHead.takeLine(of: &rest)
+        let bytes = lines.span
         var fields = HTTPFields()
-        while true {
-            let line = try HTTPHead.takeLine(of: &rest)
-            guard let first = line.first else { break }
-            guard first != 0x20, first != 0x09 else { throw .foldedField }
+        var name: [UInt8] = []
+        var start = 0
+        while let end = bytes.firstIndex(of: 0x0D, from: start), end > start {
+            guard !bytes[start].isBlank else { throw .foldedField }
             guard fields.all.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-                line[..<colon].allSatisfy(\.isTokenByte)
-            else { throw .badField }
-            let name = String(decoding: line[..<colon].map(\.lowercased), as: UTF8.self)
-            fields.append(name, String(decoding: line[(colon + 1)...].trimmingBlanks, as: UTF8.self))
+            let colon = bytes.endOfRun(from: start, of: \.isTokenByte)
+            guard colon > start, bytes[colon] == UInt8(ascii: ":") else { throw .badField }
+            name.removeAll(keepingCapacity: true)
+            name.append(addingCapacity: colon - start) { output in
+                for index in start..<colon { output.append(bytes[index].lowercased) }
+            }
+            var valueEnd = end
+            while bytes[valueEnd - 1].isBlank { valueEnd -= 1 }
+            let valueStart = min(bytes.endOfRun(from: colon + 1, of: \.isBlank), valueEnd)
+            let value = lines[(lines.startIndex + valueStart)..<(lines.startIndex + valueEnd)]
+            fields.append(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+            start = end + 2
         }
         self.fields = fields
     }
@@ -41,15 +46,6 @@ struct HTTPHead {
         guard let length = Int(digits), length <= limit else { throw .bodyTooLarge(limit: limit) }
         return .length(length)
     }
-
-    private static func takeLine(of rest: inout ArraySlice<UInt8>) throws(HTTPFault) -> ArraySlice<UInt8> {
-        guard let end = rest.firstIndex(where: \.isForbiddenInHead), rest[end] == 0x0D,
-            end + 1 < rest.endIndex,
-            rest[end + 1] == 0x0A
-        else { throw .controlByte }
-        defer { rest = rest[(end + 2)...] }
-        return rest[..<end]
-    }
 }
 
 /// Finds a head's empty line while its bytes arrive, and refuses what can be refused before it has come.
@@ -63,33 +59,29 @@ struct HTTPHeadScanner {
     ///
     /// - Parameter bytes: all that has come of the message; only what is new since the last call is looked at.
     mutating func headLength(in bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) -> Int? {
-        let bytes = bytes.span
-        while scanned < bytes.count {
-            guard scanned < limits.head else { throw tooLong(limits) }
-            let byte = bytes[scanned]
-            if byte == 0x0A {
-                guard scanned > lineStart, bytes[scanned - 1] == 0x0D else {
-                    throw .controlByte
-                }
-                let isEmpty = scanned == lineStart + 1
-                scanned += 1
-                lineStart = scanned
-                if isEmpty { return scanned }
-                if startLineEnd == nil { startLineEnd = scanned - 2 }
-                continue
-            }
+        let bytes = bytes.span.extracting(first: limits.head)
+        while let index = bytes.firstIndex(from: scanned, whereZero: \.differenceFromControl) {
+            scanned = index
+            switch bytes[index] {
+            case 0x09: scanned += 1
             // A carriage return is nothing but the first half of a line's end.
-            guard scanned == lineStart || bytes[scanned - 1] != 0x0D,
-                byte == 0x0D || !byte.isForbiddenInHead
-            else { throw .controlByte }
-            scanned += 1
+            case 0x0D where index + 1 == bytes.count: return try nothingYet(bytes.count, limits)
+            case 0x0D where bytes[index + 1] == 0x0A:
+                scanned += 2
+                if index == lineStart { return scanned }
+                lineStart = scanned
+                if startLineEnd == nil { startLineEnd = index }
+            case _: throw .controlByte
+            }
         }
-        guard scanned < limits.head else { throw tooLong(limits) }
-        return nil
+        scanned = bytes.count
+        return try nothingYet(bytes.count, limits)
     }
 
-    private func tooLong(_ limits: HTTPLimits) -> HTTPFault {
-        startLineEnd == nil ? .requestLineTooLong(limit: limits.head) : .headTooLarge(limit: limits.head)
+    private func nothingYet(_ count: Int, _ limits: HTTPLimits) throws(HTTPFault) -> Int? {
+        guard count == limits.head else { return nil }
+        throw startLineEnd == nil
+            ? .requestLineTooLong(limit: limits.head) : .headTooLarge(limit: limits.head)
     }
 }
 
@@ -119,7 +111,12 @@ extension UInt8 {
         }
     }
 
+    /// 0 for control bytes.
+    var differenceFromControl: UInt8 { Swift.min(self & 0xE0, self ^ 0x7F) }
+
     var isForbiddenInHead: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
+
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }

@@ -2,33 +2,36 @@
 ///
 /// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
 /// blank, so a form's way to write one would only make two texts of one.
-package struct HTTPQuery: Equatable, Sendable {
-    private var values: [String: String] = [:]
+package struct HTTPQuery: Sendable {
+    /// Few enough to be looked through: a table would cost more to fill than it saves.
+    private var parameters: [(name: String, value: String)] = []
 
     /// - Throws: ``HTTPFault/badPercentEncoding``.
     package init(_ text: String) throws(HTTPFault) {
-        var rest = ArraySlice(text.utf8)
-        while !rest.isEmpty {
-            let parameter = rest.prefix(upTo: rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex)
-            rest = rest[parameter.endIndex...].dropFirst()
-            guard !parameter.isEmpty else { continue }
-            let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
-            let name = try String(percentEncoded: parameter[..<end])
-            let value = try String(percentEncoded: parameter[end...].dropFirst())
-            if values[name] == nil { values[name] = value }
+        let bytes = text.utf8.span
+        var start = 0
+        while start < bytes.count {
+            let end = bytes.firstIndex(of: UInt8(ascii: "&"), from: start) ?? bytes.count
+            defer { start = end + 1 }
+            guard end > start else { continue }
+            let parameter = bytes.extracting(start..<end)
+            let nameEnd = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count
+            let name = try String(percentEncoded: parameter.extracting(first: nameEnd))
+            let value = try String(percentEncoded: parameter.extracting(droppingFirst: nameEnd + 1))
+            parameters.append((name, value))
         }
     }
 
     /// The first value given for that name.
-    package subscript(name: String) -> String? { values[name] }
+    package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 }
 
 extension String {
     /// - Parameter text: UTF-8, as sent.
     /// - Throws: ``HTTPFault/badPercentEncoding`` also where the bytes are not UTF-8.
-    package init(percentEncoded text: ArraySlice<UInt8>) throws(HTTPFault) {
-        guard text.contains(UInt8(ascii: "%")) else {
-            guard let plain = try? UTF8Span(validating: text.span) else { throw .badPercentEncoding }
+    package init(percentEncoded text: Span<UInt8>) throws(HTTPFault) {
+        guard text.firstIndex(of: UInt8(ascii: "%")) != nil else {
+            guard let plain = try? UTF8Span(validating: text) else { throw .badPercentEncoding }
             self.init(copying: plain)
             return
         }
@@ -36,7 +39,8 @@ extension String {
         bytes.reserveCapacity(text.count)
         var digits = 0
         var value: UInt8 = 0
-        for byte in text {
+        for index in text.indices {
+            let byte = text[index]
             if digits > 0 {
                 guard let digit = byte.hexValue else { throw .badPercentEncoding }
                 value = value << 4 | digit

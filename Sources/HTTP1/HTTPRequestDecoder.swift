@@ -50,14 +50,17 @@ package struct HTTPRequestDecoder {
     }
 
     private mutating func decodeNext() throws(HTTPFault) -> HTTPRequest? {
-        if case .head(let scanner) = state {
-            guard let next = try decodeHead(scanner) else {
+        var request: HTTPRequest
+        var framing: HTTPBodyDecoder
+        switch state {
+        case .head(let scanner):
+            guard let begun = try decodeHead(scanner) else {
                 if unread.startIndex > 0 { unread = ArraySlice(Array(unread)) }
                 return nil
             }
-            state = next
+            (request, framing) = begun
+        case .body(let begun, let rest): (request, framing) = (begun, rest)
         }
-        guard case .body(var request, var framing) = state else { return nil }
         // Emptied first, so that the body grows in place instead of being copied with each read.
         state = .head(HTTPHeadScanner())
         let isWhole = try framing.take(from: &unread, into: &request.body)
@@ -71,7 +74,9 @@ package struct HTTPRequestDecoder {
         return request
     }
 
-    private mutating func decodeHead(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> State? {
+    private mutating func decodeHead(
+        _ scanner: HTTPHeadScanner
+    ) throws(HTTPFault) -> (HTTPRequest, HTTPBodyDecoder)? {
         var scanner = scanner
         // One empty line before a request is the rest of an older client's body (RFC 9112, section 2.2).
         if !hasSkippedEmptyLine, unread.starts(with: [0x0D, 0x0A]) {
@@ -95,11 +100,11 @@ package struct HTTPRequestDecoder {
             throw error
         }
         let line = try requestLine(scanner)
-        guard let length, let line else {
+        guard let length, let line, let end = scanner.startLineEnd else {
             state = .head(scanner)
             return nil
         }
-        let head = try HTTPHead(unread.prefix(length), limits: limits)
+        let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let request = try HTTPRequest(line, head.fields)
         let framing = try head.framing(limit: limits.body)
         guard framing != nil || !request.needsBody else { throw .lengthRequired }
@@ -108,7 +113,7 @@ package struct HTTPRequestDecoder {
             guard expectation.lowercased() == "100-continue" else { throw .unknownExpectation }
             isContinueExpected = unread.isEmpty
         }
-        return .body(request, framing ?? .length(0))
+        return (request, framing ?? .length(0))
     }
 
     /// `nil` until it has come whole.

@@ -7,59 +7,65 @@ struct HTTPRequestLine {
     let isOld: Bool
 
     init(_ line: ArraySlice<UInt8>) throws(HTTPFault) {
-        guard let first = line.firstIndex(of: 0x20), first > line.startIndex,
-            line[..<first].allSatisfy(\.isTokenByte),
-            let second = line[(first + 1)...].firstIndex(of: 0x20),
-            case let version = line[(second + 1)...], !version.contains(0x20)
+        let bytes = line.span
+        let first = bytes.endOfRun(of: \.isTokenByte)
+        guard first > 0, first < bytes.count, bytes[first] == 0x20,
+            let second = bytes.firstIndex(of: 0x20, from: first + 1),
+            bytes.firstIndex(of: 0x20, from: second + 1) == nil
         else { throw .badStartLine }
-        switch String(decoding: version, as: UTF8.self) {
-        case "HTTP/1.1": isOld = false
-        case "HTTP/1.0": isOld = true
-        case let other where other.hasPrefix("HTTP/"): throw .unsupportedVersion
-        case _: throw .badStartLine
+        let version = line.dropFirst(second + 1)
+        if version.span.isEqual(to: "HTTP/1.1") {
+            isOld = false
+        } else if version.span.isEqual(to: "HTTP/1.0") {
+            isOld = true
+        } else {
+            throw String(decoding: version, as: UTF8.self).hasPrefix("HTTP/")
+                ? .unsupportedVersion : .badStartLine
         }
-        let target = try HTTPRequestLine.originForm(line[(first + 1)..<second])
-        let end = target.firstIndex(of: UInt8(ascii: "?"))
-        method = String(decoding: line[..<first], as: UTF8.self)
-        path = String(decoding: target[..<(end ?? target.endIndex)], as: UTF8.self)
-        query = end.map { String(decoding: target[($0 + 1)...], as: UTF8.self) }
+        let target = try HTTPRequestLine.originForm(line.prefix(second).dropFirst(first + 1))
+        let end = target.span.firstIndex(of: UInt8(ascii: "?"))
+        method = String(decoding: line.prefix(first), as: UTF8.self)
+        path = String(decoding: target.prefix(end ?? target.count), as: UTF8.self)
+        query = end.map { String(decoding: target.dropFirst($0 + 1), as: UTF8.self) }
     }
 
     /// Takes scheme and host off an absolute URI, which a server must accept (RFC 9112, section 3.2.2).
     private static func originForm(_ target: ArraySlice<UInt8>) throws(HTTPFault) -> ArraySlice<UInt8> {
-        guard target.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "#") }) else {
+        guard target.span.firstIndex(from: 0, whereZero: \.differenceFromForbiddenInTarget) == nil else {
             throw .badTarget
         }
-        if target.first == UInt8(ascii: "/") || target.elementsEqual("*".utf8) { return target }
+        if target.first == UInt8(ascii: "/") || target.span.isEqual(to: "*") { return target }
         let scheme = Array("http://".utf8)
         guard target.prefix(scheme.count).map(\.lowercased) == scheme else { throw .badTarget }
         let behind = target.dropFirst(scheme.count)
         let host = behind.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        guard !host.isEmpty, isHost(host) else { throw .badHost }
+        guard !host.isEmpty, isHost(host.span) else { throw .badHost }
         let rest = behind[host.endIndex...]
         return rest.first == UInt8(ascii: "/") ? rest : ArraySlice("/".utf8) + rest
     }
 
     /// `host[:port]`: a name, an address, or an IPv6 address in brackets; may be empty (RFC 9112, section 3.2).
-    static func isHost(_ bytes: ArraySlice<UInt8>) -> Bool {
-        if bytes.first == UInt8(ascii: "[") {
-            guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
-            let address = bytes[..<close].dropFirst()
-            return !address.isEmpty
-                && address.allSatisfy {
-                    $0.hexValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
-                }
-                && isPort(bytes[(close + 1)...])
+    static func isHost(_ bytes: Span<UInt8>) -> Bool {
+        guard !bytes.isEmpty, bytes[0] == UInt8(ascii: "[") else {
+            return isPort(bytes, from: bytes.endOfRun { $0.isTokenByte && $0 != UInt8(ascii: "%") })
         }
-        let name = bytes.prefix { $0 != UInt8(ascii: ":") }
-        return name.allSatisfy { $0.isTokenByte && $0 != UInt8(ascii: "%") }
-            && isPort(bytes[name.endIndex...])
+        let end = bytes.endOfRun(from: 1) {
+            $0.hexValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+        }
+        return end > 1 && end < bytes.count && bytes[end] == UInt8(ascii: "]") && isPort(bytes, from: end + 1)
     }
 
     /// Nothing, or a colon and a port number, which may be left out.
-    private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
-        guard let colon = text.first else { return true }
-        let digits = text.dropFirst()
-        return colon == UInt8(ascii: ":") && digits.count <= 5 && digits.allSatisfy(\.isDigit)
+    private static func isPort(_ bytes: Span<UInt8>, from start: Int) -> Bool {
+        guard start < bytes.count else { return true }
+        return bytes[start] == UInt8(ascii: ":") && bytes.count - start <= 6
+            && bytes.endOfRun(from: start + 1, of: \.isDigit) == bytes.count
+    }
+}
+
+extension UInt8 {
+    /// 0 for what no target has: anything but visible ASCII, and the mark of a fragment.
+    fileprivate var differenceFromForbiddenInTarget: UInt8 {
+        Swift.min(differenceFromControl, self ^ 0x20, self ^ UInt8(ascii: "#"), ~self & 0x80)
     }
 }

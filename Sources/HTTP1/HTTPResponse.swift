@@ -35,24 +35,22 @@ package struct HTTPResponse: Equatable, Sendable {
     ///
     /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
-        output.append(contentsOf: "HTTP/1.1 ".utf8)
-        output.append(contentsOf: String(status).utf8)
-        output.append(UInt8(ascii: " "))
-        output.append(contentsOf: HTTPResponse.phrase(status).utf8)
+        output.append("HTTP/1.1 ")
+        output.append(String(status))
+        output.append(" ")
+        output.append(HTTPResponse.phrase(status))
         for field in fields.all {
-            output.append(contentsOf: "\r\n".utf8)
-            output.append(contentsOf: field.name.utf8)
-            output.append(contentsOf: ": ".utf8)
-            output.append(contentsOf: field.value.utf8)
+            output.append("\r\n")
+            output.append(field.name)
+            output.append(": ")
+            output.append(field.value)
         }
         // RFC 9110, section 8.6: an answer that never has a body has no length.
         if status != 204 {
-            output.append(contentsOf: "\r\ncontent-length: ".utf8)
-            output.append(contentsOf: String(body.count).utf8)
+            output.append("\r\ncontent-length: ")
+            output.append(String(body.count))
         }
-        output.append(contentsOf: "\r\nconnection: ".utf8)
-        output.append(contentsOf: (isKeptAlive ? "keep-alive" : "close").utf8)
-        output.append(contentsOf: "\r\n\r\n".utf8)
+        output.append(isKeptAlive ? "\r\nconnection: keep-alive\r\n\r\n" : "\r\nconnection: close\r\n\r\n")
         if withBody { output.append(contentsOf: body) }
     }
 
@@ -82,6 +80,16 @@ package struct HTTPResponse: Equatable, Sendable {
         case 503: "Service Unavailable"
         case 505: "HTTP Version Not Supported"
         case _: "-"
+        }
+    }
+}
+
+extension [UInt8] {
+    /// In one run: room is made for all its bytes at once.
+    fileprivate mutating func append(_ text: String) {
+        let bytes = text.utf8.span
+        append(addingCapacity: bytes.count) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
         }
     }
 }

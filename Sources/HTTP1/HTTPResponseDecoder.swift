@@ -56,9 +56,10 @@ package struct HTTPResponseDecoder {
             state = .head(scanner)
             return false
         }
-        let head = try HTTPHead(unread.prefix(length), limits: limits)
+        guard let end = scanner.startLineEnd else { throw .controlByte }
+        let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
+        let (status, isOld) = try HTTPResponseDecoder.statusLine(unread.prefix(end))
         unread = ArraySlice(Array(unread.dropFirst(length)))
-        let (status, isOld) = try HTTPResponseDecoder.statusLine(head.startLine)
         guard status >= 200 else {
             state = .head(HTTPHeadScanner())
             return true

@@ -17,7 +17,7 @@ public func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(answers(in: [input]) == answers(in: bytes), "single bytes are read differently")
     for request in whole.0 { check(request) }
     let text = String(decoding: input, as: UTF8.self)
-    precondition((try? String(percentEncoded: ArraySlice(text.percentEncoded.utf8))) == text)
+    precondition((try? String(percentEncoded: text.percentEncoded.utf8.span)) == text)
     _ = RetryAfter.duration(text, now: 1_795_000_000)
     return 0
 }

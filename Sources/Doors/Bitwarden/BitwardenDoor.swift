@@ -149,7 +149,7 @@ package final class BitwardenDoor: HTTPDoor {
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) async throws(BitwardenFault) {
         let id = try await installation(asking: request)
-        let encoded = ArraySlice(request.path.utf8).dropFirst(Self.pushPath.utf8.count)
+        let encoded = request.path.utf8.span.extracting(droppingFirst: Self.pushPath.utf8.count)
         guard let path = try? String(percentEncoded: encoded) else {
             throw .notFound
         }

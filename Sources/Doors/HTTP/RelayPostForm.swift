@@ -24,7 +24,7 @@ enum RelayPostForm {
         }
         var deviceToken = body["deviceToken"]?.string ?? ""
         if let token {
-            guard let decoded = try? String(percentEncoded: ArraySlice(token.utf8)) else {
+            guard let decoded = try? String(percentEncoded: token.utf8.span) else {
                 return .failure(Refusal(status: 400, code: Reason.badDeviceToken.rawValue))
             }
             deviceToken = decoded

@@ -31,7 +31,7 @@ enum WebPushRoute: Equatable {
 
     /// - Parameters: As sent. The path is decoded before it is split, so an escaped slash is a slash.
     init(path: String, query: String?) {
-        guard let decoded = try? String(percentEncoded: ArraySlice(path.utf8)) else {
+        guard let decoded = try? String(percentEncoded: path.utf8.span) else {
             self = .unknown
             return
         }
