@@ -34,8 +34,6 @@ private struct JSONReader {
     let text: [UInt8]
     let maximumDepth: Int
     private var offset = 0
-    /// Those of the outermost object, where they are asked for.
-    private var outer: [JSON.Member]?
 
     init(text: [UInt8], maximumDepth: Int) {
         self.text = text
@@ -45,16 +43,37 @@ private struct JSONReader {
     mutating func firstValue() throws(JSONError) -> JSON { try value(depth: 0) }
 
     mutating func outerMembers() throws(JSONError) -> [JSON.Member]? {
-        outer = []
-        guard case .object = try document() else { return nil }
-        return outer
+        skipSpace()
+        guard offset < text.count, text[offset] == UInt8(ascii: "{") else {
+            _ = try document()
+            return nil
+        }
+        var found: [JSON.Member] = []
+        var keys: Set<String> = []
+        try members(depth: 1) { key, value, text in
+            // Few keys are compared with each other, which costs less than a table of them.
+            if found.count == JSONReader.fewKeys { keys = Set(found.map(\.key)) }
+            let isNew =
+                found.count < JSONReader.fewKeys
+                ? !found.contains { $0.key == key } : keys.insert(key).inserted
+            found.append(JSON.Member(key: key, value: value, text: text))
+            return isNew
+        }
+        try end()
+        return found
     }
+
+    private static let fewKeys = 16
 
     mutating func document() throws(JSONError) -> JSON {
         let value = try value(depth: 0)
+        try end()
+        return value
+    }
+
+    private mutating func end() throws(JSONError) {
         skipSpace()
         guard offset == text.count else { throw .unexpectedByte(offset: offset) }
-        return value
     }
 
     private mutating func value(depth: Int) throws(JSONError) -> JSON {
@@ -73,11 +92,19 @@ private struct JSONReader {
     }
 
     private mutating func object(depth: Int) throws(JSONError) -> JSON {
+        var members: [String: JSON] = [:]
+        try self.members(depth: depth) { key, value, _ in members.updateValue(value, forKey: key) == nil }
+        return .object(members)
+    }
+
+    /// - Parameter take: gets a member's key, its value and that as it was written. Returns whether the key is new.
+    private mutating func members(
+        depth: Int, _ take: (String, JSON, ArraySlice<UInt8>) -> Bool
+    ) throws(JSONError) {
         guard depth <= maximumDepth else { throw .tooDeep(maximum: maximumDepth) }
         offset += 1
-        var members: [String: JSON] = [:]
         skipSpace()
-        if take(UInt8(ascii: "}")) { return .object(members) }
+        if self.take(UInt8(ascii: "}")) { return }
         while true {
             skipSpace()
             let start = offset
@@ -89,14 +116,9 @@ private struct JSONReader {
             skipSpace()
             let valueStart = offset
             let value = try value(depth: depth)
-            guard members.updateValue(value, forKey: key) == nil else {
-                throw .duplicateKey(offset: start)
-            }
-            if depth == 1, outer != nil {
-                outer?.append(JSON.Member(key: key, value: value, text: text[valueStart..<offset]))
-            }
+            guard take(key, value, text[valueStart..<offset]) else { throw .duplicateKey(offset: start) }
             skipSpace()
-            if take(UInt8(ascii: "}")) { return .object(members) }
+            if self.take(UInt8(ascii: "}")) { return }
             try expect(UInt8(ascii: ","))
         }
     }
@@ -118,24 +140,17 @@ private struct JSONReader {
     private mutating func string() throws(JSONError) -> String {
         let start = offset
         offset += 1
-        var end = offset
-        while end < text.count, text[end] != UInt8(ascii: "\""), text[end] != UInt8(ascii: "\\"),
-            text[end] >= 0x20
-        {
-            end += 1
-        }
-        var bytes = text[offset..<end]
-        offset = end
+        let plain = offset..<endOfPlainText()
+        offset = plain.upperBound
+        if take(UInt8(ascii: "\"")) { return try string(text.span.extracting(plain), start: start) }
+        var bytes = Array(text[plain])
         while true {
             guard offset < text.count else { throw .unexpectedEnd }
             let byte = text[offset]
             switch byte {
             case UInt8(ascii: "\""):
                 offset += 1
-                guard let value = try? UTF8Span(validating: bytes.span) else {
-                    throw .invalidText(offset: start)
-                }
-                return String(copying: value)
+                return try string(bytes.span, start: start)
             case UInt8(ascii: "\\"):
                 offset += 1
                 bytes.append(contentsOf: String(try escape(start: start)).utf8)
@@ -146,6 +161,34 @@ private struct JSONReader {
                 offset += 1
             }
         }
+    }
+
+    private func string(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> String {
+        guard let value = try? UTF8Span(validating: bytes) else { throw .invalidText(offset: start) }
+        return String(copying: value)
+    }
+
+    /// Where the next quote, backslash or control byte is.
+    private func endOfPlainText() -> Int {
+        var rest = text.span.extracting(droppingFirst: offset)
+        // Many bytes at a time while none of them is one: the least of them all takes a few vector instructions.
+        while rest.count >= 32 {
+            let run = rest.extracting(first: 32)
+            var least = UInt8.max
+            for index in run.indices {
+                let byte = run[index]
+                least = min(least, byte ^ UInt8(ascii: "\""), byte ^ UInt8(ascii: "\\"), byte & 0xE0)
+            }
+            guard least > 0 else { break }
+            rest = rest.extracting(droppingFirst: 32)
+        }
+        for index in rest.indices {
+            let byte = rest[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 {
+                return text.count - rest.count + index
+            }
+        }
+        return text.count
     }
 
     private mutating func escape(start: Int) throws(JSONError) -> Unicode.Scalar {
@@ -218,8 +261,8 @@ private struct JSONReader {
         return .number(value)
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
-        for byte in word.description.utf8 { try expect(byte) }
+    private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+        for byte in word.utf8 { try expect(byte) }
         return value
     }
 
