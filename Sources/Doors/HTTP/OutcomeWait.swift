@@ -40,20 +40,21 @@ final class OutcomeWait {
 /// began and need one timer. Keeps them until then, also when the dispatcher has no ear for the end any more.
 @EventLoop
 final class OutcomeDeadlines {
-    private let time: Duration
+    /// Nanoseconds.
+    private let time: Int64
     private var waits: ArraySlice<(due: Int64, wait: OutcomeWait)> = []
     private var running = 0
     private var timer: Timer!
 
     init(after time: Duration) {
-        self.time = time
+        self.time = time.nanoseconds
         timer = Timer { [unowned self] in check() }
     }
 
     fileprivate func add(_ wait: OutcomeWait) {
         running += 1
-        waits.append((EventLoop.monotonicNanoseconds + time.nanoseconds, wait))
-        if !timer.isRunning { timer.start(after: time) }
+        waits.append((EventLoop.monotonicNanoseconds + time, wait))
+        if !timer.isRunning { timer.start(after: .nanoseconds(time)) }
     }
 
     /// Keeps the list as short as what waits; costs each a constant on average.

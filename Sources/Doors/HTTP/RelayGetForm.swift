@@ -32,7 +32,7 @@ enum RelayGetForm {
     static func response(to receipt: Receipt) -> HTTPResponse {
         switch receipt {
         case .stored, .held, .ended(.delivered):
-            return HTTPResponse(status: 200, text: "success")
+            return success
         case .busy(let busy):
             var response = HTTPResponse(status: busy.status, text: Reason.busy.rawValue)
             response.addRetryAfter(busy)
@@ -45,6 +45,8 @@ enum RelayGetForm {
             return HTTPResponse(status: 400, text: Reason.expired.rawValue)
         }
     }
+
+    private static let success = HTTPResponse(status: 200, text: "success")
 
     private static func flag(_ text: String?, default fallback: Bool) -> Bool? {
         switch text?.lowercased() {
@@ -68,25 +70,43 @@ enum RelayGetForm {
     }
 
     private static func bytes(hex: String) -> [UInt8]? {
-        let digits = hex.utf8.span
+        var digits = hex.utf8.span
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
-        for index in 0..<digits.count / 2 {
-            guard let high = digit(digits[2 * index]), let low = digit(digits[2 * index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
+        var excess: UInt8 = 0
+        // In runs whose length the compiler knows, it makes vector instructions of them.
+        while digits.count >= 64 {
+            excess |= append(digits.extracting(first: 64), to: &bytes)
+            digits = digits.extracting(droppingFirst: 64)
         }
-        return bytes
+        excess |= append(digits, to: &bytes)
+        return excess == 0 ? bytes : nil
     }
 
-    private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
-        default: nil
+    /// - Returns: 0 if all are digits.
+    @inline(__always)
+    private static func append(_ digits: Span<UInt8>, to bytes: inout [UInt8]) -> UInt8 {
+        var excess: UInt8 = 0
+        bytes.append(addingCapacity: digits.count / 2) { output in
+            for index in 0..<digits.count / 2 {
+                let (high, low) = (digits[2 * index], digits[2 * index + 1])
+                excess |= high.excessOverHexDigit | low.excessOverHexDigit
+                output.append(high.valueAsHexDigit << 4 | low.valueAsHexDigit)
+            }
         }
+        return excess
     }
+}
+
+/// Arithmetic without a branch, for many at once.
+extension UInt8 {
+    /// 0 for `0` to `9`, `a` to `f` and `A` to `F`.
+    fileprivate var excessOverHexDigit: UInt8 {
+        let overDecimal = Swift.max(self &- UInt8(ascii: "0"), 9) &- 9
+        let overLetter = Swift.max((self | 0x20) &- UInt8(ascii: "a"), 5) &- 5
+        return Swift.min(overDecimal, overLetter)
+    }
+
+    fileprivate var valueAsHexDigit: UInt8 { (self & 0xF) &+ 9 &* (self >> 6) }
 }

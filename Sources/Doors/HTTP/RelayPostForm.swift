@@ -19,18 +19,19 @@ enum RelayPostForm {
     static func submission(
         _ request: HTTPRequest, _ gateway: GatewayKind, token: Substring?, app: String
     ) -> Result<Submission, Refusal> {
-        guard let body = try? JSON(request.body), body.object != nil else {
+        guard let body = try? JSON.members(of: request.body) else {
             return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue))
         }
-        var deviceToken = body["deviceToken"]?.string ?? ""
+        func value(_ key: String) -> JSON? { body.first { $0.key == key }?.value }
+        var deviceToken = value("deviceToken")?.string ?? ""
         if let token {
             guard let decoded = try? String(percentEncoded: token.utf8.span) else {
                 return .failure(Refusal(status: 400, code: Reason.badDeviceToken.rawValue))
             }
             deviceToken = decoded
         }
-        guard let encrypted = body["encrypted"]?.string, let isUrgent = flag(body["isUrgent"]),
-            let isMutable = flag(body["isMutableContent"])
+        guard let encrypted = value("encrypted")?.string, let isUrgent = flag(value("isUrgent")),
+            let isMutable = flag(value("isMutableContent"))
         else { return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue)) }
         return .success(
             Submission(
@@ -48,8 +49,10 @@ enum RelayPostForm {
     }
 
     private static func flag(_ value: JSON?) -> Bool? {
-        guard let value, value != .null else { return false }
-        return value.bool
+        switch value {
+        case nil, .null: false
+        case .some(let value): value.bool
+        }
     }
 
     static func response(to receipt: Receipt) -> HTTPResponse {
@@ -57,7 +60,7 @@ enum RelayPostForm {
         case .held(let reason):
             return response(status: 400, accepted: false, code: reason, isUnregistered: false)
         case .stored, .ended(.delivered):
-            return response(status: 200, accepted: true, isUnregistered: false)
+            return accepted
         case .busy(let busy):
             var response = response(
                 status: busy.status, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
@@ -78,6 +81,9 @@ enum RelayPostForm {
                 status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
         }
     }
+
+    /// The answer to nearly all.
+    private static let accepted = response(status: 200, accepted: true, isUnregistered: false)
 
     private static func response(
         status: Int, accepted: Bool, code: String? = nil, text: String? = nil, isUnregistered: Bool

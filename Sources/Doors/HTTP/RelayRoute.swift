@@ -9,18 +9,17 @@ enum RelayRoute: Equatable {
 
     /// `nil` for every other path.
     init?(path: String) {
-        switch path {
-        // One client of Bisq 1's network writes two slashes.
-        case "/relay", "//relay": self = .get
-        case "/v1/apns": self = .post(.apns, token: nil)
-        case "/v1/fcm": self = .post(.fcm, token: nil)
-        case _:
-            if let token = path.dropping(prefix: "/v1/apns/device/") {
-                self = .post(.apns, token: token)
-            } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
-                self = .post(.fcm, token: token)
-            } else {
-                return nil
+        if let token = path.dropping(prefix: "/v1/apns/device/") {
+            self = .post(.apns, token: token)
+        } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
+            self = .post(.fcm, token: token)
+        } else {
+            switch path {
+            // One client of Bisq 1's network writes two slashes.
+            case "/relay", "//relay": self = .get
+            case "/v1/apns": self = .post(.apns, token: nil)
+            case "/v1/fcm": self = .post(.fcm, token: nil)
+            case _: return nil
             }
         }
     }
@@ -30,7 +29,9 @@ extension String {
     /// What comes after a prefix; `nil` where nothing does.
     fileprivate func dropping(prefix: String) -> Substring? {
         // Bytes, not characters: nothing has to be looked up in Unicode's tables.
-        guard utf8.starts(with: prefix.utf8), utf8.count > prefix.utf8.count else { return nil }
-        return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
+        let (bytes, start) = (utf8.span, prefix.utf8.span)
+        guard bytes.count > start.count else { return nil }
+        for index in start.indices where bytes[index] != start[index] { return nil }
+        return Substring(utf8.dropFirst(start.count))
     }
 }
