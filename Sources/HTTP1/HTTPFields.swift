@@ -4,6 +4,10 @@ package struct HTTPFields: Equatable, Sendable {
 
     package init() {}
 
+    init(capacity: Int) {
+        all.reserveCapacity(capacity)
+    }
+
     package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
         left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value == $1.value }
     }

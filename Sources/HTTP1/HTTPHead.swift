@@ -6,8 +6,9 @@ struct HTTPHead {
     /// - Parameter lines: as they were scanned, from the end of the start line to the last byte of the empty line.
     init(_ lines: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) {
         let bytes = lines.span
-        var fields = HTTPFields()
+        var fields = HTTPFields(capacity: 8)
         var name: [UInt8] = []
+        name.reserveCapacity(32)
         var start = 0
         while let end = bytes.firstIndex(of: 0x0D, from: start), end > start {
             guard !bytes[start].isBlank else { throw .foldedField }

@@ -9,6 +9,7 @@ package struct HTTPQuery: Sendable {
     /// - Throws: ``HTTPFault/badPercentEncoding``.
     package init(_ text: String) throws(HTTPFault) {
         let bytes = text.utf8.span
+        parameters.reserveCapacity(8)
         var start = 0
         while start < bytes.count {
             let end = bytes.firstIndex(of: UInt8(ascii: "&"), from: start) ?? bytes.count

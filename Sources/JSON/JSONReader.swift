@@ -49,6 +49,7 @@ private struct JSONReader {
             return nil
         }
         var found: [JSON.Member] = []
+        found.reserveCapacity(4)
         var keys: Set<String> = []
         try members(depth: 1) { key, value, text in
             // Few keys are compared with each other, which costs less than a table of them.
