@@ -36,9 +36,7 @@ package struct HTTPResponse: Equatable, Sendable {
     /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
         output.append("HTTP/1.1 ")
-        output.append(String(status))
-        output.append(" ")
-        output.append(HTTPResponse.phrase(status))
+        output.append(HTTPResponse.words(of: status))
         for field in fields.all {
             output.append("\r\n")
             output.append(field.name)
@@ -54,32 +52,33 @@ package struct HTTPResponse: Equatable, Sendable {
         if withBody { output.append(contentsOf: body) }
     }
 
-    private static func phrase(_ status: Int) -> String {
+    /// The status and its phrase.
+    private static func words(of status: Int) -> String {
         switch status {
-        case 200: "OK"
-        case 201: "Created"
-        case 202: "Accepted"
-        case 204: "No Content"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 408: "Request Timeout"
-        case 410: "Gone"
-        case 411: "Length Required"
-        case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 415: "Unsupported Media Type"
-        case 417: "Expectation Failed"
-        case 429: "Too Many Requests"
-        case 431: "Request Header Fields Too Large"
-        case 500: "Internal Server Error"
-        case 501: "Not Implemented"
-        case 502: "Bad Gateway"
-        case 503: "Service Unavailable"
-        case 505: "HTTP Version Not Supported"
-        case _: "-"
+        case 200: "200 OK"
+        case 201: "201 Created"
+        case 202: "202 Accepted"
+        case 204: "204 No Content"
+        case 400: "400 Bad Request"
+        case 401: "401 Unauthorized"
+        case 403: "403 Forbidden"
+        case 404: "404 Not Found"
+        case 405: "405 Method Not Allowed"
+        case 408: "408 Request Timeout"
+        case 410: "410 Gone"
+        case 411: "411 Length Required"
+        case 413: "413 Content Too Large"
+        case 414: "414 URI Too Long"
+        case 415: "415 Unsupported Media Type"
+        case 417: "417 Expectation Failed"
+        case 429: "429 Too Many Requests"
+        case 431: "431 Request Header Fields Too Large"
+        case 500: "500 Internal Server Error"
+        case 501: "501 Not Implemented"
+        case 502: "502 Bad Gateway"
+        case 503: "503 Service Unavailable"
+        case 505: "505 HTTP Version Not Supported"
+        case _: "\(status) -"
         }
     }
 }

@@ -22,6 +22,8 @@ final class HTTPConnection: StreamHandler, DoorConnection {
     private var isAnswering = false
     /// Whether requests are being taken from the decoder further down the stack.
     private var isTaking = false
+    /// Whether requests wait until the client has taken the answers before them.
+    private var isHeldBack = false
     private var isShuttingDown = false
     private var hasEnded = false
 
@@ -71,7 +73,10 @@ final class HTTPConnection: StreamHandler, DoorConnection {
         isTaking = true
         defer { isTaking = false }
         while !isAnswering, !hasEnded {
-            guard stream.unsentBytes < HTTPConnection.unsentLimit else { return stream.pauseReading() }
+            guard stream.unsentBytes < HTTPConnection.unsentLimit else {
+                isHeldBack = true
+                return stream.pauseReading()
+            }
             do throws(HTTPFault) {
                 guard let request = try decoder.next() else { return waitForMore() }
                 deadline?.stop()
@@ -84,7 +89,9 @@ final class HTTPConnection: StreamHandler, DoorConnection {
     }
 
     func streamFlushed(_ stream: Stream) {
-        if tls?.state != .handshaking { takeRequests() }
+        guard isHeldBack else { return }
+        isHeldBack = false
+        takeRequests()
     }
 
     private func waitForMore() {

@@ -54,10 +54,10 @@ package final class HTTPServer {
         settings: Settings = Settings(), circuits: Circuits? = nil, doors: [any HTTPDoor]
     ) {
         self.init(settings: settings, circuits: circuits) { request, respond in
-            guard let door = doors.first(where: { $0.matches(path: request.path) }) else {
-                return respond(HTTPResponse(status: 404, text: "no such door"))
+            for door in doors where door.matches(path: request.path) {
+                return door.answer(request, respond: respond)
             }
-            door.answer(request, respond: respond)
+            respond(HTTPResponse(status: 404, text: "no such door"))
         }
     }
 

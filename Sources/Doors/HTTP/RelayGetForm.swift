@@ -58,7 +58,10 @@ enum RelayGetForm {
     }
 
     private static func text(hex: String) -> String? {
-        bytes(hex: hex).flatMap { String(validating: $0, as: UTF8.self) }
+        guard let bytes = bytes(hex: hex), let text = try? UTF8Span(validating: bytes.span) else {
+            return nil
+        }
+        return String(copying: text)
     }
 
     /// Tokens come raw (older Bisq 2) or as hex of their text. An APNs token is hex itself, of bytes that are no text.
