@@ -32,6 +32,28 @@ private let plain =
         #expect(request.isKeptAlive)
     }
 
+    /// Bytes are looked at many at a time: wherever one stands, it is seen.
+    @Test(arguments: 0..<150)
+    func aByteCountsWhereverItStands(place: Int) throws {
+        let text = String(repeating: "x", count: place)
+        let request = try #require(
+            try decode(
+                "GET /\(text)?a\(text)=\(text)%41&b=2 HTTP/1.1\r\nHost: a\r\nX\(text): \(text)\r\n\r\n"))
+        #expect(request.path == "/\(text)" && request.fields["x\(text)"] == text)
+        let query = try HTTPQuery(request.query ?? "")
+        #expect(query["a\(text)"] == "\(text)A" && query["b"] == "2")
+        for byte in ["\u{0}", "\u{1F}", "\u{7F}", "\n", "\rx"] {
+            #expect(throws: HTTPFault.controlByte) {
+                try decode("GET / HTTP/1.1\r\nHost: a\r\nX: \(text)\(byte)\r\n\r\n")
+            }
+        }
+        for byte in ["#", "\t", "é"] {
+            #expect(throws: HTTPFault.badTarget) {
+                try decode("GET /\(text)\(byte) HTTP/1.1\r\nHost: a\r\n\r\n")
+            }
+        }
+    }
+
     /// Whatever the reads, the requests are the same: the stream is cut at every byte.
     @Test func requestsDoNotDependOnReads() throws {
         let stream = Array(

@@ -62,6 +62,32 @@ private func read(_ text: String, maximumDepth: Int = 16) throws(JSONError) -> J
         #expect(try read(text)["error"]?["details"]?.array?.first?["errorCode"]?.string == "Aé")
     }
 
+    /// Bytes are looked at many at a time: wherever one stands, it is seen.
+    @Test(arguments: 0..<100)
+    func aByteCountsWhereverItStands(place: Int) throws {
+        let text = String(repeating: "x", count: place)
+        #expect(
+            try read("[\"\(text)\",\"\(text)\\n\(text)\"]")
+                == .array([.string(text), .string("\(text)\n\(text)")]))
+        #expect(throws: JSONError.unexpectedByte(offset: place + 1)) { try read("\"\(text)\u{1F}\"") }
+        #expect(throws: JSONError.unexpectedEnd) { try read("\"\(text)") }
+    }
+
+    @Test(arguments: [1, 2, 15, 16, 17, 40])
+    func membersComeInTheirOrderAndNoKeyTwice(count: Int) throws {
+        let members = (0..<count).map { "\"\($0)\":[\($0) ]" }
+        let read = try #require(try JSON.members(of: Array("{\(members.joined(separator: ","))}".utf8)))
+        #expect(read.map(\.key) == (0..<count).map(String.init))
+        #expect(read.map { String(decoding: $0.text, as: UTF8.self) } == (0..<count).map { "[\($0) ]" })
+        for member in members {
+            let text = "{\(members.joined(separator: ",")),\(member)}"
+            #expect(throws: JSONError.duplicateKey(offset: text.utf8.count - member.utf8.count - 1)) {
+                try JSON.members(of: Array(text.utf8))
+            }
+        }
+        #expect(try JSON.members(of: Array("[\(count)]".utf8)) == nil)
+    }
+
     @Test func aWrittenStringIsReadBackAsItWas() throws {
         let text = String(String.UnicodeScalarView((0..<0x250).map { Unicode.Scalar($0)! })) + "🔔"
         var bytes: [UInt8] = []
