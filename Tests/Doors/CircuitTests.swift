@@ -71,22 +71,21 @@ import Wire
     }
 
     private static let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
-    private static let pongLength = Envelope(messageVersion: 10, message: .pong(Pong(requestNonce: 1))).frame
-        .count
+    private static let pong = Envelope(messageVersion: 10, message: .pong(Pong(requestNonce: 1))).frame
 
     /// Whether a Ping is answered.
     private func isServed(_ peer: RawPeer) async -> Bool {
         let before = peer.received.count
         peer.stream.write(Self.ping)
-        await peer.wait { $0.received.count >= before + Self.pongLength || $0.hasEnded }
-        return !peer.hasEnded
+        await peer.wait { $0.received.count >= before + Self.pong.count || $0.hasEnded }
+        return peer.received.dropFirst(before).starts(with: Self.pong)
     }
 
     @Test func theLineIsTakenOffAndTheRestIsThePeers() async throws {
         let node = try await node()
         let peer = try await RawPeer(node.peers)
         for byte in line(330, port: 9999) + Self.ping { peer.stream.write([byte]) }
-        await peer.wait { $0.received.count >= Self.pongLength || $0.hasEnded }
+        await peer.wait { $0.received.count >= Self.pong.count || $0.hasEnded }
         #expect(!peer.hasEnded)
         let client = try await node.client(330)
         client.stream.write(Array("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
@@ -181,8 +180,8 @@ import Wire
         let start = ContinuousClock.now
         first.stream.write(pings)
         second.stream.write(pings)
-        await first.wait { $0.received.count >= 55 * Self.pongLength }
-        await second.wait { $0.received.count >= 55 * Self.pongLength }
+        await first.wait { $0.received.count >= 55 * Self.pong.count }
+        await second.wait { $0.received.count >= 55 * Self.pong.count }
         #expect(await isServed(try await node.peer(2)))
         // One of the two is being held back; the other may get a word in before it is, too.
         for _ in 0..<2 {
