@@ -62,14 +62,17 @@ final class Bench {
 
     /// A gateway and, in front of it, a node that has nothing in its outbox. Both end with `body`.
     ///
-    /// - Parameter network: The tor that serves the node's onion address; `nil`: one without a network.
+    /// - Parameters:
+    ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
+    ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
-        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil,
+        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil, startedBy starter: [String]? = nil,
         _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
         try await withGateway(delay: delay, streams: streams, over: network) { gateway in
             let child = try Child(
-                [node, "run", "--config", "\(gateway.directory)/onionbell.yaml"], core: .measured)
+                (starter ?? [node]) + ["run", "--config", "\(gateway.directory)/onionbell.yaml"],
+                core: .measured)
             let node = NodeUnderTest(child, gateway, self)
             do {
                 try await node.waitUntilReady(peers)
@@ -127,7 +130,7 @@ final class NodeUnderTest {
 
     /// Its doors are open, and its connections to the gateway are made.
     func waitUntilReady(_ peers: Endpoint) async throws {
-        for _ in 0..<500 {
+        for _ in 0..<3000 {
             guard child.exit == nil else {
                 throw BenchError("the node ended: \(child.lines.suffix(3).joined(separator: " / "))")
             }
@@ -156,6 +159,8 @@ final class NodeUnderTest {
         }
         throw BenchError("no onion address: \(child.lines.suffix(3).joined(separator: " / "))")
     }
+
+    var processID: Int32 { child.processID }
 
     var figures: ProcessFigures {
         get throws { try ProcessFigures(of: child.processID) }

@@ -24,6 +24,7 @@ struct Rows {
     static let all = [
         Row(name: "gateway", rounds: 9) { try await $0.measureGatewayLeg() },
         Row(name: "peers 10 x 64", rounds: 9) { try await $0.measurePeers(10, window: 64, goal: 0.06) },
+        Row(name: "instructions", rounds: 1) { try await $0.measureInstructions() },
         Row(name: "http", rounds: 9) { try await $0.measureHTTP() },
         Row(name: "rate", rounds: 3) { try await $0.measureRate() },
         Row(name: "slow", rounds: 3) { try await $0.measureSlowGateway() },
