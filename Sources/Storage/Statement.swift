@@ -5,11 +5,11 @@ import Relay
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
+    private let room: BindingRoom?
 
-    /// Bound values are copied: nothing of ours has to outlive the call.
-    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-
-    init(_ sql: String, on connection: borrowing Connection) throws(SQLiteError) {
+    /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own. All values of
+    ///   such a statement are bound anew for each run.
+    init(_ sql: String, on connection: borrowing Connection, room: Int = 0) throws(SQLiteError) {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(
             connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -18,6 +18,7 @@ struct Statement: ~Copyable {
         }
         self.handle = handle
         self.connection = connection.handle
+        self.room = room > 0 ? BindingRoom(byteCount: room) : nil
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -30,9 +31,10 @@ struct Statement: ~Copyable {
 
     func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
         guard var value else { return try check(sqlite3_bind_null(handle, index)) }
-        let code = value.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                sqlite3_bind_text(handle, index, $0.baseAddress, Int32($0.count), Statement.copied)
+        let code = value.withUTF8 { text in
+            withBytes(UnsafeRawBufferPointer(text)) { bytes, owner in
+                sqlite3_bind_text(
+                    handle, index, bytes?.assumingMemoryBound(to: CChar.self), Int32(text.count), owner)
             }
         }
         try check(code)
@@ -41,7 +43,7 @@ struct Statement: ~Copyable {
     /// 16 bytes, big-endian.
     func bind(_ index: Int32, high: UInt64, low: UInt64) throws(SQLiteError) {
         let code = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
-            sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Statement.copied)
+            withBytes($0) { sqlite3_bind_blob(handle, index, $0, 16, $1) }
         }
         try check(code)
     }
@@ -51,14 +53,23 @@ struct Statement: ~Copyable {
         guard let bytes else { return try check(sqlite3_bind_null(handle, index)) }
         // SQLite takes a null address, which no bytes may have, for NULL.
         guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(handle, index, 0)) }
-        let code = bytes.withUnsafeBytes {
-            sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), Statement.copied)
+        let code = bytes.withUnsafeBytes { blob in
+            withBytes(blob) { sqlite3_bind_blob(handle, index, $0, Int32(blob.count), $1) }
         }
         try check(code)
     }
 
     func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
         try bind(index, high: digest.high, low: digest.low)
+    }
+
+    /// Calls `bind` with bytes that lie in the room, or else with those given, which SQLite is to copy: nothing of the
+    /// caller's has to outlive the call.
+    private func withBytes(
+        _ bytes: UnsafeRawBufferPointer, _ bind: (UnsafeRawPointer?, sqlite3_destructor_type?) -> Int32
+    ) -> Int32 {
+        if let kept = room?.keep(bytes) { return bind(kept, nil) }
+        return bind(bytes.baseAddress, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {
@@ -85,6 +96,7 @@ struct Statement: ~Copyable {
 
     /// Runs a statement that brings no row, and makes it ready for the next values.
     func run() throws(SQLiteError) {
+        defer { room?.clear() }
         _ = try step()
         sqlite3_reset(handle)
     }
@@ -125,4 +137,26 @@ struct Statement: ~Copyable {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         )
     }
+}
+
+/// Where the values of one run lie.
+private final class BindingRoom {
+    // Owned, freed in deinit, which comes after the statement that points here is finalized.
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var used = 0
+
+    init(byteCount: Int) { bytes = .allocate(byteCount: byteCount, alignment: 16) }
+
+    deinit { bytes.deallocate() }
+
+    /// Where these lie until ``clear()``; `nil` when there is no room for them.
+    func keep(_ value: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard value.count <= bytes.count - used, let base = bytes.baseAddress else { return nil }
+        let place = base + used
+        UnsafeMutableRawBufferPointer(start: place, count: value.count).copyMemory(from: value)
+        used += value.count
+        return UnsafeRawPointer(place)
+    }
+
+    func clear() { used = 0 }
 }

@@ -48,7 +48,7 @@ final class Store {
         undo = try Statement("ROLLBACK TO door", on: connection)
         insertIdentity = try Statement(
             "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
-            on: connection)
+            on: connection, room: 64)
         findIdentity = try Statement(
             """
             SELECT digest, content, ending, reason, detail,
@@ -72,13 +72,13 @@ final class Store {
             """
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, on: connection)
+            """, on: connection, room: 16_384)
         insertPrepared = try Statement(
             """
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
                 collapse_id, android)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, on: connection)
+            """, on: connection, room: 16_384)
         deleteNotifications = try Statement(
             "DELETE FROM notification WHERE sequence BETWEEN ? AND ?", on: connection)
         postpone = try Statement(
