@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -93,3 +97,21 @@ long onionbell_raise_file_limit(void) {
 }
 
 void onionbell_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+static int release_pages(struct dl_phdr_info *object, size_t size, void *context) {
+    long page = sysconf(_SC_PAGESIZE);
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[index];
+        /* Never written to, so what is dropped is what the file holds. */
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(uintptr_t)(page - 1);
+        uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void onionbell_release_startup_memory(void) {
+    dl_iterate_phdr(release_pages, NULL);
+    malloc_trim(0);
+}

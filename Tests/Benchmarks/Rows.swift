@@ -123,13 +123,13 @@ struct Rows {
     }
 
     mutating func measureIdle() async throws {
-        let seconds = isQuick ? 10 : 30
+        let seconds = 30
         try await bench.withNode { node in
             try await Task.sleep(for: .seconds(2))
             let before = try node.figures
-            results.add("idle, VmRSS", "MB", before.resident / 1000, goal: 12)
             try await Task.sleep(for: .seconds(seconds))
             let after = try node.figures
+            results.add("idle, VmRSS", "MB", after.resident / 1000, goal: 12)
             let used = after.threadTime(since: before)
             results.add("idle, CPU", "% of a core", 100 * used / Double(seconds), goal: 0.1)
             results.add("idle, wake-ups", "1/s", Double(after.sleeps - before.sleeps) / Double(seconds))

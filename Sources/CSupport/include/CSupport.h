@@ -25,6 +25,10 @@ pid_t onionbell_spawn(char *const arguments[], char *const environment[], int ou
 /* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
 int onionbell_disable_core_dumps(void);
 
+/* Gives back what only the start of a long-running process needed: pages of code and constants (the kernel maps again
+ * those that are used, out of its cache) and free memory of the heap. */
+void onionbell_release_startup_memory(void);
+
 /* Raises the soft limit of open files to the hard one; returns the limit now in force, or -1 and errno. */
 long onionbell_raise_file_limit(void);
 

@@ -23,6 +23,8 @@ struct RunCommand: AsyncParsableCommand {
     /// For gateways, outbox, tor, lookups, listeners.
     static let filesBesidesConnections = 512
 
+    private static let settling: Duration = .seconds(20)
+
     func run() async throws {
         var settings = try config.settings()
         signal(SIGPIPE, SIG_IGN)
@@ -65,6 +67,10 @@ struct RunCommand: AsyncParsableCommand {
             throw error
         }
         log.notice("node.started")
+        onionbell_release_startup_memory()
+        // Once more when tor and the gateways have been reached as well.
+        let settled = Timer { onionbell_release_startup_memory() }
+        settled.start(after: RunCommand.settling)
         service.ready { await node.waitForOutbox() }
         await life.end()
     }
