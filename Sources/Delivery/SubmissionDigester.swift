@@ -13,23 +13,27 @@ package final class SubmissionDigester {
     package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
 
     func callAsFunction(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
+        // Out of the object for the time being, whose every access is checked.
+        var text: [UInt8] = []
+        swap(&text, &self.text)
+        defer { swap(&text, &self.text) }
         // Each kind of digest begins with a byte of its own; the parts are told apart by a byte that none can hold.
-        begin(UInt8(ascii: "t"))
-        append(recipient.app)
-        append(recipient.isSandbox ? "sandbox" : "")
-        append(recipient.deviceToken)
+        text.begin(UInt8(ascii: "t"))
+        text.add(recipient.app)
+        text.add(recipient.isSandbox ? "sandbox" : "")
+        text.add(recipient.deviceToken)
         let token = digest(text)
         // The same with the message behind it.
         text[0] = UInt8(ascii: "c")
         switch submission.content {
-        case .bisq(let content): append(content.message)
-        case .prepared(let push): append(push.body)
+        case .bisq(let content): text.add(content.message)
+        case .prepared(let push): text.add(push.body)
         }
         let content = digest(text)
         var identity = content
         if let uid = submission.uid {
-            begin(UInt8(ascii: "u"))
-            append(uid)
+            text.begin(UInt8(ascii: "u"))
+            text.add(uid)
             identity = digest(text)
         }
         return SubmissionDigests(
@@ -37,14 +41,16 @@ package final class SubmissionDigester {
             identity: Digest(high: identity.high, low: identity.low),
             content: Digest(high: content.high, low: content.low))
     }
+}
 
-    private func begin(_ kind: UInt8) {
-        text.removeAll(keepingCapacity: true)
-        text.append(kind)
+extension [UInt8] {
+    fileprivate mutating func begin(_ kind: UInt8) {
+        removeAll(keepingCapacity: true)
+        append(kind)
     }
 
-    private func append(_ part: String) {
-        text.append(contentsOf: part.utf8)
-        text.append(0)
+    fileprivate mutating func add(_ part: String) {
+        append(contentsOf: part.utf8)
+        append(0)
     }
 }
