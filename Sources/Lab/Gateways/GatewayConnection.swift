@@ -16,6 +16,8 @@ final class GatewayConnection: StreamHandler {
     private var buffer: [UInt8] = []
     /// Answers that are put off, each with its stream.
     private var delays: [Int32: Timer] = [:]
+    /// Those that come due together share a record, as do those that are given at once.
+    private var flushSoon: EndOfTurn!
     private var closesWhenFlushed = false
     private var isOver = false
     /// The highest stream that was handled, and the highest that may be since a GOAWAY said so.
@@ -30,6 +32,7 @@ final class GatewayConnection: StreamHandler {
         self.simulator = simulator
         facts = ConnectionFacts(number: number)
         tls = TLSSession(serving: context)
+        flushSoon = EndOfTurn { [unowned self] in flush() }
         stream.handler = self
     }
 
@@ -145,7 +148,7 @@ final class GatewayConnection: StreamHandler {
         let timer = Timer { [unowned self] in
             delays[stream] = nil
             self.answer(answer, on: stream)
-            flush()
+            flushSoon.schedule()
         }
         delays[stream] = timer
         timer.start(after: delay)
