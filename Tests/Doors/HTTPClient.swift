@@ -8,7 +8,11 @@ final class HTTPClient: StreamHandler {
     private(set) var answers: [HTTPResponse] = []
     private(set) var hasEnded = false
     private(set) var fault: HTTPFault?
-    private var decoder = HTTPResponseDecoder()
+    private var decoder: HTTPResponseDecoder = {
+        var limits = HTTPLimits()
+        limits.body = 1 << 22
+        return HTTPResponseDecoder(limits: limits)
+    }()
     private var waiting: [(condition: (HTTPClient) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
         []
 

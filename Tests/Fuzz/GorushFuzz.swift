@@ -9,13 +9,14 @@ public func fuzzGorush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var answer = GorushAnswer(hidesTokens: true)
     for notification in request.notifications {
         answer.count += notification.count
-        answer.failures.append(
+        answer.add(
             GorushAnswer.Failure(
                 id: notification.id, platform: .ios, token: notification.tokens.first ?? "",
                 message: notification.message, error: notification.topic))
         if let push = try? GorushApplePush(notification) { check(push) }
         if let push = try? GorushGooglePush(notification) { check(push) }
     }
+    precondition(answer.response.body.count <= GorushAnswer.longestLogs + 100)
     precondition((try? JSON(answer.response.body, maximumDepth: 40)) != nil, "the answer is no JSON")
     return 0
 }

@@ -12,19 +12,31 @@ package struct GorushAnswer {
         package var error: String
     }
 
+    /// Bytes of all failures together: each repeats its message, and what is over this is not listed.
+    package static let longestLogs = 1 << 20
+
     package var count = 0
-    package var failures: [Failure] = []
     /// Whether tokens are shown with their first and last ten characters masked.
-    package var hidesTokens: Bool
+    private let hidesTokens: Bool
+    /// JSON of the failures, with commas between them.
+    private var logs: [UInt8] = []
+    private var isFull = false
 
     package init(hidesTokens: Bool) { self.hidesTokens = hidesTokens }
 
+    /// Lists a push that failed, while there is room.
+    package mutating func add(_ failure: Failure) {
+        guard !isFull else { return }
+        let length = logs.count
+        if length > 0 { logs.append(UInt8(ascii: ",")) }
+        append(failure, to: &logs)
+        isFull = logs.count > GorushAnswer.longestLogs
+        if isFull { logs.removeLast(logs.count - length) }
+    }
+
     package var response: HTTPResponse {
         var body = Array("{\"counts\":\(count),\"logs\":[".utf8)
-        for (index, failure) in failures.enumerated() {
-            if index > 0 { body.append(UInt8(ascii: ",")) }
-            append(failure, to: &body)
-        }
+        body.append(contentsOf: logs)
         body.append(contentsOf: "],\"success\":\"ok\"}".utf8)
         return .gorush(status: 200, body)
     }

@@ -26,6 +26,9 @@ package final class GorushDoor: HTTPDoor {
         package init() {}
     }
 
+    /// Bytes of one message to Google, with all that it doesn't count against its limit.
+    private static let longestMessage = 4 * Validator.payloadLimit
+
     private let settings: Settings
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
@@ -129,6 +132,12 @@ package final class GorushDoor: HTTPDoor {
             guard !push.isBroadcast || settings.broadcasts else {
                 throw GorushRefusal(reason: "broadcasts to topics are not allowed here")
             }
+            // The rest of a message is repeated for each of its tokens as well.
+            guard push.payloadSize <= Validator.payloadLimit,
+                push.targets.prefix(1).allSatisfy({
+                    push.body(for: $0).utf8.count <= GorushDoor.longestMessage
+                })
+            else { throw GorushRefusal(reason: Reason.messageTooLarge.rawValue) }
             for target in push.targets {
                 let prepared = PreparedPush(exactly: push.body(for: target), isUrgent: push.isUrgent)
                 submit(
@@ -227,7 +236,7 @@ private final class Gathering {
     }
 
     func fail(_ notification: GorushNotification, token: String, _ error: String, wasExpected: Bool = false) {
-        answer.failures.append(
+        answer.add(
             GorushAnswer.Failure(
                 id: notification.id, platform: notification.platform ?? .ios, token: token,
                 message: notification.message, error: error))

@@ -1,16 +1,19 @@
 import JSON
 
-/// Why a whole request is refused, with gorush's own texts. There is one for all that can't be read.
+/// Why a whole request is refused, with gorush's own texts but for the last. There is one for all that can't be read.
 package enum GorushFault: Error, Equatable {
     case missing
     case empty
     case tooMany(count: Int, limit: Int)
+    /// Gorush takes any number.
+    case tooManyTokens(count: Int, limit: Int)
 
     package var message: String {
         switch self {
         case .missing: "Missing notifications field."
         case .empty: "Notifications field is empty."
         case .tooMany(let count, let limit): "Number of notifications(\(count)) over limit(\(limit))"
+        case .tooManyTokens(let count, let limit): "Number of tokens(\(count)) over limit(\(limit))"
         }
     }
 }
@@ -18,6 +21,9 @@ package enum GorushFault: Error, Equatable {
 /// The body of `POST /api/push` (appleboy/gorush, `notify/notification.go`).
 package struct GorushRequest {
     package let notifications: [GorushNotification]
+
+    /// Tokens of all elements together: more of Apple's, of 64 digits, have no room in a body of 256 KiB.
+    package static let mostTokens = 4000
 
     /// - Parameter limit: how many elements there may be.
     package init(_ body: [UInt8], limit: Int) throws(GorushFault) {
@@ -40,6 +46,10 @@ package struct GorushRequest {
         }
         guard !notifications.isEmpty else { throw .empty }
         guard notifications.count <= limit else { throw .tooMany(count: notifications.count, limit: limit) }
+        let tokens = notifications.reduce(0) { $0 + $1.tokens.count + ($1.to.isEmpty ? 0 : 1) }
+        guard tokens <= GorushRequest.mostTokens else {
+            throw .tooManyTokens(count: tokens, limit: GorushRequest.mostTokens)
+        }
         self.notifications = notifications
     }
 }

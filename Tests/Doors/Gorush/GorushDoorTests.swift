@@ -93,4 +93,49 @@ import Testing
         #expect(world.relay.dispatcher.waiting == 0)
         await world.end()
     }
+
+    private func request(_ members: String, tokens: [String]) -> Data {
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        return Data("{\"notifications\":[{\"tokens\":[\(list)],\(members)}]}".utf8)
+    }
+
+    /// Each failure repeats the message.
+    @Test func anAnswerListsAsManyFailuresAsItHasRoomFor() async throws {
+        let world = try await StatusWorld()
+        let message = String(repeating: "m", count: 60_000)
+        let answer = try #require(
+            await world.push(
+                request("\"platform\":1,\"message\":\"\(message)\"", tokens: Array(repeating: "x", count: 60))
+            ))
+        #expect(answer.body.count <= 1 << 20 + 64)
+        #expect(answer.text.hasPrefix("{\"counts\":60,"))
+        #expect(answer.text.components(separatedBy: "failed-push").count - 1 == 17)
+        _ = try world.json(answer.body)
+        await world.end()
+    }
+
+    @Test(arguments: [1, 2])
+    func aRequestWithTooManyTokensIsRefusedAsAWhole(platform: Int) async throws {
+        let world = try await StatusWorld()
+        let tokens = Array(repeating: String(repeating: "7f", count: 32), count: 4001)
+        let answer = await world.push(request("\"platform\":\(platform),\"message\":\"m\"", tokens: tokens))
+        #expect(answer?.status == 400)
+        #expect(answer?.text == #"{"code":400,"message":"Number of tokens(4001) over limit(4000)"}"#)
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+    }
+
+    /// What Google doesn't count against its limit is sent to each phone all the same.
+    @Test func allOfAMessageToGoogleIsBounded() async throws {
+        let world = try await StatusWorld()
+        let token = String(repeating: "t", count: 40)
+        for (length, isTaken) in [(16_000, true), (17_000, false)] {
+            let link = String(repeating: "l", count: length)
+            let members = #""platform":2,"webpush":{"fcm_options":{"link":"\#(link)"}}"#
+            let answer = await world.push(request(members, tokens: [token]))
+            #expect(answer?.text.contains("MessageTooLarge") == !isTaken)
+        }
+        #expect(await world.relay.pushes(1).count == 1)
+        await world.end()
+    }
 }

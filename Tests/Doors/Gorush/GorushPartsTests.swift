@@ -76,6 +76,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [("", 4000), (#","to":"a""#, 3999)])
+    func tokensOfAllElementsAreCountedTogether(more: String, most: Int) throws {
+        func request(_ count: Int) throws -> GorushRequest {
+            let (one, other) = (count / 2, count - count / 2)
+            let lists = [one, other].map { Array(repeating: "\"\"", count: $0).joined(separator: ",") }
+            let body = "{\"notifications\":[{\"tokens\":[\(lists[0])]\(more)},{\"tokens\":[\(lists[1])]}]}"
+            return try GorushRequest(Array(body.utf8), limit: 2)
+        }
+        #expect(try request(most).notifications.count == 2)
+        #expect(throws: GorushFault.self) { try request(most + 1) }
+    }
+
     /// `to` and `condition` are not counted, a topic is, on either platform.
     @Test(arguments: [
         (#""tokens":["a","b"]"#, 2), (#""tokens":["a"],"topic":"t""#, 2), (#""topic":"t""#, 1),
