@@ -21,12 +21,18 @@ package struct PushApps: Equatable, Sendable {
 
     package init() {}
 
-    /// The app that a topic means: its bundle id, or that with one of Apple's endings (`.push-type.liveactivity`).
+    /// The app that a topic means: its bundle id, or that with one of Apple's endings.
     ///
     /// - Parameter topic: empty: the first app.
     func app(topic: String) -> String? {
-        topic.isEmpty
-            ? ios.first?.name
-            : ios.first { topic == $0.topic || topic.hasPrefix($0.topic + ".") }?.name
+        guard !topic.isEmpty else { return ios.first?.name }
+        return ios.first { topic == $0.topic }?.name
+            ?? ios.first { app in PushApps.endings.contains { topic == app.topic + $0 } }?.name
     }
+
+    /// What some of Apple's push types have behind the bundle id (Apple, "Sending notification requests to APNs").
+    private static let endings = [
+        ".complication", ".location-query", ".push-type.controls", ".push-type.liveactivity",
+        ".push-type.widgets", ".pushkit.fileprovider", ".voip", ".voip-ptt",
+    ]
 }

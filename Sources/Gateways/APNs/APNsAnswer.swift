@@ -3,13 +3,20 @@ import Relay
 
 /// Reads APNs' answers (Apple, "Handling notification responses from APNs").
 enum APNsAnswer {
-    /// - Parameter isProven: whether this connection has had a notification accepted.
-    static func verdict(_ answer: GatewayAnswer, isProven: Bool) -> Verdict {
+    /// - Parameters:
+    ///   - isProven: whether this connection has had a notification accepted.
+    ///   - hasOwnTopic: whether the sender chose the topic: what Apple says of it says nothing of the app's.
+    static func verdict(
+        _ answer: GatewayAnswer, isProven: Bool, hasOwnTopic: @autoclosure () -> Bool = false
+    ) -> Verdict {
         if answer.status == 200 { return Verdict(outcome: .accepted) }
         let body = try? JSON(answer.body)
         guard let reason = GatewayAnswer.word(body?["reason"]?.string) else { return byStatus(answer) }
+        if topicFaults.contains(reason), hasOwnTopic() { return .refused(reason) }
         return verdict(answer, reason: reason, since: body?["timestamp"]?.integer, isProven: isProven)
     }
+
+    private static let topicFaults = ["TopicDisallowed", "BadTopic", "MissingTopic"]
 
     /// What a word means that came as an answer's `reason`.
     private static func verdict(
@@ -18,7 +25,7 @@ enum APNsAnswer {
         switch reason {
         // The environment may be the wrong one, so the token isn't called dead.
         case "BadDeviceToken", "DeviceTokenNotForTopic": return .refused(reason)
-        case "TopicDisallowed", "BadTopic", "MissingTopic": return .blocked(reason)
+        case _ where topicFaults.contains(reason): return .blocked(reason)
         case "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "InvalidPushType",
             "DuplicateHeaders", "PayloadEmpty", "MissingDeviceToken", "BadPath", "MethodNotAllowed":
             return .refused(reason, .ownFault)

@@ -123,7 +123,8 @@ package final class APNsGateway: Gateway {
         of answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
     ) -> Outcome {
-        let verdict = APNsAnswer.verdict(answer, isProven: connection.life.isProven)
+        let verdict = APNsAnswer.verdict(
+            answer, isProven: connection.life.isProven, hasOwnTopic: heads.hasOwnTopic(notification))
         // Any judgement of the notification itself says that the credentials were taken.
         if answer.status != 403, answer.status < 500 { connection.proved() }
         if case .blocked(let reason) = verdict.outcome, tokens?.isPresent(generation) == false {

@@ -95,12 +95,21 @@ struct APNsHeads {
     ) {
         if let authorization { head.add("authorization", authorization, .never) }
         let fields = push.fields
-        let own = fields.first { $0.name == "apns-topic" }.map { String($0.value) }
-        head.add("apns-topic", own ?? topic)
+        head.add("apns-topic", APNsHeads.ownTopic(fields) ?? topic)
         for name in APNsHeads.exactFields {
             guard let field = fields.first(where: { $0.name == name.description }) else { continue }
             head.add(name, String(field.value), changing)
         }
+    }
+
+    /// Whether the sender has chosen another topic than the app's.
+    func hasOwnTopic(_ notification: Notification) -> Bool {
+        guard case .prepared(let push) = notification.content, push.kind == .exact else { return false }
+        return (APNsHeads.ownTopic(push.fields) ?? topic) != topic
+    }
+
+    private static func ownTopic(_ fields: [(name: Substring, value: Substring)]) -> String? {
+        fields.first { $0.name == "apns-topic" }.map { String($0.value) }
     }
 
     /// What a sender's own protocol may say beside the topic.

@@ -138,4 +138,17 @@ import Testing
         #expect(await world.relay.pushes(1).count == 1)
         await world.end()
     }
+
+    /// A sender may name any topic of the app's, also one that Apple doesn't let the operator push to.
+    @Test func aTopicThatAppleRefusesHoldsUpNobodyElse() async throws {
+        let world = try await StatusWorld { $0.gorush.waits = true }
+        let topics = #""platform":1,"message":"m","topic":"im.fqixvywn"#
+        let refused = await world.push(request(topics + #".voip","push_type":"voip""#, tokens: [Self.token]))
+        #expect(refused?.text.contains(#""error":"TopicDisallowed""#) == true)
+        let taken = await world.push(request(topics + "\"", tokens: [Self.token]))
+        #expect(taken?.text == #"{"counts":2,"logs":[],"success":"ok"}"#)
+        #expect(world.relay.sandbox.book.count == 1)
+        #expect(world.relay.dispatcher.lanes.allSatisfy { $0.blockedReason == nil })
+        await world.end()
+    }
 }

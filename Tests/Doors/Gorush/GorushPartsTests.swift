@@ -154,6 +154,23 @@ import Testing
         #expect(push.body == (try json(#"{"aps":{"alert":"m"},"n":2,"o":{"b":[null,1.5]}}"#)))
     }
 
+    @Test(
+        arguments: [
+            ("", "one"), ("org.one", "one"), ("org.one.voip", "one"), ("org.one.push-type.widgets", "one"),
+            ("org.two.pushkit.fileprovider", "two"), ("org.one.two", "three"),
+            ("org.one.two.complication", "three"),
+            ("org.one.", nil), ("org.one.x", nil), ("org.one.voip.x", nil), ("org.onevoip", nil),
+            ("org", nil),
+            (".voip", nil),
+        ] as [(String, String?)])
+    func aTopicIsAnAppsOrThatWithAnEndingOfApples(topic: String, app: String?) {
+        var apps = PushApps()
+        apps.ios = [("one", "org.one"), ("two", "org.two"), ("three", "org.one.two")].map {
+            PushApps.Apple(name: $0, topic: $1)
+        }
+        #expect(apps.app(topic: topic) == app)
+    }
+
     // MARK: Google
 
     @Test(arguments: [

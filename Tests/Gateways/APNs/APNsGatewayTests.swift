@@ -261,6 +261,21 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
+    /// It is no fault of the operator's, and no reason to keep others waiting.
+    @Test(arguments: ["TopicDisallowed", "BadTopic", "MissingTopic"])
+    func aWrongTopicOfTheSendersIsTheNotificationsFault(reason: String) async throws {
+        let world = try World()
+        for (topic, expected) in [
+            ("other.topic", Outcome.refused(reason: reason)), (World.topic, .blocked(reason: reason)),
+        ] {
+            world.apple.faults = FaultScript([FaultRule(.answer(status: 400, reason: reason), times: 1)])
+            let push = PreparedPush(exactly: "{}", fields: [("apns-topic", topic)])
+            #expect(await world.gateway.deliver(notification(push)) == expected)
+            #expect((world.gateway.figures.fault == nil) == (topic == "other.topic"))
+        }
+        world.end()
+    }
+
     @Test func aFreshTokenThatHasExpiredIsAClockFault() async throws {
         let world = try World()
         world.apple.clockOffset = .seconds(2 * 3600)
