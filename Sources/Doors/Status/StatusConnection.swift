@@ -21,6 +21,9 @@ final class StatusConnection: StreamHandler, DoorConnection {
     private var isShuttingDown = false
     private var hasEnded = false
 
+    /// Bytes of answers that a client may leave unread before its next message is looked at.
+    private static let unsentLimit = 65_536
+
     init(_ stream: Stream, by circuits: Circuits, door: StatusStreamDoor) {
         self.stream = stream
         self.door = door
@@ -82,7 +85,7 @@ final class StatusConnection: StreamHandler, DoorConnection {
         guard !isAnswering, !hasEnded else { return }
         guard !waiting.isEmpty else { return isShuttingDown ? end() : readOn() }
         stream.pauseReading()
-        guard hasShare() else { return }
+        guard stream.unsentBytes < StatusConnection.unsentLimit, hasShare() else { return }
         isAnswering = true
         arrival.circuit?.spend(frames: 1, bytes: 0)
         door.server.take(waiting.removeLast()) { [self] reply in
@@ -100,6 +103,8 @@ final class StatusConnection: StreamHandler, DoorConnection {
             if isShuttingDown { end() } else { answerNext() }
         }
     }
+
+    func streamFlushed(_ stream: Stream) { answerNext() }
 
     /// Whether the next message may be taken now; else it is, when its time has come.
     private func hasShare() -> Bool {

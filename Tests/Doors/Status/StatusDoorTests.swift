@@ -319,4 +319,32 @@ import Wire
             #expect(try !holds(Array(text.utf8)))
         }
     }
+
+    /// Large answers to small questions, and a client that takes none of them.
+    @Test func aClientThatReadsNothingIsAnsweredNoFurther() async throws {
+        let world = try await StatusWorld()
+        var client = self.client()
+        client.registration.isFromContactsOnly = true
+        client.registration.allowedKeys = Array(repeating: randomBytes(1000), count: 100)
+        #expect(try await register(client, at: world) == 0)
+        var query = ProtoWriter()
+        query.data(1, client.hash)
+        let count = 120
+        let greedy = try await StatusClient(world.streamEndpoint)
+        greedy.pauseReading()
+        for _ in 0..<count { greedy.send(client.message(.query, query.bytes)) }
+        // As long as it gets on, others are answered in between.
+        var known = -1
+        while known != world.events("query") {
+            known = world.events("query")
+            for _ in 0..<20 {
+                _ = await world.post("/status/v1/message", client.message(.request, []))
+            }
+        }
+        #expect(known < count, "what the kernel takes, and no more")
+        greedy.resumeReading()
+        #expect(await greedy.wait(for: known + 5).count >= known + 5)
+        greedy.close()
+        await world.end()
+    }
 }

@@ -150,6 +150,8 @@ final class StatusClient: StreamHandler {
 
     func send(_ message: [UInt8]) { stream.write(MessageStream.prefix(of: message) + message) }
 
+    func pauseReading() { stream.pauseReading() }
+    func resumeReading() { stream.resumeReading() }
     func close() { stream.close() }
 
     /// The answers once there are so many, or fewer when the server has closed.
