@@ -29,6 +29,13 @@ package struct Registration: Equatable, Sendable {
 
     package init() {}
 
+    /// Elements of all lists together: each push to this phone may have to look at them.
+    package static let mostElements = 4096
+
+    private var elements: Int {
+        allowedKeys.count + blockedChats.count + allowedMentionChats.count + mutedChats.count
+    }
+
     package init(_ bytes: [UInt8]) throws(ProtoError) {
         let span = bytes.span
         var reader = ProtoReader(0..<bytes.count)
@@ -99,7 +106,7 @@ extension Registration {
         guard isUUID(installationID) else { throw .malformedMessage }
     }
 
-    /// The checks that come after ``checkIdentity()``, in status-go's order.
+    /// The checks that come after ``checkIdentity()``, in status-go's order, but for ``mostElements``.
     ///
     /// - Parameters:
     ///   - storedVersion: of the registration that this one is to replace, also when that was an unregistering one.
@@ -109,6 +116,7 @@ extension Registration {
     ) throws(RegistrationFault) {
         if let storedVersion, version <= storedVersion { throw .versionMismatch }
         guard !isUnregister else { return }
+        guard elements <= Registration.mostElements else { throw .internal }
         guard isUUID(accessToken), !grant.isEmpty, isGranted(self), !deviceToken.isEmpty, tokenType != 0
         else { throw .malformedMessage }
     }

@@ -101,17 +101,20 @@ package struct StatusRegistrations: Sendable {
 
     /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
     ///
-    /// - Parameter body: on the store's thread; takes a place in `keys`, and `nil` for what is not registered.
+    /// - Parameter body: on the store's thread, once for each installation; takes its places in `keys`, and `nil` for
+    ///   what is not registered; returns as many values.
     package func look<Value: Sendable>(
-        for message: Digest, _ keys: [Key], _ body: @Sendable (Int, Kept?) -> Value
+        for message: Digest, _ keys: [Key], _ body: @Sendable ([Int], Kept?) -> [Value]
     ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value]) {
         try await file.read(StatusTables.self) { tables throws(SQLiteError) in
             if let told = try tables.results(of: message) { return (told, []) }
-            var found: [Value] = []
-            for (index, key) in keys.enumerated() {
-                found.append(body(index, try tables.kept(of: key)))
+            var found: [Value?] = Array(repeating: nil, count: keys.count)
+            for (key, places) in Dictionary(grouping: keys.indices, by: { keys[$0] }) {
+                for (place, value) in zip(places, body(places, try tables.kept(of: key))) {
+                    found[place] = value
+                }
             }
-            return (nil, found)
+            return (nil, found.compactMap(\.self))
         }
     }
 

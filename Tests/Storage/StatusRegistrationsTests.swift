@@ -52,7 +52,9 @@ import Testing
         #expect(try await registrations.put(nil, of: key(1), version: 2, at: 1) == .stored)
         #expect(try await registrations.version(of: key(1)) == 2)
         #expect(try await all(1, in: registrations) == [])
-        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1)]) { $1?.registeredAt }
+        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1)]) {
+            [$1?.registeredAt]
+        }
         #expect(found.found == [nil])
         await outbox.close()
     }
@@ -61,9 +63,21 @@ import Testing
         let (outbox, registrations) = try await open()
         _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
         _ = try await registrations.put([2], of: key(1), version: 2, at: 7)
-        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1), key(2)]) { $1 }.found
+        let found = try await registrations.look(for: Digest(high: 1, low: 1), [key(1), key(2)]) { [$1] }
+            .found
         #expect(found.map(\.?.registration) == [[2], nil])
         #expect(found.map(\.?.registeredAt) == [7, nil])
+        await outbox.close()
+    }
+
+    @Test func aPhoneThatIsAskedForAgainAndAgainIsReadOnce() async throws {
+        let (outbox, registrations) = try await open()
+        _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
+        let keys = [key(1), key(2), key(1), key(1), key(2)]
+        let found = try await registrations.look(for: Digest(high: 1, low: 1), keys) { places, kept in
+            places.map { "\($0) \(places.count) \(kept != nil)" }
+        }
+        #expect(found.found == ["0 3 true", "1 2 false", "2 3 true", "3 3 true", "4 2 false"])
         await outbox.close()
     }
 
@@ -108,7 +122,7 @@ import Testing
     @Test func messagesAreRememberedForTheirTimeAndSoMany() async throws {
         let (outbox, registrations) = try await open { $0.messages = 3 }
         func told(_ number: UInt64) async throws -> [UInt8]? {
-            try await registrations.look(for: Digest(high: number, low: 0), []) { _, _ in 0 }.told
+            try await registrations.look(for: Digest(high: number, low: 0), []) { _, _ in [0] }.told
         }
         for number: UInt64 in 1...4 {
             try await registrations.remember(

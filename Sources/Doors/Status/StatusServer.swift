@@ -200,11 +200,11 @@ package final class StatusServer {
         case answered(PushResult)
         case send(StatusTarget)
 
-        init(_ entry: PushEntry, _ kept: StatusRegistrations.Kept?) {
-            switch PushDecision(entry, kept.flatMap { try? Registration($0.registration) }) {
+        init(_ entry: PushEntry, _ registration: Registration?, registeredAt: Int64) {
+            switch PushDecision(entry, registration) {
             case .answered(let result): self = .answered(result)
             case .send(let registration):
-                let target = StatusTarget(registration, registeredAt: kept?.registeredAt ?? 0)
+                let target = StatusTarget(registration, registeredAt: registeredAt)
                 // Gorush passes over in silence what is neither Apple's nor Google's.
                 self = target.map { .send($0) } ?? .answered(.accepted)
             }
@@ -223,10 +223,13 @@ package final class StatusServer {
         let message = Relay.Digest(high: pair.high, low: pair.low)
         let keys = request.entries.map { key(of: $0.keyHash, installationID: $0.installationID) }
         Task {
-            guard
-                let (told, plans) = try? await registrations.look(
-                    for: message, keys, { Plan(request.entries[$0], $1) })
-            else { return answer(failed(request)) }
+            let looked = try? await registrations.look(for: message, keys) { places, kept in
+                let registration = kept.flatMap { try? Registration($0.registration) }
+                return places.map {
+                    Plan(request.entries[$0], registration, registeredAt: kept?.registeredAt ?? 0)
+                }
+            }
+            guard let (told, plans) = looked else { return answer(failed(request)) }
             if let told {
                 figures.count("repetition")
                 return answer(response(told.map { PushResult(rawValue: $0) ?? .internal }, to: request))

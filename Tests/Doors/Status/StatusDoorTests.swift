@@ -347,4 +347,21 @@ import Wire
         greedy.close()
         await world.end()
     }
+
+    @Test func aRegistrationHasSoManyListElements() async throws {
+        let world = try await StatusWorld()
+        var client = self.client()
+        let half = Array(repeating: [UInt8(1)], count: 1024)
+        client.registration.allowedKeys = half
+        client.registration.blockedChats = half
+        client.registration.allowedMentionChats = half
+        client.registration.mutedChats = half
+        #expect(try await register(client, at: world) == 0)
+        client.registration.version = 2
+        client.registration.mutedChats.append([1])
+        #expect(try await register(client, at: world) == 4)
+        client.registration.isUnregister = true
+        #expect(try await register(client, at: world) == 0, "who goes may have any")
+        await world.end()
+    }
 }
