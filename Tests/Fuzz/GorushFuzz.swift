@@ -10,9 +10,7 @@ public func fuzzGorush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for notification in request.notifications {
         answer.count += notification.count
         answer.add(
-            GorushAnswer.Failure(
-                id: notification.id, platform: .ios, token: notification.tokens.first ?? "",
-                message: notification.message, error: notification.topic))
+            GorushAnswer.Push(notification, to: notification.tokens.first ?? ""), error: notification.topic)
         if let push = try? GorushApplePush(notification) { check(push) }
         if let push = try? GorushGooglePush(notification) { check(push) }
     }

@@ -3,13 +3,19 @@ import JSON
 
 /// What gorush answers.
 package struct GorushAnswer {
-    /// A push that failed: gorush tells no others.
-    package struct Failure {
-        package var id = ""
-        package var platform: GorushNotification.Platform
-        package var token: String
-        package var message: String
-        package var error: String
+    /// What is told of a push if it fails: gorush tells no others.
+    package struct Push {
+        package let id: String
+        package let platform: GorushNotification.Platform
+        package let token: String
+        package let message: String
+
+        package init(_ notification: GorushNotification, to token: String) {
+            id = notification.id
+            platform = notification.platform ?? .ios
+            self.token = token
+            message = notification.message
+        }
     }
 
     /// Bytes of all failures together: each repeats its message, and what is over this is not listed.
@@ -25,11 +31,11 @@ package struct GorushAnswer {
     package init(hidesTokens: Bool) { self.hidesTokens = hidesTokens }
 
     /// Lists a push that failed, while there is room.
-    package mutating func add(_ failure: Failure) {
+    package mutating func add(_ push: Push, error: String) {
         guard !isFull else { return }
         let length = logs.count
         if length > 0 { logs.append(UInt8(ascii: ",")) }
-        append(failure, to: &logs)
+        append(push, error, to: &logs)
         isFull = logs.count > GorushAnswer.longestLogs
         if isFull { logs.removeLast(logs.count - length) }
     }
@@ -41,17 +47,17 @@ package struct GorushAnswer {
         return .gorush(status: 200, body)
     }
 
-    private func append(_ failure: Failure, to body: inout [UInt8]) {
+    private func append(_ push: Push, _ error: String, to body: inout [UInt8]) {
         body.append(UInt8(ascii: "{"))
-        if !failure.id.isEmpty {
+        if !push.id.isEmpty {
             body.append(contentsOf: "\"notif_id\":".utf8)
-            body.append(jsonString: failure.id)
+            body.append(jsonString: push.id)
             body.append(UInt8(ascii: ","))
         }
-        let platform = failure.platform == .ios ? "ios" : "android"
+        let platform = push.platform == .ios ? "ios" : "android"
         body.append(contentsOf: "\"type\":\"failed-push\",\"platform\":\"\(platform)\"".utf8)
-        let token = hidesTokens ? GorushAnswer.masked(failure.token) : failure.token
-        for (key, text) in [("token", token), ("message", failure.message), ("error", failure.error)] {
+        let token = hidesTokens ? GorushAnswer.masked(push.token) : push.token
+        for (key, text) in [("token", token), ("message", push.message), ("error", error)] {
             body.append(contentsOf: ",\"\(key)\":".utf8)
             body.append(jsonString: text)
         }

@@ -157,13 +157,9 @@ package final class GorushDoor: HTTPDoor {
     ) {
         var submission = submission
         submission.uid = Hex.encode(randomBytes(16))
-        gathering.expect()
-        let waits = settings.waits
-        var isKnown = false
-        dispatcher.submit(submission, from: figures, awaitsOutcome: waits) { receipt in
-            guard !isKnown, !waits || receipt != .stored else { return }
-            isKnown = true
-            gathering.take(receipt, notification, token: token)
+        let number = gathering.expect(GorushAnswer.Push(notification, to: token))
+        dispatcher.submit(submission, from: figures, awaitsOutcome: settings.waits) { receipt in
+            gathering.take(receipt, of: number)
         }
     }
 
@@ -197,6 +193,9 @@ extension HTTPResponse {
 @EventLoop
 private final class Gathering {
     var answer: GorushAnswer
+    /// In the order in which they were expected; `nil`: it is known. Some may end long after the answer, so that nothing
+    /// is kept for them then.
+    private var pushes: [GorushAnswer.Push?] = []
     private var unknown = 1
     private var respond: (@EventLoop (HTTPResponse) -> Void)?
     private var timer: Timer?
@@ -212,7 +211,12 @@ private final class Gathering {
         self.respond = respond
     }
 
-    func expect() { unknown += 1 }
+    /// - Returns: its number, for ``take(_:of:)``.
+    func expect(_ push: GorushAnswer.Push) -> Int {
+        unknown += 1
+        pushes.append(push)
+        return pushes.count - 1
+    }
 
     /// To be called when everything that is to be expected is.
     func allAsked() {
@@ -223,30 +227,25 @@ private final class Gathering {
         known()
     }
 
-    func take(_ receipt: Receipt, _ notification: GorushNotification, token: String) {
+    func take(_ receipt: Receipt, of number: Int) {
+        guard deadline == nil || receipt != .stored, respond != nil, let push = pushes[number] else { return }
+        pushes[number] = nil
         switch receipt {
         // What is held is delivered when the operator has mended what it waits for.
-        case .stored, .held, .ended(.delivered): known()
-        case .busy(.node): fail(notification, token: token, "max capacity reached", wasExpected: true)
-        case .busy(.device): fail(notification, token: token, Reason.busy.rawValue, wasExpected: true)
+        case .stored, .held, .ended(.delivered): break
+        case .busy(.node): answer.add(push, error: "max capacity reached")
+        case .busy(.device): answer.add(push, error: Reason.busy.rawValue)
         case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            fail(notification, token: token, reason, wasExpected: true)
-        case .ended(.expired): fail(notification, token: token, Reason.expired.rawValue, wasExpected: true)
+            answer.add(push, error: reason)
+        case .ended(.expired): answer.add(push, error: Reason.expired.rawValue)
         }
-    }
-
-    func fail(_ notification: GorushNotification, token: String, _ error: String, wasExpected: Bool = false) {
-        answer.add(
-            GorushAnswer.Failure(
-                id: notification.id, platform: notification.platform ?? .ios, token: token,
-                message: notification.message, error: error))
-        if wasExpected { known() }
+        known()
     }
 
     /// An element of which nothing is sent: gorush tells each of its tokens.
     func failAll(of notification: GorushNotification, _ error: String) {
         let tokens = notification.tokens.isEmpty ? [notification.to] : notification.tokens
-        for token in tokens { fail(notification, token: token, error) }
+        for token in tokens { answer.add(GorushAnswer.Push(notification, to: token), error: error) }
     }
 
     private func known() {
@@ -256,7 +255,9 @@ private final class Gathering {
 
     private func finish() {
         timer = nil
+        pushes = []
         respond?(answer.response)
         respond = nil
+        answer = GorushAnswer(hidesTokens: true)
     }
 }

@@ -151,4 +151,26 @@ import Testing
         #expect(world.relay.dispatcher.lanes.allSatisfy { $0.blockedReason == nil })
         await world.end()
     }
+
+    /// An answer that waits for the gateways ends long before a push does that can't be delivered.
+    @Test func nothingOfARequestIsKeptThatItsPushesDoNotNeed() async throws {
+        let world = try await StatusWorld {
+            $0.gorush.waits = true
+            $0.gorush.outcomeDeadline = .milliseconds(1)
+        }
+        world.relay.sandbox.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let image = String(repeating: "i", count: 200_000)
+        func pushAll() async {
+            for _ in 0..<50 {
+                let members = #""platform":1,"message":"m","image":"\#(image)""#
+                #expect(await world.push(request(members, tokens: [Self.token]))?.status == 200)
+            }
+        }
+        await pushAll()
+        let before = Heap.allocatedBytes
+        await pushAll()
+        #expect(Heap.allocatedBytes - before < 2_000_000)
+        #expect(world.relay.dispatcher.waiting == 100)
+        await world.end()
+    }
 }
