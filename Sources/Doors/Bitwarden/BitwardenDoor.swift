@@ -280,7 +280,7 @@ private final class BitwardenAnswer {
         missing -= 1
         guard missing == 0 else { return }
         if isTooLarge {
-            respond(BitwardenFault.invalid("Payload", "The payload is too large for a push.").response)
+            respond(BitwardenFault.payloadTooLarge.response)
         } else if let busy {
             var response = BitwardenFault(status: busy.status, message: "Too busy.").response
             response.addRetryAfter(busy)

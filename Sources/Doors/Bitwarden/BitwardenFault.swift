@@ -19,6 +19,7 @@ package struct BitwardenFault: Error, Equatable {
 
     static let unauthorized = BitwardenFault(status: 401, message: "Unauthorized.")
     static let notFound = BitwardenFault(status: 404, message: "Resource not found.")
+    static let payloadTooLarge = invalid("Payload", "The payload is too large for a push.")
     /// What its clients are told when the fault is ours.
     static let unavailable = BitwardenFault(status: 503, message: "Not stored. Try again later.")
 

@@ -149,6 +149,10 @@ extension BitwardenRequest.Send {
         acting = try body.optionalText("Identifier")
         let client = try body.number("ClientType", in: 0...255) ?? 0
         isForPhones = client == BitwardenRequest.Send.everyClient || client == BitwardenRequest.Send.mobile
+        // Before it is written for each of the phones.
+        guard !isForPhones || self.payload.utf8.count <= Validator.payloadLimit else {
+            throw BitwardenFault.payloadTooLarge
+        }
     }
 
     private static let everyClient = 0

@@ -218,4 +218,20 @@ import Vectors
         #expect(world.relay.dispatcher.waiting == 0)
         await world.end()
     }
+
+    /// No phone needs to be asked for.
+    @Test func aPayloadThatNoPhoneCanGetIsRefusedAtOnce() async throws {
+        let world = try await BitwardenWorld()
+        for (length, status) in [(4094, 200), (4095, 400)] {
+            let text = String(repeating: "x", count: length)
+            for (client, status) in [(4, status), (2, 200)] {
+                let body =
+                    #"{"userId":"\#(Self.user)","type":20,"payload":"\#(text)","clientType":\#(client)}"#
+                let answer = try await world.ask(
+                    "POST", "/push/send", token: try await world.token("a"), Array(body.utf8))
+                #expect(answer.status == status)
+            }
+        }
+        await world.end()
+    }
 }
