@@ -27,7 +27,7 @@ package final class BitwardenDoor: HTTPDoor {
     private let settings: Settings
     private let installations: Installations
     private let devices: BitwardenDevices
-    private let dispatcher: Dispatcher
+    private let queues: PatientQueues
     private let digests: BitwardenDigests
     private let tokens: BitwardenTokens
     private let figures: DoorCounter
@@ -40,11 +40,11 @@ package final class BitwardenDoor: HTTPDoor {
         self.settings = settings
         self.installations = installations
         self.devices = devices
-        self.dispatcher = dispatcher
         self.log = log
         digests = BitwardenDigests(key: key)
         tokens = BitwardenTokens(key: key)
         figures = dispatcher.door("bitwarden")
+        queues = PatientQueues(to: dispatcher, from: figures, patience: settings.patience)
     }
 
     /// Whether a text is a GUID in the form with hyphens, as installations have it.
@@ -219,15 +219,12 @@ package final class BitwardenDoor: HTTPDoor {
         let answer = BitwardenAnswer(to: submissions.count, respond)
         let sentAt = EventLoop.unixMilliseconds
         for (phone, submission) in submissions {
-            var isFirst = true
-            PatientSubmission(
-                submission, to: dispatcher, from: figures, patience: settings.patience
-            ) { [self] receipt in
-                if isFirst { answer.take(receipt) }
-                isFirst = false
+            var untold: BitwardenAnswer? = answer
+            queues.submit(submission) { [self] receipt in
+                untold?.take(receipt)
+                untold = nil
                 if case .ended(.tokenDead) = receipt { forget(phone, registeredUntil: sentAt) }
             }
-            .submit()
         }
     }
 

@@ -156,6 +156,33 @@ import Vectors
         }
     }
 
+    @Test func sendsThatWaitForTheirTurnKeepTheirPlaces() async throws {
+        let world = try await BitwardenWorld(relay: {
+            $0.limits.tokenBurst = 1
+            $0.limits.tokenRate = 20
+        })
+        try await world.register("official, Android")
+        let token = try await world.token("a")
+        let count = 20
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<count {
+                let body = #"{"userId":"\#(Self.user)","type":11,"payload":{"number":\#(number)}}"#
+                group.addTask {
+                    try await world.ask("POST", "/push/send", token: token, Array(body.utf8)).status
+                }
+                // Each comes when the one before has been taken.
+                while world.events("send") <= number { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(7))
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+        let order = await world.relay.pushes(count).compactMap { push in
+            String(decoding: push.body, as: UTF8.self).split(whereSeparator: { !$0.isNumber }).last
+        }
+        #expect(order == (0..<count).map { Substring("\($0)") })
+        await world.end()
+    }
+
     /// What can't be written down is not promised.
     @Test func aFailingStoreIsNoSuccessAndNoFaultOfTheSender() async throws {
         let world = try await BitwardenWorld()
@@ -232,6 +259,23 @@ import Vectors
                 #expect(answer.status == status)
             }
         }
+        await world.end()
+    }
+
+    /// It is on the disk by then.
+    @Test func nothingOfASendIsKeptOnceItIsStored() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        world.relay.google.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let text = String(repeating: "x", count: 4000)
+        let body = Array(#"{"userId":"\#(Self.user)","type":20,"payload":"\#(text)"}"#.utf8)
+        let token = try await world.token("a")
+        // Four mebibytes of them stay in memory to be sent.
+        for _ in 0..<1200 { _ = try await world.ask("POST", "/push/send", token: token, body) }
+        let before = Heap.allocatedBytes
+        for _ in 0..<500 { _ = try await world.ask("POST", "/push/send", token: token, body) }
+        #expect(Heap.allocatedBytes - before < 1_000_000)
+        #expect(world.relay.dispatcher.waiting == 1700)
         await world.end()
     }
 }

@@ -60,6 +60,11 @@ final class BitwardenWorld {
         await relay.end()
     }
 
+    /// How often the door has counted this.
+    func events(_ word: String) -> Int {
+        relay.dispatcher.doors.first { $0.name == "bitwarden" }?.figures.events[word] ?? 0
+    }
+
     // MARK: Asking
 
     func ask(
