@@ -24,10 +24,7 @@ package final class OnionPresence {
     }
     /// Whether calls to the own address say that nobody can reach it, however published it is. While other clients
     /// come in, it is the call that fails.
-    package var isCutOff: Bool {
-        guard watch.selfDial.isFailing else { return false }
-        return (counted.lastClient ?? 0) < (watch.selfDial.figures.failingSince ?? 0)
-    }
+    package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
     private let settings: Settings
     private var form: OnionForm
@@ -336,7 +333,10 @@ package final class OnionPresence {
         switch event {
         case .descriptor(let event) where event.action == .upload: uploadBegun = .now
         case .circuit(let circuit):
-            if circuits.take(circuit, of: serviceID), !watch.selfDial.isCalling { counted.lastClient = now }
+            if circuits.take(circuit, of: serviceID), !watch.selfDial.isCalling {
+                counted.lastClient = now
+                counted.lastClientInstant = EventLoop.monotonicNanoseconds
+            }
         case .reloaded:
             if let service, !service.has(form) { lose(.form) }
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .networkLiveness,

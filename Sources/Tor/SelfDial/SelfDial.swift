@@ -185,7 +185,7 @@ final class SelfDial {
 
     private func countFailure(_ words: String, after duration: Duration) {
         if figures.failingSince == nil {
-            figures.failingSince = EventLoop.unixMilliseconds - duration.nanoseconds / 1_000_000
+            figures.failingSince = EventLoop.monotonicNanoseconds - duration.nanoseconds
         }
         figures.failures += 1
         figures.failuresInARow += 1

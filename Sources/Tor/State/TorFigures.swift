@@ -22,6 +22,8 @@ package struct TorFigures: Equatable, Sendable {
     package var circuits = 0
     /// When a client other than the node itself last came by a new circuit.
     package var lastClient: Int64?
+    /// The same in monotonic nanoseconds.
+    var lastClientInstant: Int64?
 
     /// Tors of our own that were started.
     package var torStarts = 0
@@ -39,6 +41,9 @@ package struct TorFigures: Equatable, Sendable {
     package var lastUpload: Int64?
 
     package var selfDial = SelfDialFigures()
+
+    /// Whether no client has come since calls to the own address began to fail, wherever the wall clock was set meanwhile.
+    var isLonely: Bool { (lastClientInstant ?? .min) < (selfDial.failingSince ?? .min) }
 
     package init() {}
 
@@ -91,8 +96,8 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var failures = 0
     /// Since the last that came through.
     package var failuresInARow = 0
-    /// When the first of those was made.
-    package var failingSince: Int64?
+    /// When the first of those was made, in monotonic nanoseconds.
+    var failingSince: Int64?
     package var lastSuccess: Int64?
     /// From the dial to the door's answer, of the last that came through.
     package var lastDuration: Duration?

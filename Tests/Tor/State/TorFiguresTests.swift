@@ -70,4 +70,18 @@ import Testing
             try TorPulse(ControlReply([.init(code: 250, text: "version=0.4.9.11")]))
         }
     }
+
+    /// The wall clock may have been set between the two.
+    @Test(
+        arguments: [
+            (nil, nil, false), (nil, 5, true), (4, nil, false), (4, 5, true), (5, 5, false), (6, 5, false),
+        ] as [(Int64?, Int64?, Bool)])
+    func whetherAClientCameIsToldByAClockThatNobodySets(client: Int64?, failingSince: Int64?, isLonely: Bool)
+    {
+        var figures = TorFigures()
+        figures.lastClientInstant = client
+        figures.lastClient = .max
+        figures.selfDial.failingSince = failingSince
+        #expect(figures.isLonely == isLonely)
+    }
 }
