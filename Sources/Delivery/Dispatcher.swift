@@ -57,6 +57,7 @@ package final class Dispatcher {
 
     /// How long identities and dead tokens are remembered.
     private let memory: Memory
+    private var clock = ClockWatch(offset: EventLoop.wallClockOffset)
     private static let retryWhenOutboxFails: Duration = .seconds(5)
     /// A busy loop gathers for one commit what it has to do anyway.
     private static let longestGathering: Duration = .milliseconds(2)
@@ -358,10 +359,14 @@ package final class Dispatcher {
 
     private func keepHouse() {
         for ended in pipeline.expire(at: .now) { end(ended, at: .now) }
-        let now = EventLoop.unixMilliseconds
-        pipeline.forget(
-            acceptedBefore: now - memory.identities.milliseconds,
-            buriedBefore: now - memory.deadTokens.milliseconds)
+        let now = Instant.now
+        if clock.hasStood(
+            for: memory.identities, offset: EventLoop.wallClockOffset, at: now.monotonicNanoseconds)
+        {
+            pipeline.forget(
+                acceptedBefore: now.unixMilliseconds - memory.identities.milliseconds,
+                buriedBefore: now.unixMilliseconds - memory.deadTokens.milliseconds)
+        }
         scheduleCommit()
         housekeeping.start(after: Dispatcher.housekeepingInterval)
     }

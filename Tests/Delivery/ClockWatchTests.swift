@@ -1,0 +1,35 @@
+import Testing
+
+@testable import Delivery
+
+@Suite struct ClockWatchTests {
+    private static let day: Int64 = 86_400_000
+
+    /// Whether it may forget what is older than a day, at these seconds with these offsets in milliseconds.
+    private func answers(from offset: Int64, _ rounds: [(seconds: Int64, offset: Int64)]) -> [Bool] {
+        var watch = ClockWatch(offset: offset)
+        return rounds.map {
+            watch.hasStood(for: .seconds(86_400), offset: $0.offset, at: $0.seconds * 1_000_000_000)
+        }
+    }
+
+    @Test func aClockThatNobodySetsIsTrustedFromTheStartOn() {
+        #expect(answers(from: 5, [(15, 5), (30, 60_005), (45, 120_005)]) == [true, true, true])
+    }
+
+    /// A day and more ahead, for however short a time: nothing is forgotten before a day has really passed.
+    @Test func aClockThatJumpsIsNotTrustedForADay() {
+        let jump = Self.day + 60_000
+        #expect(
+            answers(from: 0, [(15, 0), (30, jump), (45, jump), (60, 0), (86_460, 0), (86_461, 0)])
+                == [true, false, false, false, false, true])
+    }
+
+    /// What came before has times of long ago.
+    @Test(arguments: [1_600_000_000_000, -1_600_000_000_000] as [Int64])
+    func aClockThatIsSetRightAfterTheStartIsTrustedADayLater(by step: Int64) {
+        #expect(
+            answers(from: 0, [(15, step), (30, step), (86_415, step), (86_416, step)])
+                == [false, false, false, true])
+    }
+}
