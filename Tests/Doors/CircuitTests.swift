@@ -43,7 +43,8 @@ import Wire
 
     private func node(
         areTold: Bool = true, limits change: (inout CircuitAccount.Limits) -> Void = { _ in },
-        peers changePeers: (inout PeerDoor.Settings) -> Void = { _ in }
+        peers changePeers: (inout PeerDoor.Settings) -> Void = { _ in },
+        http changeHTTP: (inout HTTPServer.Settings) -> Void = { _ in }
     ) async throws -> Node {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-circuits-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -61,7 +62,9 @@ import Wire
         var peerSettings = PeerDoor.Settings()
         changePeers(&peerSettings)
         let door = PeerDoor(settings: peerSettings, dispatcher: dispatcher, circuits: circuits)
-        let server = HTTPServer(circuits: circuits) { request, respond in
+        var httpSettings = HTTPServer.Settings()
+        changeHTTP(&httpSettings)
+        let server = HTTPServer(settings: httpSettings, circuits: circuits) { request, respond in
             respond(HTTPResponse(status: 200, text: request.path))
         }
         let loopback = Endpoint.host("127.0.0.1", port: 0)
@@ -190,6 +193,22 @@ import Wire
         }
         #expect(ContinuousClock.now - start > .milliseconds(900))
         #expect(node.circuits.counters.slowed >= 1)
+        #expect(node.circuits.counters.strikes == 0)
+        await node.close()
+    }
+
+    /// What comes late is late through us.
+    @Test func aRequestHasNoDeadlineWhileItsCircuitIsNotRead() async throws {
+        let node = try await node(
+            limits: { $0.bytesPerSecond = 1000 }, http: { $0.requestDeadline = .milliseconds(200) })
+        let client = try await node.client(1)
+        let head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 12000\r\n\r\n"
+        // Its share of ten seconds, and of half a second more.
+        client.stream.write(Array(head.utf8) + [UInt8](repeating: 1, count: 10_500))
+        while node.circuits.counters.slowed == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        client.stream.write([UInt8](repeating: 1, count: 1500))
+        await client.wait { !$0.received.isEmpty || $0.hasEnded }
+        #expect(String(decoding: client.received, as: UTF8.self).hasPrefix("HTTP/1.1 200"))
         #expect(node.circuits.counters.strikes == 0)
         await node.close()
     }

@@ -75,7 +75,7 @@ final class HTTPConnection: StreamHandler, DoorConnection {
         while !isAnswering, !hasEnded {
             guard stream.unsentBytes < HTTPConnection.unsentLimit else {
                 isHeldBack = true
-                return stream.pauseReading()
+                return holdBack()
             }
             do throws(HTTPFault) {
                 guard let request = try decoder.next() else { return waitForMore() }
@@ -99,17 +99,16 @@ final class HTTPConnection: StreamHandler, DoorConnection {
             decoder.isContinueExpected = false
             write { $0 += HTTPResponse.goOn }
         }
-        guard decoder.isWithinRequest else {
-            deadline?.stop()
-            if isShuttingDown { end() } else { readOn() }
-            return
-        }
-        readOn()
-        startDeadline()
+        if isShuttingDown, !decoder.isWithinRequest { return end() }
+        guard arrival.mayRead(self) else { return holdBack() }
+        stream.resumeReading()
+        if decoder.isWithinRequest { startDeadline() } else { deadline?.stop() }
     }
 
-    private func readOn() {
-        if arrival.mayRead(self) { stream.resumeReading() } else { stream.pauseReading() }
+    private func holdBack() {
+        stream.pauseReading()
+        // The rest of a request is late through us.
+        deadline?.stop()
     }
 
     /// It is that of the request, not of its last part: one that runs is left alone.

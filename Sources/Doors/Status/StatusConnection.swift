@@ -55,7 +55,6 @@ final class StatusConnection: StreamHandler, DoorConnection {
             arrival.strike()
             return end()
         }
-        watchMessage()
         // What came first is taken last from the end.
         waiting.reverse()
         answerNext()
@@ -78,13 +77,21 @@ final class StatusConnection: StreamHandler, DoorConnection {
     }
 
     private func readOn() {
-        if arrival.mayRead(self) { stream.resumeReading() } else { stream.pauseReading() }
+        guard arrival.mayRead(self) else { return holdBack() }
+        stream.resumeReading()
+        watchMessage()
+    }
+
+    private func holdBack() {
+        stream.pauseReading()
+        // The rest of a message is late through us.
+        deadline?.stop()
     }
 
     private func answerNext() {
         guard !isAnswering, !hasEnded else { return }
         guard !waiting.isEmpty else { return isShuttingDown ? end() : readOn() }
-        stream.pauseReading()
+        holdBack()
         guard stream.unsentBytes < StatusConnection.unsentLimit, hasShare() else { return }
         isAnswering = true
         arrival.circuit?.spend(frames: 1, bytes: 0)

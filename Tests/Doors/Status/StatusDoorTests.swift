@@ -364,4 +364,28 @@ import Wire
         #expect(try await register(client, at: world) == 0, "who goes may have any")
         await world.end()
     }
+
+    /// Its beginning came with two messages more than the connection's share: the rest is late through us.
+    @Test func aMessageHasNoDeadlineWhileItIsNotRead() async throws {
+        let world = try await StatusWorld {
+            $0.stream.rate = 2
+            $0.stream.messageDeadline = .milliseconds(200)
+        }
+        var client = self.client()
+        var frames: [UInt8] = []
+        for version in 1...4 {
+            client.registration.version = UInt64(version)
+            let message = try client.registering(at: server)
+            frames += MessageStream.prefix(of: message) + message
+        }
+        let stream = try await StatusClient(world.streamEndpoint)
+        stream.send(frame: Array(frames.dropLast(10)))
+        await stream.wait(for: 1)
+        stream.send(frame: Array(frames.suffix(10)))
+        #expect(await stream.wait(for: 4).count == 4)
+        // One that is read and doesn't come has it.
+        stream.send(frame: [0])
+        await stream.waitForEnd()
+        await world.end()
+    }
 }
