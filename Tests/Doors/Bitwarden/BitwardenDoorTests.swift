@@ -170,7 +170,7 @@ import Vectors
                 group.addTask {
                     try await world.ask("POST", "/push/send", token: token, Array(body.utf8)).status
                 }
-                // Each comes when the one before has been taken.
+                // Each comes when the one before has been taken, some of them while others are tried again.
                 while world.events("send") <= number { try await Task.sleep(for: .milliseconds(1)) }
                 try await Task.sleep(for: .milliseconds(7))
             }
