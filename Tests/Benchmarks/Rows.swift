@@ -114,11 +114,14 @@ struct Rows {
     mutating func measureSlowGateway() async throws {
         let count = isQuick ? 20_000 : 40_000
         for (name, delay) in [("slow: answers at once", 0), ("slow: answers after 20 ms", 20)] {
-            let used = try await bench.withNode(delay: delay, streams: 200) { node in
+            let (used, yardstick) = try await bench.withNode(delay: delay, streams: 200) { node in
                 _ = try await node.under(peerArguments(10, 20, count: 2_000))
-                return try await node.under(peerArguments(10, 20, count: count, ["--awaiting", "1"])).used
+                let load = peerArguments(10, 20, count: count, ["--awaiting", "1"])
+                let used = try await node.under(load).used
+                return (used, try await Yardstick(gateway: node.gateway).seconds(count: count, window: 200))
             }
             results.add(name, "CPU s/10k", perTenThousand(used.cpu, count))
+            results.add("\(name), h2load", "CPU s/10k", perTenThousand(yardstick, count))
         }
     }
 
@@ -199,6 +202,9 @@ struct Rows {
     mutating func addRatios() {
         results.addRatio(
             "slow to fast gateway", of: "slow: answers after 20 ms", to: "slow: answers at once", goal: 1.2)
+        results.addRatio(
+            "slow to fast gateway, h2load", of: "slow: answers after 20 ms, h2load",
+            to: "slow: answers at once, h2load")
         results.addRatio("peers 100 x 8 to 1 x 64", of: "peers 100 x 8", to: "peers 1 x 64", goal: 2)
         results.addRatio("peers 1000 x 1 to 1 x 64", of: "peers 1000 x 1", to: "peers 1 x 64", goal: 3)
         results.addRatio(
