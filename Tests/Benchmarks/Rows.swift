@@ -136,13 +136,15 @@ struct Rows {
             let used = after.threadTime(since: before)
             results.add("idle, CPU", "% of a core", 100 * used / Double(seconds), goal: 0.1)
             results.add("idle, wake-ups", "1/s", Double(after.sleeps - before.sleeps) / Double(seconds))
+            // The code that serves peers comes into memory with the first.
+            let few = try await crowd(of: 10)
+            await few.end()
+            let alone = try node.figures
             let peers = 10_000
-            let crowd = try bench.tool(["idle", "--to", bench.peerEndpoint, "--peers", "\(peers)"])
-            guard try await crowd.firstLine() == "\(peers)" else { throw BenchError("peers were refused") }
-            try await Task.sleep(for: .seconds(1))
+            let crowd = try await crowd(of: peers)
             let crowded = try node.figures
             results.add(
-                "idle, per peer of 10,000", "KiB", (crowded.resident - after.resident) / Double(peers),
+                "idle, per peer of 10,000", "KiB", (crowded.resident - alone.resident) / Double(peers),
                 goal: 1)
             try await Task.sleep(for: .seconds(seconds))
             let later = try node.figures
@@ -150,6 +152,14 @@ struct Rows {
             results.add("idle, CPU with 10,000 peers", "% of a core", 100 * usedByPeers / Double(seconds))
             await crowd.end()
         }
+    }
+
+    /// Peers that are connected and say nothing.
+    private func crowd(of peers: Int) async throws -> Child {
+        let crowd = try bench.tool(["idle", "--to", bench.peerEndpoint, "--peers", "\(peers)"])
+        guard try await crowd.firstLine() == "\(peers)" else { throw BenchError("peers were refused") }
+        try await Task.sleep(for: .seconds(1))
+        return crowd
     }
 
     /// What waits is for Android, whose gateway is away.
