@@ -360,13 +360,12 @@ package final class Dispatcher {
     private func keepHouse() {
         for ended in pipeline.expire(at: .now) { end(ended, at: .now) }
         let now = Instant.now
-        if clock.hasStood(
+        let isTrusted = clock.hasStood(
             for: memory.identities, offset: EventLoop.wallClockOffset, at: now.monotonicNanoseconds)
-        {
-            pipeline.forget(
-                acceptedBefore: now.unixMilliseconds - memory.identities.milliseconds,
-                buriedBefore: now.unixMilliseconds - memory.deadTokens.milliseconds)
-        }
+        // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
+        pipeline.forget(
+            acceptedBefore: isTrusted ? now.unixMilliseconds - memory.identities.milliseconds : .min,
+            buriedBefore: isTrusted ? now.unixMilliseconds - memory.deadTokens.milliseconds : .min)
         scheduleCommit()
         housekeeping.start(after: Dispatcher.housekeepingInterval)
     }

@@ -105,6 +105,10 @@ func request(
                 .store(request(13, identity: 3)),
             ]) == [.stored, .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
         #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
+        // Nothing is older than all times.
+        _ = try await outbox.commit([.forget(acceptedBefore: .min, buriedBefore: .min)])
+        #expect(try await outbox.commit([.store(request(14, identity: 3))]) == [.alreadyEnded(.delivered)])
+        #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
         await outbox.close()
     }
 
