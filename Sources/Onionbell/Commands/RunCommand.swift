@@ -73,6 +73,7 @@ struct RunCommand: AsyncParsableCommand {
         settled.start(after: RunCommand.settling)
         service.ready { await node.waitForOutbox() }
         await life.end()
+        settled.stop()
     }
 }
 
