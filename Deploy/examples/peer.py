@@ -11,7 +11,7 @@ import argparse, base64, io, json, os, socket, struct, sys, time
 
 VERSION = 10  # of every envelope: Bitcoin's main network
 PING, CLOSE, REQUEST, RESPONSE = 6, 15, 1001, 1002
-ANSWERS = ["?", "stored", "delivered", "refused", "dead token", "expired", "busy"]
+ANSWERS = {1: "stored", 2: "delivered", 3: "refused", 4: "dead token", 5: "expired", 6: "busy"}
 PLATFORMS = {"iOS": 1, "iOSDev": 2, "android": 3}
 LONGEST_FRAME = 65_536
 
@@ -118,7 +118,6 @@ def s_box():
             return box
 
 BOX = s_box()
-
 def round_keys(key):
     words, factor = [list(key[at:at + 4]) for at in range(0, 32, 4)], 1
     while len(words) < 60:
@@ -158,7 +157,7 @@ def seal(platform, key, title, message):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", required=True)
+    parser.add_argument("--to", required=True, metavar="ADDRESS")
     parser.add_argument("--socks", default="127.0.0.1:9050")
     parser.add_argument("--title", default="Hello")
     parser.add_argument("--message", default="from a peer")
@@ -185,7 +184,7 @@ def main():
                 answer = fields(envelope.get(RESPONSE, b""))
                 if answer.get(1) != uid.encode():
                     continue
-                status = ANSWERS[answer.get(2, 0)]
+                status = ANSWERS.get(answer.get(2), "unknown answer")
                 if status == "busy":
                     wait = answer.get(4, 0) / 1000
                     raise ConnectionError(f"the node is busy for {wait:.1f} s")
@@ -196,6 +195,5 @@ def main():
             print(f"not yet: {error}", file=sys.stderr)
             time.sleep(min(wait, 30))
     return 75
-
 if __name__ == "__main__":
     sys.exit(main())
