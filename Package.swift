@@ -106,7 +106,7 @@ let package = Package(
         tests("Status", ["Status", "Crypto", "Vectors"]),
         tests("Relay", ["Relay", "Vectors"]),
         tests("Metrics", ["Metrics"]),
-        tests("Overview", ["Overview", "Metrics", "JSON", "QR"]),
+        tests("Overview", ["Overview", "Metrics", "JSON", "QR", "Relay"]),
         tests("QR", ["QR"]),
         tests("Simulation", ["Relay", "Vectors"]),
         tests("JSON", ["JSON"]),

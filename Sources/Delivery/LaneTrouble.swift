@@ -62,7 +62,7 @@ struct LaneTrouble: Equatable, Sendable {
 extension LaneTrouble.News {
     func write(to log: Logger, of lane: LaneID) {
         var facts: Logger.Metadata = [
-            "app": "\(lane.app)", "environment": lane.isSandbox ? "sandbox" : "production",
+            "app": "\(lane.app)", "environment": "\(lane.host)",
         ]
         switch self {
         case .failing(let reason, let attempts):

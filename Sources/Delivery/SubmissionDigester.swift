@@ -19,8 +19,9 @@ package final class SubmissionDigester {
         defer { swap(&text, &self.text) }
         // Each kind of digest begins with a byte of its own; the parts are told apart by a byte that none can hold.
         text.begin(UInt8(ascii: "t"))
-        text.add(recipient.app)
-        text.add(recipient.isSandbox ? "sandbox" : "")
+        text.add(recipient.lane.app)
+        // As it was written when there were two hosts only: digests on disk stay the same.
+        text.add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
         text.add(recipient.deviceToken)
         let token = digest(text)
         // The same with the message behind it.

@@ -22,11 +22,10 @@ package enum GatewayProbe {
         case unreachable(reason: String)
     }
 
-    /// - Parameter isSandbox: at Apple's host for apps under development.
     package static func apns(
-        _ settings: APNsSettings, isSandbox: Bool
+        _ settings: APNsSettings, at host: LaneHost
     ) async throws(GatewaySetupError) -> Finding {
-        let url = isSandbox ? settings.sandboxURL : settings.productionURL
+        let url = host == .sandbox ? settings.sandboxURL : settings.productionURL
         let notification = notification(to: .apns)
         var authorization: String?
         if case .providerKey(let key) = settings.credentials {
@@ -135,8 +134,9 @@ package enum GatewayProbe {
     private static func notification(to gateway: GatewayKind) -> Notification {
         let now = EventLoop.unixMilliseconds
         return Notification(
-            id: NotificationID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)), app: "",
-            isSandbox: false, deviceToken: DeviceToken.ofNobody(at: gateway), message: "onionbell",
+            id: NotificationID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)),
+            lane: LaneID(app: "", host: .production), deviceToken: DeviceToken.ofNobody(at: gateway),
+            message: "onionbell",
             isUrgent: false, hasSound: false, isMutableContent: false, isContentAvailable: true,
             expiresAt: now + 60_000, acceptedAt: now)
     }

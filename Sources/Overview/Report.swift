@@ -1,4 +1,5 @@
 import Metrics
+import Relay
 
 /// All that an operator may see of a node at one moment, as plain values: what the status page, the metrics, `/healthz`
 /// and `onionbell status` are made of. Nothing in it is about one device or one sender.
@@ -19,7 +20,7 @@ package struct Report: Equatable, Sendable {
         package enum Service: String, Sendable { case apns, fcm }
 
         package var app: String
-        package var isSandbox: Bool
+        package var host: LaneHost
         package var service: Service
         package var waiting = 0
         /// Since the oldest that waits was submitted; `nil`: nothing waits.
@@ -36,16 +37,16 @@ package struct Report: Equatable, Sendable {
         /// `nil`: the app has no credentials.
         package var gateway: GatewayFigures?
 
-        package init(app: String, isSandbox: Bool, service: Service) {
+        package init(app: String, host: LaneHost, service: Service) {
             self.app = app
-            self.isSandbox = isSandbox
+            self.host = host
             self.service = service
         }
 
         /// As a label of metrics.
-        package var environment: String { isSandbox ? "sandbox" : "production" }
+        package var environment: String { host.name }
         /// As an operator reads it, and as the checks are named.
-        package var name: String { isSandbox ? "\(app).sandbox" : app }
+        package var name: String { host == .production ? app : "\(app).\(host)" }
     }
 
     package struct Outbox: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import Metrics
+import Relay
 
 /// The status page: one HTML document without script, readable without images, on a phone and in Tor Browser at its
 /// safest level, in light and dark.
@@ -175,7 +176,9 @@ package struct StatusPage {
         if let last = lane.figures.lastDelivery {
             facts.append("last \(Words.time(report.age(of: last))) ago")
         }
-        if let certificate = report.certificates.first(where: { $0.app == lane.app }), !lane.isSandbox {
+        if let certificate = report.certificates.first(where: { $0.app == lane.app }),
+            lane.host == .production
+        {
             let left = certificate.end - report.now / 1000
             facts.append(left > 0 ? "certificate: \(left / 86_400) days left" : "certificate: ended")
         }
@@ -186,7 +189,7 @@ package struct StatusPage {
         let items = facts.map { "<span>\($0)</span>" as Markup }
         let short = word.utf8.count > 40 ? level.rawValue : word
         return """
-            <div class="lane \(level.rawValue)"><p><b>\(lane.app)</b>\(lane.isSandbox ? " (sandbox)" : "") \
+            <div class="lane \(level.rawValue)"><p><b>\(lane.app)</b>\(lane.host == .production ? "" : " (\(lane.host))") \
             <span class="pill">\(short)</span></p>\(reason)<div class="facts">\(items)</div></div>
             """
     }

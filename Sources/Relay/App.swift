@@ -27,14 +27,26 @@ package struct App: Sendable {
 /// A lane of delivery: one app at one host. A lane that is down or slow holds up no other.
 package struct LaneID: Hashable, Sendable {
     package let app: String
-    package let isSandbox: Bool
+    package let host: LaneHost
 
-    package init(app: String, isSandbox: Bool) {
+    package init(app: String, host: LaneHost) {
         self.app = app
-        self.isSandbox = isSandbox
+        self.host = host
     }
 }
 
-extension Notification {
-    package var lane: LaneID { LaneID(app: app, isSandbox: isSandbox) }
+/// Which of a push service's hosts a lane leads to: a short text, its own name for it and no address.
+///
+/// Up to 15 bytes of it need no memory of their own.
+package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
+    package let name: String
+
+    package init(_ name: String) { self.name = name }
+
+    /// The one host of a service that has one, and that of apps from Apple's store.
+    package static let production = LaneHost("production")
+    /// Apple's host for apps that their developers built.
+    package static let sandbox = LaneHost("sandbox")
+
+    package var description: String { name }
 }

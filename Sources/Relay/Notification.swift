@@ -66,10 +66,7 @@ package struct NotificationID: Hashable, Sendable {
 /// each of its texts.
 package final class Notification: Sendable {
     package let id: NotificationID
-    /// Name of the configured app.
-    package let app: String
-    /// For Apple: the sandbox host.
-    package let isSandbox: Bool
+    package let lane: LaneID
     /// APNs: lower-case hex digits. FCM: as given.
     package let deviceToken: String
     package let content: Content
@@ -81,12 +78,11 @@ package final class Notification: Sendable {
     package let acceptedAt: Int64
 
     package init(
-        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, content: Content,
+        id: NotificationID, lane: LaneID, deviceToken: String, content: Content,
         expiresAt: Int64, acceptedAt: Int64
     ) {
         self.id = id
-        self.app = app
-        self.isSandbox = isSandbox
+        self.lane = lane
         self.deviceToken = deviceToken
         self.content = content
         self.expiresAt = expiresAt
@@ -95,12 +91,12 @@ package final class Notification: Sendable {
 
     /// One of Bisq's.
     package convenience init(
-        id: NotificationID, app: String, isSandbox: Bool, deviceToken: String, message: String,
+        id: NotificationID, lane: LaneID, deviceToken: String, message: String,
         isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,
         acceptedAt: Int64
     ) {
         self.init(
-            id: id, app: app, isSandbox: isSandbox, deviceToken: deviceToken,
+            id: id, lane: lane, deviceToken: deviceToken,
             content: .bisq(
                 BisqContent(
                     message: message, isUrgent: isUrgent, hasSound: hasSound,
@@ -115,8 +111,8 @@ package final class Notification: Sendable {
 extension Notification: Equatable {
     package static func == (left: Notification, right: Notification) -> Bool {
         left === right
-            || left.id == right.id && left.app == right.app && left.isSandbox == right.isSandbox
-                && left.deviceToken == right.deviceToken && left.content == right.content
+            || left.id == right.id && left.lane == right.lane && left.deviceToken == right.deviceToken
+                && left.content == right.content
                 && left.expiresAt == right.expiresAt && left.acceptedAt == right.acceptedAt
     }
 }

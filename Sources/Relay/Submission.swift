@@ -6,18 +6,14 @@ package enum Platform: Equatable, Sendable {
     case android
 }
 
-/// Who is to get a submission: its platform, app and device token, checked.
+/// Who is to get a submission: its app, host and device token, checked.
 package struct Recipient: Equatable, Sendable {
-    /// Name of the configured app.
-    package let app: String
-    /// For Apple: the sandbox host.
-    package let isSandbox: Bool
+    package let lane: LaneID
     /// APNs: lower-case hex digits. FCM: as given.
     package let deviceToken: String
 
-    package init(app: String, isSandbox: Bool, deviceToken: String) {
-        self.app = app
-        self.isSandbox = isSandbox
+    package init(lane: LaneID, deviceToken: String) {
+        self.lane = lane
         self.deviceToken = deviceToken
     }
 }

@@ -40,7 +40,8 @@ package struct Validator: Sendable {
         guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
             throw .badDeviceToken
         }
-        return (Recipient(app: app.name, isSandbox: platform == .iosDev, deviceToken: token), app)
+        let host: LaneHost = platform == .iosDev ? .sandbox : .production
+        return (Recipient(lane: LaneID(app: app.name, host: host), deviceToken: token), app)
     }
 
     /// The other checks: message, size, expiry.
@@ -51,7 +52,7 @@ package struct Validator: Sendable {
     ) throws(Reason) -> Notification {
         if let uid = submission.uid, !isUid(uid) { throw .badMessage }
         let notification = Notification(
-            id: id, app: recipient.app, isSandbox: recipient.isSandbox, deviceToken: recipient.deviceToken,
+            id: id, lane: recipient.lane, deviceToken: recipient.deviceToken,
             content: submission.content,
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime : submission.expiresAt,

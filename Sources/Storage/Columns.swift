@@ -21,7 +21,7 @@ struct Flags: OptionSet {
 extension Notification {
     var flags: Int64 {
         var flags: Flags = []
-        if isSandbox { flags.insert(.sandbox) }
+        if lane.host == .sandbox { flags.insert(.sandbox) }
         if content.isUrgent { flags.insert(.urgent) }
         switch content {
         case .bisq(let content):
@@ -38,6 +38,12 @@ extension Notification {
             }
             return flags.rawValue | push.expiry.rawValue << Flags.expiryShift
         }
+    }
+}
+
+extension LaneID {
+    init(app: String, flags: Flags) {
+        self.init(app: app, host: flags.contains(.sandbox) ? .sandbox : .production)
     }
 }
 

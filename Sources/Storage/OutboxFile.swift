@@ -114,7 +114,7 @@ package struct OutboxFile: ~Copyable {
             body(
                 Row(
                     sequence: statement.integer(0),
-                    lane: LaneID(app: statement.text(1), isSandbox: flags.contains(.sandbox)),
+                    lane: LaneID(app: statement.text(1), flags: flags),
                     isUrgent: flags.contains(.urgent), device: Digest(high: device.high, low: device.low),
                     size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
                     notBefore: statement.integer(6), acceptedAt: statement.integer(7),

@@ -225,7 +225,7 @@ final class Store {
         let token = request.digests.token
         try statement.bind(1, request.sequence)
         try statement.bind(2, high: notification.id.high, low: notification.id.low)
-        try statement.bind(3, notification.app)
+        try statement.bind(3, notification.lane.app)
         try statement.bind(4, notification.flags)
         try statement.bind(5, notification.deviceToken)
         try statement.bind(6, message)
@@ -369,8 +369,9 @@ final class Store {
                     collapseID: selectNotification.isNull(7) ? nil : selectNotification.text(7)))
             : .bisq(BisqContent(flags: flags, message: text))
         return Notification(
-            id: NotificationID(high: id.high, low: id.low), app: selectNotification.text(1),
-            isSandbox: flags.contains(.sandbox), deviceToken: selectNotification.text(3), content: content,
+            id: NotificationID(high: id.high, low: id.low),
+            lane: LaneID(app: selectNotification.text(1), flags: flags),
+            deviceToken: selectNotification.text(3), content: content,
             expiresAt: selectNotification.integer(6), acceptedAt: selectNotification.integer(5))
     }
 
@@ -388,7 +389,7 @@ final class Store {
             content.waiting.append(
                 WaitingRow(
                     sequence: waiting.integer(0),
-                    lane: LaneID(app: waiting.text(1), isSandbox: flags.contains(.sandbox)),
+                    lane: LaneID(app: waiting.text(1), flags: flags),
                     token: Digest(waiting.pair(3)), isUrgent: flags.contains(.urgent),
                     size: Int(waiting.integer(4)), attempts: Int(waiting.integer(5)),
                     acceptedAt: waiting.integer(6), notBefore: waiting.integer(7),

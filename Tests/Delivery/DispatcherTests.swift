@@ -82,7 +82,7 @@ private struct LoggedEvents: LogHandler {
 @EventLoop
 @Suite struct DispatcherTests {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
-    static let lane = LaneID(app: "android", isSandbox: false)
+    static let lane = LaneID(app: "android", host: .production)
 
     private func dispatcher(
         _ gateway: HandGateway?, outbox: (any Outbox)? = nil, policy: RetryPolicy = RetryPolicy(),
@@ -382,7 +382,7 @@ private struct LoggedEvents: LogHandler {
         let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
         let digest = Digest(high: 1, low: 2)
         let notification = Notification(
-            id: NotificationID(high: 3, low: 4), app: "android", isSandbox: false,
+            id: NotificationID(high: 3, low: 4), lane: LaneID(app: "android", host: .production),
             deviceToken: String(repeating: "t", count: 40), message: "QUJD", isUrgent: true, hasSound: false,
             isMutableContent: false, isContentAvailable: false, expiresAt: expiresAt, acceptedAt: notBefore)
         let digests = SubmissionDigests(token: digest, identity: digest, content: digest)

@@ -53,7 +53,7 @@ private final class History: Gateway {
     private var judged: [String: Int] = [:]
     private var submissions: [String: Submission] = [:]
 
-    private static let lane = LaneID(app: "android", isSandbox: false)
+    private static let lane = LaneID(app: "android", host: .production)
     private static let count = 250
     private static let devices = 25
 

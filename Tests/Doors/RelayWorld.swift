@@ -97,11 +97,11 @@ final class RelayWorld {
                 APNsSettings(
                     topic: topic, credentials: .providerKey(key), productionURL: try GatewayURL(apple.url),
                     sandboxURL: try GatewayURL(sandbox.url), trust: trust), log: log)
-            dispatcher.add(both.production, for: LaneID(app: name, isSandbox: false))
-            dispatcher.add(both.sandbox, for: LaneID(app: name, isSandbox: true))
+            dispatcher.add(both.production, for: LaneID(app: name, host: .production))
+            dispatcher.add(both.sandbox, for: LaneID(app: name, host: .sandbox))
             let (production, sandbox) = both
-            refusals[LaneID(app: name, isSandbox: false)] = { production.figures.refusedTokensInARow }
-            refusals[LaneID(app: name, isSandbox: true)] = { sandbox.figures.refusedTokensInARow }
+            refusals[LaneID(app: name, host: .production)] = { production.figures.refusedTokensInARow }
+            refusals[LaneID(app: name, host: .sandbox)] = { sandbox.figures.refusedTokensInARow }
             both.production.start()
             both.sandbox.start()
         }
@@ -111,7 +111,7 @@ final class RelayWorld {
                     file: try lab.serviceAccountFile(tokenURL: google.url + "/token")),
                 baseURL: try GatewayURL(google.url), trust: trust, withNotification: withNotification),
             log: log)
-        dispatcher.add(fcm, for: LaneID(app: "android", isSandbox: false))
+        dispatcher.add(fcm, for: LaneID(app: "android", host: .production))
         fcm.start()
         try await dispatcher.start()
 

@@ -34,7 +34,7 @@ import Testing
         return try await GatewayProbe.apns(
             APNsSettings(
                 topic: topic, credentials: credentials, productionURL: url, sandboxURL: url,
-                trust: .authorities(pem: try (trusts ?? lab).authorityPEM())), isSandbox: true)
+                trust: .authorities(pem: try (trusts ?? lab).authorityPEM())), at: .sandbox)
     }
 
     private func fcm(account: LabCredentials? = nil) async throws -> GatewayProbe.Finding {

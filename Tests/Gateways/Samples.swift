@@ -8,12 +8,13 @@ import Testing
 
 func notification(
     message: String = "BisqMessageiOS|ed3ef74fcb5649ca|fB75OzFICZYLHL795jO1fg==",
-    deviceToken: String = String(repeating: "ab", count: 32), isSandbox: Bool = false, isUrgent: Bool = true,
+    deviceToken: String = String(repeating: "ab", count: 32), host: LaneHost = .production,
+    isUrgent: Bool = true,
     hasSound: Bool = false, isMutableContent: Bool = false, isContentAvailable: Bool = true,
     expiresAt: Int64 = 1_800_000_000_999, id: NotificationID = NotificationID(high: 1, low: 2)
 ) -> Notification {
     Notification(
-        id: id, app: "app", isSandbox: isSandbox, deviceToken: deviceToken, message: message,
+        id: id, lane: LaneID(app: "app", host: host), deviceToken: deviceToken, message: message,
         isUrgent: isUrgent,
         hasSound: hasSound, isMutableContent: isMutableContent, isContentAvailable: isContentAvailable,
         expiresAt: expiresAt, acceptedAt: 0)
@@ -76,13 +77,13 @@ func notification(
     _ push: PreparedPush, expiresAt: Int64 = 1_800_000_000_999, acceptedAt: Int64 = 1_700_000_000_999
 ) -> Notification {
     Notification(
-        id: NotificationID(high: 1, low: 2), app: "app", isSandbox: false,
+        id: NotificationID(high: 1, low: 2), lane: LaneID(app: "app", host: .production),
         deviceToken: String(repeating: "ab", count: 32), content: .prepared(push), expiresAt: expiresAt,
         acceptedAt: acceptedAt)
 }
 
 extension Notification {
-    /// For those that ``notification(message:deviceToken:isSandbox:isUrgent:hasSound:isMutableContent:isContentAvailable:expiresAt:id:)``
+    /// For those that ``notification(message:deviceToken:host:isUrgent:hasSound:isMutableContent:isContentAvailable:expiresAt:id:)``
     /// has made.
     var bisq: BisqContent {
         guard case .bisq(let content) = content else { preconditionFailure("a prepared push") }

@@ -1,5 +1,6 @@
 import Metrics
 import QR
+import Relay
 
 @testable import Overview
 
@@ -37,18 +38,18 @@ enum Sample {
         return history
     }
 
-    static func lane(_ app: String, isSandbox: Bool = false, service: Report.Lane.Service = .apns)
+    static func lane(_ app: String, host: LaneHost = .production, service: Report.Lane.Service = .apns)
         -> Report.Lane
     {
-        var lane = Report.Lane(app: app, isSandbox: isSandbox, service: service)
-        lane.figures.delivered = isSandbox ? 12 : 48_211
-        lane.figures.attempts = isSandbox ? 12 : 48_377
+        var lane = Report.Lane(app: app, host: host, service: service)
+        lane.figures.delivered = host == .sandbox ? 12 : 48_211
+        lane.figures.attempts = host == .sandbox ? 12 : 48_377
         lane.figures.expired = 3
         lane.figures.refused = words(["DeviceTokenNotForTopic": 2])
         lane.figures.tokensDead = words(["Unregistered": 39])
         lane.figures.deferred = words(["ServiceUnavailable": 12, "GoAway": 4])
         lane.figures.deliveryTime = times([40_000_000, 61_000_000, 90_000_000, 310_000_000])
-        lane.figures.lastDelivery = 7_000_000_000_000 - (isSandbox ? 5000 : 14) * 1_000_000_000
+        lane.figures.lastDelivery = 7_000_000_000_000 - (host == .sandbox ? 5000 : 14) * 1_000_000_000
         lane.figures.lastJudgement = lane.figures.lastDelivery
         var gateway = GatewayFigures()
         gateway.connections = 1
@@ -93,7 +94,7 @@ enum Sample {
             report.doors.append(Report.Door(name: name, figures: figures))
         }
         report.lanes = [
-            lane("bisq-remote-ios"), lane("bisq-remote-ios", isSandbox: true),
+            lane("bisq-remote-ios"), lane("bisq-remote-ios", host: .sandbox),
             lane("bisq-remote-android", service: .fcm),
         ]
         report.lanes[0].waiting = 2

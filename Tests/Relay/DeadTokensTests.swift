@@ -44,7 +44,7 @@ import Testing
         node.accept(Sample.android("second"))
         node.end(try #require(node.send()), .accepted)
         #expect(
-            node.take().contains(.reviveToken(Sample.digest("android", "false", Sample.androidToken))))
+            node.take().contains(.reviveToken(Sample.digest("android", "production", Sample.androidToken))))
         #expect(node.accept(Sample.android("third")) > 0)
     }
 
@@ -57,7 +57,7 @@ import Testing
         submission.registeredAt = Sample.start.unixMilliseconds + 1
         #expect(node.accept(submission) > 0)
         #expect(
-            node.changes.contains(.reviveToken(Sample.digest("android", "false", Sample.androidToken))))
+            node.changes.contains(.reviveToken(Sample.digest("android", "production", Sample.androidToken))))
         #expect(node.accept(Sample.android("third")) > 0)
         node.end(try #require(node.send()), .tokenDead(reason: "Unregistered", since: nil))
         #expect(node.submit(Sample.android("fourth")) == Self.refused)
@@ -91,7 +91,7 @@ import Testing
     func aNewProcessTriesAsSoonAsTheOldOneWouldHave(days: Int64) {
         let node = Node()
         let buriedAt = node.now.unixMilliseconds + days * 86_400_000
-        let token = Sample.digest("android", "false", Sample.androidToken)
+        let token = Sample.digest("android", "production", Sample.androidToken)
         node.pipeline.restore(
             OutboxContent(deadTokens: [token: DeadToken(since: buriedAt, buriedAt: buriedAt)]), at: node.now)
         node.pass(.seconds(6 * 3600))

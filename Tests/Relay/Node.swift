@@ -17,9 +17,9 @@ final class Node {
             validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget)
     }
 
-    static let android = LaneID(app: "android", isSandbox: false)
-    static let ios = LaneID(app: "ios", isSandbox: false)
-    static let tight = LaneID(app: "tight", isSandbox: false)
+    static let android = LaneID(app: "android", host: .production)
+    static let ios = LaneID(app: "ios", host: .production)
+    static let tight = LaneID(app: "tight", host: .production)
 
     func pass(_ time: Duration) {
         now.monotonicNanoseconds += time.nanoseconds

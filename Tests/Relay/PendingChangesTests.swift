@@ -7,7 +7,7 @@ import Testing
         StoreRequest(
             sequence: 9,
             notification: Notification(
-                id: NotificationID(high: 1, low: 2), app: "android", isSandbox: false,
+                id: NotificationID(high: 1, low: 2), lane: LaneID(app: "android", host: .production),
                 deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
                 isMutableContent: false, isContentAvailable: false, expiresAt: 1, acceptedAt: 0),
             digests: SubmissionDigests(

@@ -134,7 +134,7 @@ import Testing
         let production = try #require(node.send(Node.ios))
         node.end(production, .overloaded)
         #expect(node.sendAll(Node.ios) == [])
-        #expect(node.sendAll(LaneID(app: "ios", isSandbox: true)) == [3])
+        #expect(node.sendAll(LaneID(app: "ios", host: .sandbox)) == [3])
     }
 
     @Test func oneTokenAtTwoHostsIsTwoDevices() throws {
@@ -145,6 +145,6 @@ import Testing
         node.accept(sandbox)
         node.end(try #require(node.send(Node.ios)), .tokenDead(reason: "Unregistered", since: nil))
         #expect(node.pipeline.isWaiting(2) == true)
-        #expect(node.sendAll(LaneID(app: "ios", isSandbox: true)) == [2])
+        #expect(node.sendAll(LaneID(app: "ios", host: .sandbox)) == [2])
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let ended = node.end(
             try #require(node.send()), .tokenDead(reason: "Unregistered", since: since, detail: "Gone."))
         #expect(ended == [1: ending, 2: ending, 3: ending])
-        let token = Sample.digest("android", "false", Sample.androidToken)
+        let token = Sample.digest("android", "production", Sample.androidToken)
         let changes = node.take()
         #expect(
             changes.first == .buryToken(token, DeadToken(since: since, buriedAt: node.now.unixMilliseconds)))

@@ -23,7 +23,8 @@ import Testing
 
     private func body(_ sequence: Int64) -> Notification {
         Notification(
-            id: NotificationID(high: 0, low: UInt64(sequence)), app: "android", isSandbox: false,
+            id: NotificationID(high: 0, low: UInt64(sequence)),
+            lane: LaneID(app: "android", host: .production),
             deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
             isMutableContent: false, isContentAvailable: false,
             expiresAt: Sample.start.unixMilliseconds + 86_400_000, acceptedAt: 0)
@@ -132,7 +133,7 @@ import Testing
     }
 
     @Test func deadTokensStayDead() {
-        let token = Sample.digest("android", "false", Sample.androidToken)
+        let token = Sample.digest("android", "production", Sample.androidToken)
         let node = node([], dead: [token: DeadToken(since: 5, buriedAt: Sample.start.unixMilliseconds)])
         let dead = Ending.tokenDead(
             reason: "Unregistered", detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")

@@ -53,16 +53,17 @@ enum Sample {
         return Digest(high: hash(0xcbf2_9ce4_8422_2325), low: hash(0x9e37_79b9_7f4a_7c15))
     }
 
-    static let androidPhone = Recipient(app: "android", isSandbox: false, deviceToken: androidToken)
+    static let androidPhone = Recipient(
+        lane: LaneID(app: "android", host: .production), deviceToken: androidToken)
 
     static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
-        let token = digest(recipient.app, "\(recipient.isSandbox)", recipient.deviceToken)
+        let token = digest(recipient.lane.app, "\(recipient.lane.host)", recipient.deviceToken)
         let said =
             switch submission.content {
             case .bisq(let content): content.message
             case .prepared(let push): push.body
             }
-        let content = digest(recipient.app, recipient.deviceToken, said)
+        let content = digest(recipient.lane.app, recipient.deviceToken, said)
         return SubmissionDigests(
             token: token, identity: submission.uid.map { digest("uid", $0) } ?? content, content: content)
     }

@@ -27,7 +27,7 @@ import Testing
         #expect(
             try notification(submission)
                 == Notification(
-                    id: NotificationID(high: 1, low: 2), app: "ios", isSandbox: true,
+                    id: NotificationID(high: 1, low: 2), lane: LaneID(app: "ios", host: .sandbox),
                     deviceToken: Sample.iosToken,
                     message: Sample.message, isUrgent: true, hasSound: true, isMutableContent: true,
                     isContentAvailable: true,

@@ -49,9 +49,9 @@ final class World {
     /// The id under which each sequence number is sent.
     var ids: [Int64: NotificationID] = [:]
 
-    static let android = LaneID(app: "android", isSandbox: false)
+    static let android = LaneID(app: "android", host: .production)
     static let lanes = [
-        android, LaneID(app: "ios", isSandbox: false), LaneID(app: "ios", isSandbox: true),
+        android, LaneID(app: "ios", host: .production), LaneID(app: "ios", host: .sandbox),
     ]
     static let deviceTokens = (0..<7).map { String(repeating: "0\($0)", count: 32) }
     static let requestsAtOnce = 5

@@ -41,7 +41,7 @@ extension World {
 
     static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         let token = digest(
-            ofToken: recipient.deviceToken, in: LaneID(app: recipient.app, isSandbox: recipient.isSandbox))
+            ofToken: recipient.deviceToken, in: recipient.lane)
         // Messages differ in their number.
         let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
         let content = Digest(high: number, low: token.high << 8 | token.low)

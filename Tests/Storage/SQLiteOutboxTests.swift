@@ -26,8 +26,8 @@ func request(
     StoreRequest(
         sequence: sequence,
         notification: Notification(
-            id: NotificationID(high: UInt64(sequence), low: .max), app: app,
-            isSandbox: sequence.isMultiple(of: 2),
+            id: NotificationID(high: UInt64(sequence), low: .max),
+            lane: LaneID(app: app, host: sequence.isMultiple(of: 2) ? .sandbox : .production),
             deviceToken: "token-\(token)", message: message, isUrgent: true, hasSound: false,
             isMutableContent: true,
             isContentAvailable: false, expiresAt: 9_000_000_000_000, acceptedAt: acceptedAt),
@@ -56,7 +56,7 @@ func request(
         let content = try await second.content()
         #expect(content.waiting.map(\.sequence) == [1, 3, 4, 5])
         #expect(content.waiting.map(\.lane.app) == ["app", "other", "app", "app"])
-        #expect(content.waiting.map(\.lane.isSandbox) == [false, false, true, false])
+        #expect(content.waiting.map(\.lane.host) == [.production, .production, .sandbox, .production])
         #expect(content.waiting[2].attempts == 3)
         #expect(content.waiting[2].notBefore == 77)
         #expect(content.waiting[0].token == Digest(high: 1, low: 1))

@@ -46,7 +46,8 @@ private typealias Notification = Relay.Notification
         #expect(
             try await outbox.notifications([4])[4]
                 == Notification(
-                    id: NotificationID(high: 1, low: 2), app: "app", isSandbox: true, deviceToken: "token-1",
+                    id: NotificationID(high: 1, low: 2), lane: LaneID(app: "app", host: .sandbox),
+                    deviceToken: "token-1",
                     message: "QUJD", isUrgent: true, hasSound: false, isMutableContent: true,
                     isContentAvailable: false, expiresAt: 9000, acceptedAt: 5))
         let repeated = StoreRequest(
@@ -83,7 +84,8 @@ private typealias Notification = Relay.Notification
                 StoreRequest(
                     sequence: sequence,
                     notification: Notification(
-                        id: NotificationID(high: 2, low: UInt64(sequence)), app: "app", isSandbox: true,
+                        id: NotificationID(high: 2, low: UInt64(sequence)),
+                        lane: LaneID(app: "app", host: .sandbox),
                         deviceToken: "token", content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
                     digests: request(sequence).digests))
         }

@@ -74,7 +74,7 @@ package final class WebPushDoor: HTTPDoor {
             figures.count("refused")
             return respond(HTTPResponse(status: error.status, text: error.text))
         }
-        let lane = LaneID(app: submission.app, isSandbox: submission.platform == .iosDev)
+        let lane = LaneID(app: submission.app, host: submission.platform == .iosDev ? .sandbox : .production)
         let verdict = OutcomeWait(until: deadlines) { [refusedInARow] receipt, id in
             // Refused by the gateway, that is: what is refused here has no id.
             var isDoubtful = false

@@ -1,5 +1,6 @@
 import Gateways
 import Reactor
+import Relay
 
 /// Apple and Google: found, who they must be, and ready to take what we send.
 extension Doctor {
@@ -35,12 +36,12 @@ extension Doctor {
                 Judgement.certificate(
                     app, end: identity.certificate.validUntil, now: EventLoop.unixMilliseconds / 1000))
         }
-        for (isSandbox, url) in [(false, gateway.productionURL), (true, gateway.sandboxURL)] {
-            let check = app + (isSandbox ? ".sandbox" : "")
+        for (host, url) in [(LaneHost.production, gateway.productionURL), (.sandbox, gateway.sandboxURL)] {
+            let check = app + (host == .sandbox ? ".sandbox" : "")
             guard await isFound(url, check) else { continue }
             progress("asking \(url.host)")
             do throws(GatewaySetupError) {
-                let finding = try await GatewayProbe.apns(gateway, isSandbox: isSandbox)
+                let finding = try await GatewayProbe.apns(gateway, at: host)
                 tell(finding, check, host: url.host)
             } catch {
                 tell(.fail("\(check).credentials", "\(error)", "put the right file there"))

@@ -127,9 +127,9 @@ enum GatewayAssembly {
         }
         return AppGateways(
             app: app,
-            lanes: [(false, production), (true, sandbox)].map { isSandbox, gateway in
+            lanes: [(LaneHost.production, production), (.sandbox, sandbox)].map { host, gateway in
                 Lane(
-                    id: LaneID(app: app, isSandbox: isSandbox), gateway: gateway, start: gateway.start,
+                    id: LaneID(app: app, host: host), gateway: gateway, start: gateway.start,
                     figures: { gateway.figures })
             }, files: files,
             reload: { () throws(SettingsFault) in
@@ -160,7 +160,7 @@ enum GatewayAssembly {
             app: app,
             lanes: [
                 Lane(
-                    id: LaneID(app: app, isSandbox: false), gateway: gateway, start: gateway.start,
+                    id: LaneID(app: app, host: .production), gateway: gateway, start: gateway.start,
                     figures: { gateway.figures })
             ], files: files,
             reload: { () throws(SettingsFault) in

@@ -54,8 +54,8 @@ extension RelayNode {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
             switch app.credentials {
             case .apns:
-                [false, true].map { Report.Lane(app: app.name, isSandbox: $0, service: .apns) }
-            case .fcm: [Report.Lane(app: app.name, isSandbox: false, service: .fcm)]
+                [.production, .sandbox].map { Report.Lane(app: app.name, host: $0, service: .apns) }
+            case .fcm: [Report.Lane(app: app.name, host: .production, service: .fcm)]
             }
         }
         for index in reports.indices {
@@ -69,7 +69,7 @@ extension RelayNode {
             let known = reports.firstIndex { $0.laneID == lane.id }
             if known == nil, queue.waiting == 0 { continue }
             if known == nil {
-                reports.append(Report.Lane(app: lane.id.app, isSandbox: lane.id.isSandbox, service: .apns))
+                reports.append(Report.Lane(app: lane.id.app, host: lane.id.host, service: .apns))
             }
             let index = known ?? reports.count - 1
             reports[index].waiting = queue.waiting
@@ -175,7 +175,7 @@ extension RelayNode {
 }
 
 extension Report.Lane {
-    fileprivate var laneID: LaneID { LaneID(app: app, isSandbox: isSandbox) }
+    fileprivate var laneID: LaneID { LaneID(app: app, host: host) }
 }
 
 extension QRCode {

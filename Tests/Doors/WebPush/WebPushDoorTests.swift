@@ -78,7 +78,7 @@ import Testing
         #expect(answer?.status == 201)
         let location = try #require(answer?.fields["location"])
         #expect(await client.get(location)?.text == "waiting")
-        world.dispatcher.resume([LaneID(app: "web-push-ios", isSandbox: false)])
+        world.dispatcher.resume([LaneID(app: "web-push-ios", host: .production)])
         _ = await world.pushes(1)
         // The end is in the outbox after the next commit.
         var word = ""

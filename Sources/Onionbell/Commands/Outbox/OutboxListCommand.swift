@@ -66,7 +66,8 @@ private struct ListOutput {
             ])
         }
         text += line([
-            "\(row.sequence)", SettingsFault.shown(row.lane.app) + (row.lane.isSandbox ? " (sandbox)" : ""),
+            "\(row.sequence)",
+            SettingsFault.shown(row.lane.app) + (row.lane.host == .production ? "" : " (\(row.lane.host))"),
             Age.text(now - row.acceptedAt), "\(row.attempts)",
             row.notBefore <= now ? "now" : "in \(Age.text(row.notBefore - now))",
             row.expiresAt <= now ? "over" : "in \(Age.text(row.expiresAt - now))", "\(row.size)",
@@ -87,7 +88,7 @@ private struct ListOutput {
         text += count == 1 ? "\n" : ",\n"
         text += """
             {"sequence":\(row.sequence),"app":\(String(decoding: app, as: UTF8.self)),\
-            "sandbox":\(row.lane.isSandbox),"urgent":\(row.isUrgent),"age_ms":\(max(0, now - row.acceptedAt)),\
+            "sandbox":\(row.lane.host == .sandbox),"urgent":\(row.isUrgent),"age_ms":\(max(0, now - row.acceptedAt)),\
             "attempts":\(row.attempts),"next_attempt_in_ms":\(max(0, row.notBefore - now)),\
             "expires_in_ms":\(max(0, row.expiresAt - now)),"bytes":\(row.size),"device":"\(row.device.shortHex)"}
             """
