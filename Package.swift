@@ -100,7 +100,7 @@ let package = Package(
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors", path: "Tests/Vectors",
-            exclude: ["bisq-vectors.json", "seed-systems-vectors.json"],
+            exclude: ["bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json"],
             swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
         tests("Status", ["Status", "Crypto", "Vectors"]),

@@ -1,0 +1,27 @@
+/* Outlines on a grid of 24 by 24, drawn with a line of 1.8. */
+
+export const paths = {
+    back: "M15 5l-7 7 7 7",
+    forward: "M9 5l7 7-7 7",
+    bell: "M6 16v-5a6 6 0 0112 0v5l2 2H4zM10 21h4",
+    settings: "M4 7h9M17 7h3M4 12h3M11 12h9M4 17h11M19 17h1M13 5v4M7 10v4M15 15v4",
+    lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 017 0v3",
+    shield: "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM9 12l2 2 4-4",
+    phone: "M7 3h10v18H7zM11 18h2",
+    moon: "M20 14.5A8.5 8.5 0 019.5 4 8.5 8.5 0 1020 14.5z",
+    copy: "M9 9h11v11H9zM15 9V4H4v11h5",
+    mail: "M3 6h18v12H3zM3 7l9 7 9-7",
+    scan: "M4 8V4h4M16 4h4v4M20 16v4h-4M8 20H4v-4M8 12h8",
+    share: "M12 15V3M8 7l4-4 4 4M7 11H5v10h14V11h-2",
+    add: "M4 4h16v16H4zM12 8v8M8 12h8",
+    trash: "M4 7h16M9 7V4h6v3M6 7l1 14h10l1-14",
+    SETUP_CONFIRMATION: "M5 13l4 4L19 7",
+    OFFER: "M3 12V4h8l10 10-8 8zM7.5 8.5h.01",
+    TRADE: "M4 9h15M15 5l4 4-4 4M20 15H5M9 11l-4 4 4 4",
+    DISPUTE: "M12 4L2.5 20h19zM12 10v4M12 17h.01",
+    PRICE: "M3 17l6-6 4 4 8-9M15 6h6v6",
+    MARKET: "M4 10v10h16V10M3 10l2-6h14l2 6zM10 20v-6h4v6",
+    CHAT: "M4 5h16v11H10l-5 4v-4H4z",
+    GENERAL: "M6 16v-5a6 6 0 0112 0v5l2 2H4zM10 21h4",
+    NODE: "M4 5h16v6H4zM4 13h16v6H4zM8 8h.01M8 16h.01",
+};

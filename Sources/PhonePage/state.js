@@ -1,0 +1,194 @@
+/* What the page knows, and what can be done to it. The screens show it.
+
+   Settings kept: `pairing` is {vapidKey, key or wrapped, subscription, confirmed, moved}: the node's key, the pairing key
+   in clear or behind a passcode, the subscription that Bisq was told of, and when Bisq confirmed it or the push service
+   changed it (0: never). `preferences` is {language, isSilent, vapidKey}. */
+
+import { vapidKey as bakedKey } from "./deployed.js";
+import { open, Unopened } from "./messages.js";
+import { byTime } from "./notices.js";
+import { unwrap, wrap } from "./passcode.js";
+import { newKey } from "./pairing.js";
+import * as store from "./store.js";
+import { current, isSame, subscribe, unsubscribe } from "./subscription.js";
+import { languageFor, wordsIn } from "./words.js";
+
+export const state = {
+    registration: null,
+    pairing: null,
+    preferences: {},
+    /** The pairing key while it is not locked. */
+    key: null,
+    /** Pushes that could be opened, the newest first. */
+    pushes: [],
+    /** The delivery has ended and needs the user to turn it on again. */
+    isLost: false,
+    /** Another phone's key, for the pairing that comes. */
+    takenKey: "",
+    words: wordsIn(languageFor("")),
+    language: "en",
+};
+
+export const isLocked = () => Boolean(state.pairing?.wrapped) && state.key === null;
+export const nodeKey = () => bakedKey || state.preferences.vapidKey || "";
+export const unreadCount = () => state.pushes.filter((push) => !push.isRead).length;
+
+/** Reads everything anew. Throws when the browser keeps nothing for this page. */
+export async function refresh() {
+    state.pairing = (await store.setting("pairing")) ?? null;
+    state.preferences = (await store.setting("preferences")) ?? {};
+    state.language = languageFor(state.preferences.language);
+    state.words = wordsIn(state.language);
+    if (!state.pairing) state.key = null;
+    else if (!state.pairing.wrapped) state.key = state.pairing.key;
+    state.pushes = state.key === null ? [] : await openedPushes();
+}
+
+/** Notices of locked pushes, by id: they are opened once and never written in clear. */
+const notices = new Map();
+
+async function openedPushes() {
+    const key = state.key; // It may be locked while this goes on.
+    let opened = [];
+    for (const push of await store.allPushes()) {
+        const notice = push.notice ?? notices.get(push.id) ?? (await openedOrNull(push.text, key));
+        if (notice === null) {
+            await store.changePush(push.id, () => undefined);
+            continue;
+        }
+        notices.set(push.id, notice);
+        if (notice.kind === "ERASE") {
+            await store.erasePushesThrough(push.id);
+            opened = [];
+            continue;
+        }
+        if (notice.kind === "SETUP_CONFIRMATION" && push.received > state.pairing.confirmed) {
+            await changePairing((now) => ({ ...now, confirmed: push.received, moved: push.received > now.moved ? 0 : now.moved }));
+        }
+        opened.push({ ...push, notice });
+    }
+    return opened.sort(byTime);
+}
+
+/** `null` for what this key will never open. */
+async function openedOrNull(text, key) {
+    try {
+        return await open(text, key);
+    } catch (error) {
+        if (error instanceof Unopened) return null;
+        throw error;
+    }
+}
+
+async function changePairing(change) {
+    state.pairing = (await store.changeSetting("pairing", (now) => now && change(now))) ?? null;
+}
+
+export async function prefer(change) {
+    state.preferences = await store.changeSetting("preferences", (now) => ({ ...now, ...change }));
+    await refresh();
+}
+
+/** Subscribes and makes a key, right in the tap: iOS wants it so. Throws what the browser says. */
+export async function pair() {
+    if ((await Notification.requestPermission()) !== "granted") throw new DOMException("", "NotAllowedError");
+    const subscription = await subscribe(state.registration, nodeKey());
+    const pairing = { vapidKey: nodeKey(), key: state.takenKey || newKey(), subscription, confirmed: 0, moved: 0 };
+    await store.changeSetting("pairing", () => pairing);
+    state.takenKey = "";
+    state.isLost = false;
+    navigator.storage?.persist?.().catch(() => {});
+    await refresh();
+}
+
+/**
+ * Compares the subscription with the one that Bisq was told of, and subscribes anew where there is none. With `isAsked`
+ * the user has tapped, so permission may be asked for.
+ */
+export async function renew(isAsked = false) {
+    if (!state.pairing) return;
+    if (isAsked && (await Notification.requestPermission()) !== "granted") throw new DOMException("", "NotAllowedError");
+    let subscription = null;
+    try {
+        if (Notification.permission === "granted")
+            subscription = (await current(state.registration)) ?? (await subscribe(state.registration, state.pairing.vapidKey));
+    } catch (error) {
+        if (isAsked) throw error;
+    }
+    state.isLost = subscription === null;
+    if (subscription && !isSame(subscription, state.pairing.subscription))
+        await changePairing((now) => ({ ...now, subscription, moved: Date.now() }));
+}
+
+/** The user has given Bisq the new address. */
+export const settleMove = () => changePairing((now) => ({ ...now, moved: 0 }));
+
+export async function unpair() {
+    await unsubscribe(state.registration).catch(() => {});
+    await store.unpair();
+    for (const notification of await state.registration.getNotifications()) notification.close();
+    notices.clear();
+    state.key = null;
+    state.isLost = false;
+    await refresh();
+}
+
+/** Replaces this phone's key by another phone's. What was sealed with the old one is opened already, or lost. */
+export async function takeKey(key) {
+    const { wrapped, ...pairing } = state.pairing;
+    await store.replaceAll({ ...pairing, key, confirmed: 0 }, (push) => (push.notice ? push : undefined));
+    state.key = key;
+    await refresh();
+}
+
+/** With a passcode only what came is kept, sealed as it came; the notices made of it go. */
+export async function setPasscode(passcode) {
+    const { key, ...pairing } = state.pairing;
+    const wrapped = await wrap(state.key, passcode);
+    await store.replaceAll({ ...pairing, wrapped }, ({ notice, ...push }) => push);
+    await refresh();
+}
+
+export async function removePasscode() {
+    const { wrapped, ...pairing } = state.pairing;
+    const opened = new Map(state.pushes.map((push) => [push.id, push.notice]));
+    await store.replaceAll({ ...pairing, key: state.key },
+        (push) => (opened.has(push.id) ? { ...push, notice: opened.get(push.id) } : push));
+    await refresh();
+}
+
+/** Whether it was the passcode. */
+export async function unlock(passcode) {
+    const key = await unwrap(state.pairing.wrapped, passcode);
+    if (key === null) return false;
+    state.key = key;
+    await refresh();
+    return true;
+}
+
+export function lock() {
+    notices.clear();
+    state.key = null;
+    state.pushes = [];
+}
+
+export async function markRead(id) {
+    await store.changePush(id, (push) => ({ ...push, isRead: true }));
+    await refresh();
+}
+
+export async function markAllRead() {
+    await store.markAllRead();
+    await refresh();
+}
+
+export async function removePush(id) {
+    await store.changePush(id, () => undefined);
+    await refresh();
+}
+
+export async function eraseAll() {
+    await store.erasePushes();
+    for (const notification of await state.registration.getNotifications()) notification.close();
+    await refresh();
+}

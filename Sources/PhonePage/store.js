@@ -1,0 +1,160 @@
+/* What the page keeps, in IndexedDB. The page and its worker both use it; all else belongs to one of them.
+
+   `settings`: `pairing` and `preferences`, see state.js.
+   `pushes`: what came, in the order in which it came: {id, digest, text, received, isRead, notice}. `text` is the push as it
+   came; `notice` is what messages.js made of it, and is missing while a passcode locks the key. */
+
+/** The oldest pushes go when there are more. */
+export const capacity = 1000;
+
+let opening = null;
+
+function database() {
+    opening ??= new Promise((resolve, reject) => {
+        const request = indexedDB.open("onionbell", 1);
+        request.onupgradeneeded = () => {
+            request.result.createObjectStore("settings");
+            const pushes = request.result.createObjectStore("pushes", { keyPath: "id", autoIncrement: true });
+            pushes.createIndex("digest", "digest", { unique: true });
+        };
+        request.onsuccess = () => {
+            const forget = () => (opening = null);
+            request.result.onversionchange = () => {
+                request.result.close();
+                forget();
+            };
+            request.result.onclose = forget;
+            resolve(request.result);
+        };
+        request.onerror = () => reject(request.error);
+        request.onblocked = () => reject(new Error("the storage is in use by an older page"));
+    }).catch((error) => {
+        opening = null;
+        throw error;
+    });
+    return opening;
+}
+
+/**
+ * Runs `work` in one transaction over both stores and gives what it returns, once the transaction is complete.
+ *
+ * `work` gets the two stores and may await requests by `result`. An error undoes all of it.
+ */
+async function transaction(mode, work) {
+    const transaction = (await database()).transaction(["settings", "pushes"], mode);
+    const completed = new Promise((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error ?? new Error("undone"));
+    });
+    completed.catch(() => {});
+    let value;
+    try {
+        value = await work(transaction.objectStore("settings"), transaction.objectStore("pushes"));
+    } catch (error) {
+        try {
+            transaction.abort();
+        } catch {
+            // It is undone already.
+        }
+        throw error;
+    }
+    await completed;
+    return value;
+}
+
+function result(request) {
+    return new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+}
+
+export const setting = (name) => transaction("readonly", (settings) => result(settings.get(name)));
+
+/** Replaces a setting by what `change` makes of it; `undefined` removes it. Gives the new value. */
+export const changeSetting = (name, change) =>
+    transaction("readwrite", async (settings) => {
+        const value = change(await result(settings.get(name)));
+        await result(value === undefined ? settings.delete(name) : settings.put(value, name));
+        return value;
+    });
+
+/**
+ * Keeps one push, unless the same text is there already, and lets the oldest go. When the storage is full, half of the
+ * pushes make room; throws when even that does not help.
+ *
+ * Gives the push's id.
+ */
+export async function keepPush(push) {
+    try {
+        return await insert(push, capacity);
+    } catch (error) {
+        if (error?.name !== "QuotaExceededError") throw error;
+    }
+    await letOldestGo((count) => Math.floor(count / 2));
+    return insert(push, capacity);
+}
+
+const insert = (push, maximum) =>
+    transaction("readwrite", async (_, pushes) => {
+        const known = await result(pushes.index("digest").getKey(push.digest));
+        if (known !== undefined) return known;
+        const id = await result(pushes.add(push));
+        await drop(pushes, (count) => count - maximum);
+        return id;
+    });
+
+const letOldestGo = (surplus) => transaction("readwrite", (_, pushes) => drop(pushes, surplus));
+
+async function drop(pushes, surplus) {
+    const count = surplus(await result(pushes.count()));
+    if (count <= 0) return;
+    const ids = await result(pushes.getAllKeys(null, count));
+    await result(pushes.delete(IDBKeyRange.upperBound(ids[ids.length - 1])));
+}
+
+/** All pushes, the oldest first. */
+export const allPushes = () => transaction("readonly", (_, pushes) => result(pushes.getAll()));
+
+export const unreadCount = async () => (await allPushes()).filter((push) => !push.isRead).length;
+
+/** Changes one push; `change` gives the new one, or `undefined` to remove it. */
+export const changePush = (id, change) =>
+    transaction("readwrite", async (_, pushes) => {
+        const push = await result(pushes.get(id));
+        if (push === undefined) return;
+        const changed = change(push);
+        await result(changed === undefined ? pushes.delete(id) : pushes.put(changed));
+    });
+
+export const markAllRead = () =>
+    transaction("readwrite", async (_, pushes) => {
+        for (const push of await result(pushes.getAll()))
+            if (!push.isRead) await result(pushes.put({ ...push, isRead: true }));
+    });
+
+export const erasePushes = () => transaction("readwrite", (_, pushes) => result(pushes.clear()));
+
+/** Removes the pushes up to this one. */
+export const erasePushesThrough = (id) =>
+    transaction("readwrite", (_, pushes) => result(pushes.delete(IDBKeyRange.upperBound(id))));
+
+/**
+ * Replaces the pairing and all pushes in one step, as locking and unlocking for good do. `change` gives the new push, or
+ * `undefined` to remove it. It must not await: the transaction would end.
+ */
+export const replaceAll = (pairing, change) =>
+    transaction("readwrite", async (settings, pushes) => {
+        await result(settings.put(pairing, "pairing"));
+        for (const push of await result(pushes.getAll())) {
+            const changed = change(push);
+            await result(changed === undefined ? pushes.delete(push.id) : pushes.put(changed));
+        }
+    });
+
+/** Forgets the pairing and all that came under it. What the user prefers stays. */
+export const unpair = () =>
+    transaction("readwrite", async (settings, pushes) => {
+        await result(settings.delete("pairing"));
+        await result(pushes.clear());
+    });

@@ -1,0 +1,166 @@
+/* The service worker: opens pushes, shows each of them, and keeps the page for when there is no network.
+
+   Every push shows a notification, whatever is in it and whatever fails: browsers end a subscription that stays silent. */
+
+import { digestOf } from "./bytes.js";
+import { files, version } from "./deployed.js";
+import { open } from "./messages.js";
+import { messageOf, titleOf } from "./notices.js";
+import { changeSetting, erasePushesThrough, keepPush, setting, unreadCount } from "./store.js";
+import { isSame, subscribe, within } from "./subscription.js";
+import { languageFor, wordsIn } from "./words.js";
+
+const cacheName = `onionbell-${new URL(registration.scope).pathname}-${version}`;
+const cachePrefix = cacheName.slice(0, -version.length);
+const pages = new BroadcastChannel("onionbell");
+
+/** A storage that does not answer must not keep a notification from being shown. */
+const longestWork = 5000;
+
+/** One push after the other: ERASE must not overtake. */
+let previous = Promise.resolve();
+
+self.addEventListener("push", (event) => {
+    const text = textOf(event.data);
+    previous = previous.catch(() => {}).then(() => receive(text));
+    event.waitUntil(previous);
+});
+
+function textOf(data) {
+    try {
+        return data?.text() ?? "";
+    } catch {
+        return "";
+    }
+}
+
+async function receive(text) {
+    let shown = { kind: "unreadable", digest: "unreadable" };
+    let preferences = {};
+    try {
+        shown = await within(longestWork, take(text));
+        preferences = (await within(longestWork, setting("preferences"))) ?? {};
+    } catch {
+        // What could be learnt is shown.
+    }
+    await show(shown, preferences);
+    pages.postMessage("changed");
+}
+
+/** Opens a push, keeps it, and says what to show: a notice, or that it is locked or can't be read. */
+async function take(text) {
+    const digest = await digestOf(text);
+    const pairing = await setting("pairing");
+    if (!pairing) return { kind: "unreadable", digest };
+    const push = { digest, text: text.slice(0, 8192), received: Date.now(), isRead: false };
+    if (pairing.wrapped) return { kind: "locked", digest, id: await keepPush(push).catch(() => undefined) };
+
+    let notice;
+    try {
+        notice = await open(text, pairing.key);
+    } catch {
+        return { kind: "unreadable", digest };
+    }
+    const shown = { kind: "notice", notice, digest };
+    try {
+        shown.id = await keepPush({ ...push, notice });
+        if (notice.kind === "ERASE") await erase(shown.id);
+        if (notice.kind === "SETUP_CONFIRMATION") await confirm();
+    } catch {
+        shown.isLost = true;
+    }
+    return shown;
+}
+
+async function erase(id) {
+    await erasePushesThrough(id);
+    for (const notification of await registration.getNotifications()) notification.close();
+}
+
+/** Bisq has taken the pairing token, so it knows this phone's address. */
+const confirm = () =>
+    changeSetting("pairing", (pairing) => pairing && { ...pairing, confirmed: Date.now(), moved: 0 });
+
+async function show(shown, preferences) {
+    const language = languageFor(preferences.language);
+    const words = wordsIn(language);
+    let title = "Bisq";
+    let body = words(shown.kind === "locked" ? "locked_push" : "unreadable_push");
+    if (shown.kind === "notice") {
+        title = titleOf(shown.notice, words);
+        body = messageOf(shown.notice, words);
+        if (shown.notice.kind === "NODE") title = `${words("kind_NODE")}: ${title}`;
+        if (shown.isLost) body = `${body}\n${words("not_kept")}`;
+    }
+    await showNotification(title, { body, lang: language, tag: shown.digest, data: { id: shown.id }, silent: isSilent(preferences) });
+    await navigator.setAppBadge?.(await unreadCount()).catch(() => {});
+}
+
+const isSilent = (preferences) => preferences.isSilent === true;
+
+const showNotification = (title, options) =>
+    registration.showNotification(title, { icon: "icons/icon-192.png", badge: "icons/badge-96.png", ...options });
+
+/** The push service gave this browser another address, or none. Bisq can't be told from here; its user must. */
+self.addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renew()));
+
+async function renew() {
+    const pairing = await setting("pairing");
+    if (!pairing) return;
+    let subscription = null;
+    try {
+        subscription = await subscribe(registration, pairing.vapidKey);
+    } catch {
+        // The page tries again when it is opened.
+    }
+    if (isSame(subscription, pairing.subscription)) return;
+    await changeSetting("pairing", (now) => now && { ...now, subscription: subscription ?? now.subscription, moved: Date.now() });
+    const preferences = (await setting("preferences")) ?? {};
+    const words = wordsIn(languageFor(preferences.language));
+    await showNotification(words("moved_title"), {
+        body: words("moved_text"), tag: "moved", data: { screen: "pair" }, silent: isSilent(preferences),
+    });
+    pages.postMessage("changed");
+}
+
+self.addEventListener("notificationclick", (event) => {
+    event.notification.close();
+    const { id, screen } = event.notification.data ?? {};
+    event.waitUntil(openPage(id ? `#/notice/${id}` : screen ? `#/${screen}` : "#/"));
+});
+
+async function openPage(fragment) {
+    const [page] = await clients.matchAll({ type: "window", includeUncontrolled: true });
+    if (!page) return clients.openWindow(new URL(fragment, registration.scope).href);
+    await page.focus().catch(() => {});
+    page.postMessage({ fragment });
+}
+
+/* Without a network: the files of this version, all or none. */
+
+self.addEventListener("install", (event) => {
+    self.skipWaiting();
+    if (files.length === 0) return;
+    const requests = files.map((file) => new Request(file, { cache: "no-cache" }));
+    event.waitUntil(caches.open(cacheName).then((cache) => cache.addAll(requests)));
+});
+
+self.addEventListener("activate", (event) => event.waitUntil(forgetOlderVersions()));
+
+async function forgetOlderVersions() {
+    for (const name of await caches.keys())
+        if (name.startsWith(cachePrefix) && name !== cacheName) await caches.delete(name);
+    await clients.claim();
+}
+
+self.addEventListener("fetch", (event) => {
+    const { request } = event;
+    if (request.method !== "GET" || !request.url.startsWith(registration.scope)) return;
+    event.respondWith(fromCache(request));
+});
+
+async function fromCache(request) {
+    const wanted = request.mode === "navigate" ? registration.scope : request;
+    const kept = await caches.match(wanted, { cacheName, ignoreSearch: true }).catch(() => undefined);
+    return kept ?? fetch(request);
+}

@@ -1,0 +1,74 @@
+"""Runs the checks of the phone's page. `Deploy/phone-page-test` calls it with a folder to work in.
+
+    run.py WORK                 everything
+    run.py WORK firefox         one part: deploy, firefox, chromium, screens, broken
+    run.py WORK pictures OUT    pictures of every screen
+"""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import bench
+import checks
+import chromium_checks
+import deploy_checks
+import firefox_checks
+
+root = Path(__file__).resolve().parents[2]
+work = Path(sys.argv[1])
+
+
+def deployed(name, *options):
+    """A folder that serves the page at `bench.path`."""
+    folder = work / name
+    target = folder / bench.path.strip("/")
+    target.parent.mkdir(parents=True)
+    subprocess.run([root / "Deploy/phone-page", target, *options], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def in_firefox():
+    world = firefox_checks.World(deployed("firefox"))
+    try:
+        # Each of these goes on where the one before it ended.
+        for check in firefox_checks.checks:
+            if not checks.run(check, world):
+                break
+    finally:
+        world.stop()
+
+
+def in_chromium(name, listed):
+    place = bench.Bench(deployed(name))
+    try:
+        for check in listed:
+            checks.run(check, place)
+    finally:
+        place.stop()
+
+
+def deploying():
+    for check in deploy_checks.checks:
+        checks.run(check, root, work)
+
+
+parts = {
+    "deploy": deploying,
+    "firefox": in_firefox,
+    "chromium": lambda: in_chromium("chromium", chromium_checks.checks),
+}
+
+if __name__ == "__main__":
+    begin = time.monotonic()
+    wanted = sys.argv[2:] or list(parts)
+    # Each part mostly waits for its browser, so they run side by side.
+    threads = [threading.Thread(target=checks.run_part, args=(name, parts[name])) for name in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{len(checks.passed)} passed, {len(checks.failed)} failed, in {time.monotonic() - begin:.0f} s")
+    sys.exit(1 if checks.failed or not checks.passed else 0)
