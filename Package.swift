@@ -25,7 +25,9 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let package = Package(
     name: "onionbell",
     products: [
+        .executable(name: "onionbelld", targets: ["Onionbelld"]),
         .executable(name: "onionbell", targets: ["Onionbell"]),
+        .executable(name: "onionbell-lab", targets: ["OnionbellLab"]),
         .executable(name: "onionbell-chaos", targets: ["Chaos"]),
     ],
     dependencies: [
@@ -70,22 +72,43 @@ let package = Package(
                 "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto", "JSON", "HTTP1", "TLS",
                 "Overview", log,
             ]),
+        library("Client", ["Wire", "Reactor", "Crypto", "JSON", "HTTP1"]),
+        library("Programs", []),
         library(
-            "Lab",
-            ["Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Tor", log]),
+            "Node",
+            [
+                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Storage", "Gateways", "Tor",
+                "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML", "Programs", "CSupport", log,
+            ]),
+        .executableTarget(name: "Onionbelld", dependencies: ["Node", "Programs"], swiftSettings: checked),
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Storage", "Gateways", "Tor",
-                "Doors", "Lab", "HTTP1", "JSON", "Metrics", "Overview", "QR",
-                "YAML", "CSupport", arguments, log,
+                "Node", "Client", "Lab", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways", "Tor",
+                "Doors",
+                "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
+            ],
+            swiftSettings: checked),
+
+        library(
+            "Lab",
+            [
+                "Client", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2",
+                "Tor",
+            ]),
+        .executableTarget(
+            name: "OnionbellLab",
+            dependencies: [
+                "Lab", "Client", "Wire", "Reactor", "Crypto", "Tor", "JSON", "QR", "Programs", "CSupport",
+                arguments,
             ],
             swiftSettings: checked),
 
         .executableTarget(
             name: "onionbell-bench",
             dependencies: [
-                "Lab", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways", "HTTP1", "CSupport",
+                "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways", "HTTP1",
+                "CSupport",
                 arguments,
                 log, .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -95,7 +118,7 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Lab", "Wire", "Status", "HTTP1", "Reactor", "Crypto", "TLS", "JSON", arguments,
+                "Lab", "Client", "Wire", "Status", "HTTP1", "Reactor", "Crypto", "TLS", "JSON", arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
@@ -125,21 +148,24 @@ let package = Package(
             "Gateways",
             [
                 "Gateways", "Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
-                "Vectors",
+                "Client", "Vectors",
             ]),
-        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab"]),
+        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab", "Client"]),
         tests(
             "Doors",
             [
                 "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors", "HTTP1",
-                "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Status",
+                "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Client", "Status",
             ]),
-        tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors"]),
-        tests("Onionbell", ["Onionbell", "Reactor", log]),
+        tests("Client", ["Client", "Wire", "HTTP1", "Crypto", "JSON", "Reactor", "Vectors"]),
+        tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor"]),
+        tests("Node", ["Node", "Doors", "HTTP1", "Lab", "Reactor", "Tor", "Relay", log]),
+        tests("Onionbell", ["Onionbell", "Node", "Gateways", "Tor", "Relay"]),
         tests(
             "EndToEnd",
             [
-                "Onionbell", "Chaos", "Lab", "Wire", "Crypto", "Reactor", "Tor", "Relay", "Storage", "JSON",
+                "Onionbelld", "Onionbell", "OnionbellLab", "Chaos", "Lab", "Client", "Wire", "Crypto",
+                "Reactor", "Tor", "Relay", "Storage", "JSON",
                 "HTTP1", "Vectors", "Status",
             ]),
     ],

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 @main
 struct Onionbell: AsyncParsableCommand {
@@ -9,7 +10,7 @@ struct Onionbell: AsyncParsableCommand {
             Bisq peers send notifications to its onion address; it keeps them safe and hands them, still encrypted, \
             to Apple and Google.
             """,
-        version: "0.1.0",
+        version: programVersion,
         subcommands: [
             InitCommand.self, DoctorCommand.self, RunCommand.self, StatusCommand.self,
             CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,

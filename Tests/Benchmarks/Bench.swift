@@ -15,7 +15,7 @@ final class Bench {
     var peerEndpoint: String { "\(peers)" }
     var httpEndpoint: String { "\(http)" }
 
-    /// - Parameter node: the `onionbell` that is measured.
+    /// - Parameter node: the `onionbelld` that is measured.
     init(node: String) async throws {
         self.node = node
         tools = CommandLine.arguments[0]
@@ -71,7 +71,7 @@ final class Bench {
     ) async throws -> Result {
         try await withGateway(delay: delay, streams: streams, over: network) { gateway in
             let child = try Child(
-                (starter ?? [node]) + ["run", "--config", "\(gateway.directory)/onionbell.yaml"],
+                (starter ?? [node]) + ["--config", "\(gateway.directory)/onionbell.yaml"],
                 core: .measured)
             let node = NodeUnderTest(child, gateway, self)
             do {

@@ -9,7 +9,7 @@ struct MeasureCommand: AsyncParsableCommand {
         commandName: "measure", abstract: "Measure all rows and print the table.",
         discussion: "Start it on core 1; what is measured runs on core 0.")
 
-    @Option(help: "The onionbell that is measured.") var node: String
+    @Option(help: "The onionbelld that is measured.") var node: String
     @Flag(help: "Fewer requests and rounds: minutes instead of half an hour.") var quick = false
     @Option(help: "Rounds at most.") var rounds: Int?
     @Option(help: "Earlier results to compare with.") var compare: String?

@@ -22,6 +22,7 @@ struct Chaos: AsyncParsableCommand {
     }
 
     static var program: String { directoryOfProgram + "/onionbell" }
+    static var node: String { directoryOfProgram + "/onionbelld" }
     static var itself: String { directoryOfProgram + "/onionbell-chaos" }
 
     private static var directoryOfProgram: String {

@@ -1,3 +1,4 @@
+import Client
 import Crypto
 import Glibc
 import JSON
@@ -101,7 +102,7 @@ final class ChaosWorld {
     // MARK: The node
 
     func startNode() throws {
-        node = try LabNode(Chaos.program, configuration: configuration)
+        node = try LabNode(Chaos.node, configuration: configuration)
     }
 
     /// Ends it at once, and keeps its log.

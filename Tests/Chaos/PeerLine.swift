@@ -1,3 +1,4 @@
+import Client
 import Crypto
 import Lab
 import Reactor

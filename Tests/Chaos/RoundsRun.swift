@@ -1,3 +1,4 @@
+import Client
 import Lab
 import Reactor
 import Wire

@@ -55,7 +55,7 @@ private final class Stage {
         let configuration = try world.configure(
             tor: ["mode: own", "torrc: \(path)/torrc"],
             more: [options.settings.replacing("LAB", with: path)])
-        let node = try LabNode(Chaos.program, configuration: configuration)
+        let node = try LabNode(Chaos.node, configuration: configuration)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
         guard node.exit == nil else {
             for line in node.lines { say(line) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Client
 import Glibc
 import HTTP1
 import JSON
@@ -113,7 +114,7 @@ final class TorOutageRun {
         }
         let configuration = try world.configure(
             tor: tor, more: ["onion: {self_dial_interval: \(selfDial)}"])
-        node = try LabNode(Chaos.program, configuration: configuration)
+        node = try LabNode(Chaos.node, configuration: configuration)
         guard let line = await node.publishedLine() else {
             throw ChaosError(node.lines.suffix(5).joined(separator: "\n"))
         }

@@ -1,3 +1,4 @@
+import Client
 import Foundation
 import Lab
 import Reactor
@@ -125,7 +126,7 @@ import Wire
             tor: {mode: system, control: "unix:\(directory)/nobody"}
             management: {listen: "unix:\(directory)/management"}
             """, in: directory)
-        let first = try await LabNode(program, configuration: path)
+        let first = try await LabNode(nodeProgram, configuration: path)
         try await Task.sleep(for: .seconds(2))  // it waits 30 s for the tor that never comes
         let second = try run([program, "run", "--config", path])
         #expect(second.status == 69)

@@ -1,3 +1,4 @@
+import Client
 import Lab
 import Reactor
 import Testing
@@ -34,7 +35,7 @@ import Wire
             tor: ["mode: own", "torrc: \(torrc)"],
             more: ["gateways: {proxy: tor}", "onion: {self_dial_interval: 0}"],
             apple: "https://\(host):2197", google: "https://\(host)")
-        let node = try LabNode(program, configuration: configuration)
+        let node = try LabNode(nodeProgram, configuration: configuration)
         let published = await node.publishedLine()
         let lines = node.lines
         let address = try #require(

@@ -1,3 +1,4 @@
+import Client
 import Foundation
 import JSON
 import Lab
@@ -40,7 +41,7 @@ final class LoopbackStage {
 
     /// Returns when the node has started.
     func start() async throws {
-        node = try LabNode(program, configuration: configuration)
+        node = try LabNode(nodeProgram, configuration: configuration)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
         let (exit, lines) = (node.exit, node.lines)
         #expect(exit == nil, "\(lines)")

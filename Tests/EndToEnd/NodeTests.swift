@@ -1,3 +1,4 @@
+import Client
 import Foundation
 import JSON
 import Lab
@@ -30,7 +31,7 @@ import Wire
             try network.writeTorrc(basedOn: projectTorrc, to: torrc)
             try prepare(world)
             configuration = try world.configure(tor: ["mode: own", "torrc: \(torrc)"], more: more)
-            node = try LabNode(program, configuration: configuration)
+            node = try LabNode(nodeProgram, configuration: configuration)
             try await published()
         }
 
@@ -44,7 +45,7 @@ import Wire
         }
 
         func startAgain() async throws {
-            node = try LabNode(program, configuration: configuration)
+            node = try LabNode(nodeProgram, configuration: configuration)
             try await published()
         }
 

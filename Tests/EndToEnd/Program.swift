@@ -1,12 +1,17 @@
 import Foundation
 import Reactor
 
-/// The built program, which lies beside the tests.
-let program: String = {
+/// The built program of the commands, which lies beside the tests.
+let program = built("onionbell")
+
+/// The built node.
+let nodeProgram = built("onionbelld")
+
+private func built(_ name: String) -> String {
     let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let directory = URL(filePath: tests ?? CommandLine.arguments[0]).deletingLastPathComponent()
-    return directory.appending(path: "onionbell").path
-}()
+    return URL(filePath: tests ?? CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
+        .path
+}
 
 /// The project's torrc.
 let projectTorrc = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../torrc")

@@ -1,3 +1,4 @@
+import Client
 import Crypto
 import Foundation
 import HTTP1

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Node
 @testable import Onionbell
 
 /// What `onionbell init` makes of the sample.

@@ -13,13 +13,14 @@ package final class LabNode {
     private var waiting: [(isDone: (LabNode) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// - Parameters:
-    ///   - program: the `onionbell` binary.
+    ///   - program: the `onionbelld` binary.
     ///   - environment: `KEY=value` each; `nil`: this process' own.
     package init(
         _ program: String, configuration: String, environment: [String]? = nil
     ) throws(SystemError) {
+        SentValues.shared.watchClients()
         child = try ChildProcess(
-            [program, "run", "--config", configuration], environment: environment,
+            [program, "--config", configuration], environment: environment,
             onLine: { [unowned self] line in
                 lines.append(line)
                 check()

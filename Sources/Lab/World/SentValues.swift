@@ -1,3 +1,4 @@
+import Client
 import HTTP1
 import JSON
 import Reactor
@@ -18,6 +19,12 @@ package final class SentValues {
     private static let most = 500_000
     /// Shorter ones could stand in a line by chance.
     private static let shortest = 8
+
+    /// From now on every request of this process' clients is added.
+    func watchClients() {
+        BisqPeer.onPost = { [unowned self] in add($0) }
+        HTTPExchange.onAsk = { [unowned self] in add($0) }
+    }
 
     package func add(_ value: String) {
         guard value.utf8.count >= SentValues.shortest, count < SentValues.most else { return }

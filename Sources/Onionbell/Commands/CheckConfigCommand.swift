@@ -1,6 +1,8 @@
 import ArgumentParser
 import JSON
 import Logging
+import Node
+import Programs
 import Reactor
 
 /// `onionbell check-config`: reads the configuration and the files it names, and tells every fault.

@@ -1,11 +1,11 @@
 import ArgumentParser
+import Node
+import Programs
 
 /// The configuration file of a command.
 struct ConfigOption: ParsableArguments {
-    static let standard = "/etc/onionbell/onionbell.yaml"
-
     @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
-    var config = ConfigOption.standard
+    var config = Settings.standardFile
 
     /// The checked settings; every fault is printed, and the exit status is 78.
     func settings() throws -> Settings {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Lab
+import Client
+import Programs
 import Wire
 
 /// `onionbell decrypt`: opens a message string as the paired phone does.

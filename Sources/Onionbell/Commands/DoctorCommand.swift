@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import Node
+import Programs
 import Reactor
 
 /// `onionbell doctor`: what works and what doesn't, and what to do.

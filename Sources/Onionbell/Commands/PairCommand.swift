@@ -1,5 +1,7 @@
 import ArgumentParser
-import Lab
+import Client
+import Node
+import Programs
 import QR
 import Wire
 
@@ -47,14 +49,10 @@ struct PairCommand: AsyncParsableCommand {
                     try Phone.new(platform.mobilePlatform, descriptor: descriptor)
                 }
             printLine(phone.pairingToken.text)
-            if !textOnly { try showQRCode(of: phone.pairingToken.text) }
+            guard !textOnly else { return }
+            for line in try QRCode(phone.pairingToken.text).lines(coloured: hasColours) { printLine(line) }
         } catch {
             throw fail("\(error)", status: 65)
         }
     }
-}
-
-/// A QR code for the terminal, with colours where there is one.
-func showQRCode(of text: String) throws(QRCodeError) {
-    for line in try QRCode(text).lines(coloured: hasColours) { printLine(line) }
 }

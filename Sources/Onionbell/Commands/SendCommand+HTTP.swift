@@ -1,8 +1,9 @@
 import ArgumentParser
+import Client
 import Crypto
 import HTTP1
 import JSON
-import Lab
+import Programs
 import Reactor
 import Wire
 

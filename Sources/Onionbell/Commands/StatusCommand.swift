@@ -1,7 +1,9 @@
 import ArgumentParser
+import Client
 import Glibc
 import HTTP1
-import Lab
+import Node
+import Programs
 import Reactor
 
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Client
 import Glibc
 import JSON
-import Lab
+import Node
+import Programs
 import Reactor
 import Wire
 

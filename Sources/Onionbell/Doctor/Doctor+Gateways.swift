@@ -1,4 +1,5 @@
 import Gateways
+import Node
 import Reactor
 import Relay
 

@@ -1,5 +1,8 @@
+import Client
 import HTTP1
 import Lab
+import Node
+import Programs
 import Reactor
 import Tor
 import Wire

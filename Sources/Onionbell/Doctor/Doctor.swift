@@ -1,7 +1,9 @@
+import Client
 import Glibc
 import HTTP1
 import JSON
 import Lab
+import Node
 import Reactor
 import Tor
 
@@ -229,7 +231,7 @@ final class Doctor {
     }
 
     private func checkLimits() {
-        let wanted = settings.connections + RunCommand.filesBesidesConnections
+        let wanted = settings.connections + NodeProcess.filesBesidesConnections
         if let processID = node?.processID, let limit = ProcessLimits.openFiles(of: processID) {
             return tell(Judgement.files(limit: limit, wanted: wanted, isOfNode: true))
         }

@@ -1,4 +1,5 @@
 import Glibc
+import Node
 import Tor
 
 /// Who may do what with a file.

@@ -1,4 +1,5 @@
 import Gateways
+import Node
 import Overview
 import Reactor
 import Tor
@@ -55,11 +56,9 @@ enum Judgement {
         )
     }
 
-    static let clockAdvice = "set the clock and keep it right: timedatectl set-ntp true"
-
     /// - Parameter now: seconds since 1970.
     static func clock(_ view: ClockView, now: Int64) -> Finding {
-        let advice = clockAdvice
+        let advice = OnionHealth.clockAdvice
         if let skew = view.skew {
             return .fail(
                 "tor.clock", "tor's relays say that this machine's clock is \(distance(skew))", advice)

@@ -1,6 +1,6 @@
+import Client
 import Crypto
 import Glibc
-import Lab
 import Reactor
 import Relay
 import Wire

@@ -1,3 +1,4 @@
+import Client
 import Crypto
 import Doors
 import Foundation

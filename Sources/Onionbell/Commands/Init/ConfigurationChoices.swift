@@ -1,3 +1,4 @@
+import Node
 import Wire
 
 /// What an operator says of the node that is to be; what is `nil` stays as in the sample.

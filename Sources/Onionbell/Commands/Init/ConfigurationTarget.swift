@@ -1,4 +1,6 @@
 import Glibc
+import Node
+import Programs
 import Reactor
 import Tor
 

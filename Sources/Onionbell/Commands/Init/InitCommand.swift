@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import Node
+import Programs
 import Reactor
 import Tor
 import Wire
@@ -120,7 +122,7 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private func tellWhatIsNext(_ choices: ConfigurationChoices) {
-        let option = config.config == ConfigOption.standard ? "" : " --config \(config.config)"
+        let option = config.config == Settings.standardFile ? "" : " --config \(config.config)"
         if choices.apple == nil, choices.androidAccount == nil {
             printLine(
                 """
@@ -156,12 +158,4 @@ enum InitError: Error, CustomStringConvertible {
         case .unusable(let sentence), .notWritten(let sentence): sentence
         }
     }
-}
-
-/// A path from the root on.
-func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    guard let current = getcwd(nil, 0) else { return path }
-    defer { free(current) }
-    return "\(String(cString: current))/\(path)"
 }

@@ -1,4 +1,6 @@
 import Glibc
+import Node
+import Programs
 
 /// Asks on the terminal for what no option gave. Each answer is checked at once; an empty one is the default.
 struct Interview {

@@ -2,6 +2,8 @@ import ArgumentParser
 import Crypto
 import Doors
 import Glibc
+import Node
+import Programs
 import Reactor
 import Storage
 

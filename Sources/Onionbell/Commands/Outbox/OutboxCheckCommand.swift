@@ -1,4 +1,6 @@
 import ArgumentParser
+import Node
+import Programs
 import Reactor
 import Storage
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Node
 import Reactor
 import Storage
 

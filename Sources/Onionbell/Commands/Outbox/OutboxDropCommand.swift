@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 /// `onionbell outbox drop`: gives notifications up.
 struct OutboxDropCommand: ParsableCommand {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import JSON
+import Node
+import Programs
 import Reactor
 import Relay
 import Storage

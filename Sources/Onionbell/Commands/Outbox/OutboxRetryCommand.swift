@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 /// `onionbell outbox retry`: what was put off is tried as soon as the node starts.
 struct OutboxRetryCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Node
 import Tor
 
 /// Finds the invitations of a configured node.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Node
+import Programs
 import Tor
 
 /// `onionbell invite`: from the first invitation on the node is private.

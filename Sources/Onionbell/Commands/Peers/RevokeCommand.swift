@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 /// `onionbell revoke`.
 struct RevokeCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import Node
+import Programs
 import Reactor
 import Storage
 

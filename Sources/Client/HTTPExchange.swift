@@ -1,0 +1,100 @@
+import HTTP1
+import Reactor
+
+/// Why a client has no answer.
+package enum HTTPExchangeError: Error, Equatable, CustomStringConvertible {
+    case dial(PeerDialError)
+    case connectionEnded(StreamEnd)
+    case noAnswer(after: Duration)
+    /// What came is no HTTP.
+    case notHTTP(HTTPFault)
+
+    package var description: String {
+        switch self {
+        case .dial(let error): error.description
+        case .connectionEnded(let end): "the connection to the node ended without an answer: \(end)"
+        case .noAnswer(let duration): "no answer from the node after \(duration)"
+        case .notHTTP(let fault): "what answers there does not speak HTTP: \(fault)"
+        }
+    }
+}
+
+/// One HTTP request over a connection of its own, as Bisq's clients send it.
+@EventLoop
+package final class HTTPExchange: StreamHandler {
+    /// For tests: called with every request of this process that dials.
+    package static var onAsk: (@EventLoop (HTTPRequest) -> Void)?
+
+    private let stream: Stream
+    private var decoder = HTTPResponseDecoder()
+    private var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPExchangeError>, Never>?
+    private var timer: Timer?
+
+    private init(_ stream: Stream) { self.stream = stream }
+
+    /// Connects, asks and takes the answer.
+    ///
+    /// - Parameters:
+    ///   - host: as the Host field has it.
+    ///   - attemptTimeout: for one attempt to connect over tor; more follow until the deadline.
+    ///   - deadline: for the connection, and again for the answer.
+    package static func answer(
+        to request: HTTPRequest, host: String, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
+        deadline: Duration = .seconds(120)
+    ) async throws(HTTPExchangeError) -> HTTPResponse {
+        HTTPExchange.onAsk?(request)
+        let connection: (stream: Stream, unread: [UInt8])
+        do {
+            connection = try await route.dial(attemptTimeout: attemptTimeout, deadline: deadline)
+        } catch {
+            throw .dial(error)
+        }
+        defer { connection.stream.close() }
+        return try await answer(
+            to: request, host: host, over: connection.stream, unread: connection.unread, deadline: deadline)
+    }
+
+    /// Asks over a connection that stands (reading paused, these bytes came already) and takes the answer.
+    package static func answer(
+        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
+    ) async throws(HTTPExchangeError) -> HTTPResponse {
+        try await HTTPExchange(stream).run(request.encoded(host: host), unread: unread, deadline).get()
+    }
+
+    private func run(
+        _ request: [UInt8], unread: [UInt8], _ deadline: Duration
+    ) async -> Result<HTTPResponse, HTTPExchangeError> {
+        await withUnsafeContinuation { continuation in
+            self.continuation = continuation
+            timer = Timer { [unowned self] in finish(.failure(.noAnswer(after: deadline))) }
+            timer?.start(after: deadline)
+            stream.handler = self
+            stream.write(request)
+            receive(unread.span.bytes)
+            stream.resumeReading()
+        }
+    }
+
+    package func stream(_ stream: Stream, received bytes: RawSpan) { receive(bytes) }
+
+    private func receive(_ bytes: RawSpan) {
+        decoder.append(bytes)
+        do throws(HTTPFault) {
+            if let answer = try decoder.next() { finish(.success(answer)) }
+        } catch {
+            finish(.failure(.notHTTP(error)))
+        }
+    }
+
+    package func stream(_ stream: Stream, ended end: StreamEnd) {
+        // An answer without a length lasts until here.
+        if let answer = try? decoder.end() { return finish(.success(answer)) }
+        finish(.failure(.connectionEnded(end)))
+    }
+
+    private func finish(_ result: Result<HTTPResponse, HTTPExchangeError>) {
+        timer?.stop()
+        continuation?.resume(returning: result)
+        continuation = nil
+    }
+}

@@ -1,0 +1,41 @@
+/// When an operator is to hear that a certificate comes to its end: Apple gives those for pushing for a year, others
+/// are given for some weeks and renewed a month before.
+///
+/// Times are seconds since 1970.
+package struct CertificateAlarm: Equatable {
+    /// In the log once a day from here on.
+    package static let warning: Int64 = 30 * day
+    /// The node's health fails from here on.
+    static let failing: Int64 = 7 * day
+    private static let day: Int64 = 86_400
+
+    private var warnedAt = Int64.min
+
+    /// Whether to write a warning now.
+    mutating func isDue(end: Int64, now: Int64) -> Bool {
+        guard end - now < CertificateAlarm.warning else {
+            warnedAt = .min
+            return false
+        }
+        // A clock that went back must not keep the warning away for long.
+        guard warnedAt == .min || abs(now - warnedAt) >= CertificateAlarm.day else { return false }
+        warnedAt = now
+        return true
+    }
+
+    package static func isWell(end: Int64, now: Int64) -> Bool { end - now >= failing }
+
+    /// What to do about the one of an app, or of the doors' own `https`.
+    package static func advice(for app: String) -> String {
+        app == "https"
+            ? "put a new certificate and its key in the old ones' place: doors.https"
+            : "make a new one at developer.apple.com (Certificates), export it as .p12 and put it in the old one's place"
+    }
+
+    /// How long it lasts, in words.
+    package static func state(end: Int64, now: Int64) -> String {
+        guard end > now else { return "the certificate has ended" }
+        let days = (end - now) / day
+        return "the certificate ends in \(days == 1 ? "one day" : "\(days) days")"
+    }
+}

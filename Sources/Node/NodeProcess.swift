@@ -1,0 +1,122 @@
+import CSupport
+import Glibc
+import Logging
+import Programs
+import Reactor
+
+/// The process of the node, from the configuration to its exit status.
+package enum NodeProcess {
+    /// Open files for gateways, outbox, tor, lookups and listeners.
+    package static let filesBesidesConnections = 512
+
+    private static let settling: Duration = .seconds(20)
+
+    /// Runs the node until SIGTERM or SIGINT. What keeps it from running is printed.
+    ///
+    /// - Returns: The exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
+    package static func run(configuration: String) async -> Int32 {
+        var settings: Settings
+        do {
+            settings = try Settings(file: configuration, environment: environment)
+        } catch {
+            printError("onionbell: \(error)")
+            return NodeError.configuration("").exitStatus
+        }
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        onionbell_disable_core_dumps()
+        let room = max(0, onionbell_raise_file_limit() - filesBesidesConnections)
+        let format = settings.log.format
+        let log = Logger(label: "onionbell") { _ in LineLogHandler(level: settings.log.level, format: format)
+        }
+        if settings.connections > room {
+            settings.lowerConnections(to: room)
+            log.warning(
+                "limits.open_files",
+                metadata: [
+                    "peers.connections": "\(settings.peers.connections)",
+                    "http.connections": "\(settings.http.connections)",
+                    "doors.status.stream_connections": "\(settings.status.stream.connections)",
+                ])
+        }
+        do {
+            try await run(settings, log)
+            return 0
+        } catch {
+            printError("onionbell: \(error)")
+            return error.exitStatus
+        }
+    }
+
+    @EventLoop
+    private static func run(_ settings: Settings, _ log: Logger) async throws(NodeError) {
+        let node = try RelayNode(settings: settings, log: log) { address, ports in
+            printLine("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))")
+        }
+        let service = ServiceManager(environment: environment)
+        node.onOnionState = { service.tell($0.description) }
+        let life = NodeLife(node, service, log)
+        do {
+            try await node.start()
+        } catch {
+            guard !life.isStopping else { return await life.end() }
+            await node.stop()
+            throw error
+        }
+        log.notice("node.started")
+        onionbell_release_startup_memory()
+        // Once more when tor and the gateways have been reached as well.
+        let settled = Timer { onionbell_release_startup_memory() }
+        settled.start(after: settling)
+        service.ready { await node.waitForOutbox() }
+        await life.end()
+        settled.stop()
+    }
+}
+
+/// Waits for the signal to stop, and sees to it that stopping ends.
+@EventLoop
+private final class NodeLife {
+    private(set) var isStopping = false
+    private let node: RelayNode
+    private let service: ServiceManager
+    private let log: Logger
+    private var signals: [SignalSource] = []
+    private var hasEnded = false
+    private var whenEnded: CheckedContinuation<Void, Never>?
+    private var patience: Timer!
+
+    /// What is in the outbox is safe however the process ends: longer than this nobody waits.
+    private static let longestStop: Duration = .milliseconds(9500)
+
+    init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger) {
+        self.node = node
+        self.service = service
+        self.log = log
+        signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
+        signals.append(SignalSource(SIGHUP) { node.resume() })
+        patience = Timer {
+            log.warning("node.stop_cut_short")
+            exit(0)
+        }
+    }
+
+    private func stop() {
+        guard !isStopping else { exit(0) }  // asked twice: at once
+        isStopping = true
+        log.notice("node.stopping")
+        service.stopping()
+        patience.start(after: NodeLife.longestStop)
+        Task {
+            await node.stop()
+            log.notice("node.stopped")
+            hasEnded = true
+            whenEnded?.resume()
+        }
+    }
+
+    func end() async {
+        guard !hasEnded else { return }
+        await withCheckedContinuation { whenEnded = $0 }
+    }
+}

@@ -1,0 +1,85 @@
+import Doors
+import Reactor
+import Tor
+
+/// What `/healthz` says of tor and the onion service.
+package struct OnionHealth {
+    package static let clockAdvice = "set the clock and keep it right: timedatectl set-ntp true"
+
+    let state: OnionState
+    let figures: TorFigures
+    /// See ``Tor/OnionPresence/isCutOff``.
+    let isCutOff: Bool
+    /// Of the setting; zero: the own address is not called.
+    let interval: Duration
+    /// Milliseconds since 1970.
+    let now: Int64
+    /// See ``Tor/ClockSkew/offset``.
+    let clockOffset: Int64
+
+    /// Seconds by which the clock may be wrong: tor's own limits are far wider, Apple's and Google's are not.
+    private static let clockTolerance = 60
+
+    var checks: [ManagementDoor.Check] { [onion, selfDial, tor] }
+
+    private var onion: ManagementDoor.Check {
+        var words = state.description
+        if state.isPublished {
+            words += ", \(figures.introductionPoints) introduction points"
+            if let client = figures.lastClient { words += ", last client \(age(client)) ago" }
+        }
+        // The state follows a lost connection a moment later.
+        let isWell = state.isPublished && figures.isConnected && !isCutOff
+        return ManagementDoor.Check(name: "onion", isWell: isWell, state: words, advice: onionAdvice)
+    }
+
+    private var onionAdvice: String? {
+        switch state {
+        case .connecting, .bootstrapping, .publishing:
+            "this takes a minute or two after a start; if it lasts, see whether the clock is right and tor gets out"
+        case .lost: "the node mends it by itself; if it lasts, onionbell doctor looks for the cause"
+        case .published, .stopped: nil
+        }
+    }
+
+    private var selfDial: ManagementDoor.Check {
+        let dial = figures.selfDial
+        let words: String
+        if interval == .zero {
+            words = "off"
+        } else if dial.isAnsweredByAnother {
+            words = "another node answers under this address: its key is in use elsewhere"
+        } else if let failure = dial.lastFailure {
+            let calls = dial.failuresInARow == 1 ? "the last call" : "the last \(dial.failuresInARow) calls"
+            words =
+                "\(calls) to the own address failed: \(failure)"
+                + (dial.lastSuccess.map { "; it answered \(age($0)) ago" } ?? "")
+        } else if let success = dial.lastSuccess {
+            words = "the own address answered \(age(success)) ago"
+        } else {
+            words = "the own address was not called yet"
+        }
+        return ManagementDoor.Check(
+            name: "self_dial", isWell: !isCutOff && !dial.isAnsweredByAnother, state: words)
+    }
+
+    private var tor: ManagementDoor.Check {
+        var words = figures.isConnected ? "tor \(figures.version ?? "is connected")" : "not connected"
+        if figures.isConnected {
+            // What was known of one that is gone says nothing.
+            if let bootstrap = figures.bootstrap { words += ", \(bootstrap.progress) % in the network" }
+            if figures.isNetworkLive == false { words += ", network dead" }
+            if figures.hasCircuit == false { words += ", no circuit" }
+        }
+        let skew = figures.clockSkew?.seconds(at: clockOffset) ?? 0
+        let isClockWell = abs(skew) <= Self.clockTolerance
+        if !isClockWell {
+            words += ", this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead" : "behind")"
+        }
+        return ManagementDoor.Check(
+            name: "tor", isWell: isClockWell && figures.isConnected, state: words,
+            advice: isClockWell ? nil : Self.clockAdvice)
+    }
+
+    private func age(_ time: Int64) -> String { "\(max(0, now - time) / 1000) s" }
+}

@@ -1,0 +1,80 @@
+import Client
+import Crypto
+import Doors
+import HTTP1
+import Reactor
+import Tor
+import Wire
+
+/// What the node says at its own doors when it calls its own address: a Ping to the peer door, and to the HTTP door a
+/// question that only this process can answer. Another node with the same onion key gives itself away with it, and with
+/// a Ping that it answers while no frame comes in here.
+@EventLoop
+final class OwnDoors: HTTPDoor {
+    /// The path of the present call; known to nobody but this process.
+    private var path: String?
+    private var wasAsked = false
+    /// Frames that have come to the peer door of this process.
+    var peerFrames: @EventLoop () -> Int = { 0 }
+
+    /// - Parameter onion: its ports and network.
+    func doors(of onion: Settings.Onion) -> [SelfDialDoor] {
+        let peers = SelfDialDoor(port: onion.peerPort) { [unowned self] stream, unread, deadline in
+            let peer = BisqPeer(stream, unread: unread, network: onion.network)
+            let before = peerFrames()
+            do {
+                _ = try await peer.ping(deadline: deadline)
+                guard peerFrames() > before else { return SelfDialReply(.another) }
+                return SelfDialReply(.own, line: SelfDialLine(peer))
+            } catch {
+                return SelfDialReply(.unanswered("port \(onion.peerPort): \(error)"))
+            }
+        }
+        guard let port = onion.httpPorts.first else { return [peers] }
+        let http = SelfDialDoor(port: port) { [unowned self] stream, unread, deadline in
+            SelfDialReply(await ask(port: port, over: stream, unread, deadline))
+        }
+        return [peers, http]
+    }
+
+    private func ask(
+        port: UInt16, over stream: Stream, _ unread: [UInt8], _ deadline: Duration
+    ) async -> SelfDialAnswer {
+        let path = "/" + Hex.encode(randomBytes(16))
+        self.path = path
+        wasAsked = false
+        defer { self.path = nil }
+        do {
+            _ = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: path, isKeptAlive: false), host: "localhost",
+                over: stream, unread: unread, deadline: deadline)
+            return wasAsked ? .own : .another
+        } catch {
+            return .unanswered("port \(port): \(error)")
+        }
+    }
+
+    func matches(path: String) -> Bool { path == self.path }
+
+    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        wasAsked = true
+        respond(HTTPResponse(status: 204))
+    }
+}
+
+extension SelfDialLine {
+    /// Over the connection of a peer, which is pinged.
+    fileprivate convenience init(_ peer: BisqPeer) {
+        self.init(
+            ask: { deadline in
+                do throws(PeerError) {
+                    _ = try await peer.ping(deadline: deadline)
+                    return .answered
+                } catch .noAnswer {
+                    return .silent
+                } catch {
+                    return .ended
+                }
+            }, close: { peer.close() })
+    }
+}

@@ -1,0 +1,216 @@
+import Delivery
+import Doors
+import Metrics
+import Overview
+import Programs
+import QR
+import Reactor
+import Relay
+import Tor
+import Wire
+
+/// What the node tells its operator: everything is asked where it is counted, when somebody looks.
+extension RelayNode {
+    var report: Report {
+        var report = Report()
+        report.version = programVersion
+        report.now = EventLoop.unixMilliseconds
+        report.monotonicNow = EventLoop.monotonicNanoseconds
+        report.process = ProcessFigures.read()
+        report.onion = onionReport
+        report.outbox = outboxReport
+        report.doors = dispatcher?.doors.map { .init(name: $0.name, figures: $0.figures) } ?? []
+        report.lanes = laneReports(at: report.monotonicNow)
+        report.certificates = certificateEnds.map { .init(app: $0.app, end: $0.end) }
+        addConnections(to: &report)
+        report.history = history?.upToNow() ?? report.history
+        report.checks = onionChecks + report.deliveryChecks + certificateChecks(at: report.now / 1000)
+        return report
+    }
+
+    /// What the history is made of.
+    var totals: History.Totals {
+        guard let dispatcher else { return History.Totals() }
+        return History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneFigures)
+    }
+
+    // MARK: Kept and delivered
+
+    private var outboxReport: Report.Outbox {
+        var outbox = Report.Outbox()
+        outbox.diskAvailable = ProcessFigures.diskAvailable(at: settings.stateDirectory)
+        guard let dispatcher else { return outbox }
+        outbox.waiting = dispatcher.waiting
+        outbox.waitingBytes = dispatcher.waitingBytes
+        outbox.waitingLimit = dispatcher.limits.waiting
+        outbox.waitingBytesLimit = dispatcher.limits.waitingBytes
+        outbox.fault = dispatcher.outboxFault?.description
+        outbox.commits = dispatcher.commitFigures
+        outbox.deadTokens = dispatcher.deadTokens
+        return outbox
+    }
+
+    /// Those that are configured, then those for which something is left from before.
+    private func laneReports(at now: Int64) -> [Report.Lane] {
+        var reports = settings.apps.flatMap { app -> [Report.Lane] in
+            switch app.credentials {
+            case .apns:
+                [.production, .sandbox].map { Report.Lane(app: app.name, host: $0, service: .apns) }
+            case .fcm: [Report.Lane(app: app.name, host: .production, service: .fcm)]
+            }
+        }
+        for index in reports.indices {
+            let lane = lanes.first { $0.id == reports[index].laneID }
+            reports[index].gateway = lane?.figures()
+            reports[index].credentialFault = credentials?.fault(of: reports[index].app)
+        }
+        guard let dispatcher else { return reports }
+        let queues = dispatcher.queues
+        for (lane, queue) in zip(dispatcher.lanes, queues) {
+            let known = reports.firstIndex { $0.laneID == lane.id }
+            if known == nil, queue.waiting == 0 { continue }
+            if known == nil {
+                reports.append(Report.Lane(app: lane.id.app, host: lane.id.host, service: .apns))
+            }
+            let index = known ?? reports.count - 1
+            reports[index].waiting = queue.waiting
+            reports[index].oldestAge = queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].oldestDueAge = queue.oldestDueAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].blockedReason = lane.blockedReason
+            if case .paused = lane.condition { reports[index].isPaused = true }
+        }
+        for (lane, figures) in zip(dispatcher.lanes, dispatcher.laneFigures) {
+            guard let index = reports.firstIndex(where: { $0.laneID == lane.id }) else { continue }
+            reports[index].figures = figures
+        }
+        return reports
+    }
+
+    private func certificateChecks(at now: Int64) -> [Check] {
+        certificateEnds.map { app, end in
+            let level: Check.Level =
+                !CertificateAlarm.isWell(end: end, now: now)
+                ? .failing : end - now < CertificateAlarm.warning ? .warning : .ok
+            return Check(
+                name: app + ".certificate", level: level,
+                state: CertificateAlarm.state(end: end, now: now),
+                advice: level == .ok ? nil : CertificateAlarm.advice(for: app))
+        }
+    }
+
+    private func addConnections(to report: inout Report) {
+        if let peerDoor {
+            report.peers.open = peerDoor.openConnections
+            report.peers.limit = settings.peers.connections
+            report.peers.accepted = peerDoor.counters.connections
+            report.peerFrames = peerDoor.counters.frames
+            for (reason, count) in peerDoor.counters.closed { report.peerCloses.add(reason.rawValue, count) }
+        }
+        report.http.limit = settings.httpServers * settings.http.connections
+        for server in listeners?.servers ?? [] {
+            report.http.open += server.openConnections
+            report.http.accepted += server.counters.connections
+            report.httpRequests += server.counters.requests
+            report.httpAnswers.merge(server.counters.answers, uniquingKeysWith: +)
+        }
+        addLimits(to: &report)
+    }
+
+    /// Explained in the article `Metrics`.
+    private func addLimits(to report: inout Report) {
+        let peers = peerDoor?.counters ?? PeerDoor.Counters()
+        let servers = (listeners?.servers ?? []).map(\.counters)
+        let circuits = circuits.counters
+        func answers(_ status: Int) -> Int { servers.reduce(0) { $0 + $1.answers[status, default: 0] } }
+        let hits: [(String, Int)] = [
+            ("peer_connections", peers.closed[.tooManyConnections] ?? 0),
+            ("peer_frame_rate", peers.closed[.throttleExceeded] ?? 0),
+            ("peer_frame_bytes", peers.closed[.messageTooLarge] ?? 0),
+            ("peer_frame_deadline", peers.closed[.frameTimeout] ?? 0),
+            ("peer_idle", peers.closed[.idle] ?? 0),
+            ("peer_slow_reader", peers.closed[.slowReader] ?? 0),
+            ("peer_unanswered", peers.heldBack),
+            ("circuit_connections", circuits.refusedConnections),
+            ("circuit_slowed", circuits.slowed),
+            ("circuit_strikes", circuits.strikes),
+            ("circuit_closed", circuits.closed),
+            ("circuit_untold", circuits.withoutLine),
+            ("http_connections", servers.reduce(0) { $0 + $1.refusedConnections }),
+            ("http_request_deadline", answers(408)),
+            ("http_body_bytes", answers(413)),
+            ("http_head_bytes", answers(414) + answers(431)),
+        ]
+        for (limit, count) in hits { report.limitsHit.add(limit, count) }
+        for (name, door) in listeners?.limited ?? [] { report.limitsHit.add("door_\(name)", door.turnedAway) }
+        if let statusStream {
+            report.limitsHit.add("status_stream_connections", statusStream.refusedConnections)
+            report.limitsHit.add("status_stream_rate", statusStream.slowed)
+        }
+    }
+
+    // MARK: Tor
+
+    private var onionChecks: [Check] {
+        OnionHealth(
+            state: presence?.state ?? .connecting, figures: presence?.figures ?? TorFigures(),
+            isCutOff: presence?.isCutOff ?? false, interval: settings.onion.selfDial.interval,
+            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset
+        ).checks
+    }
+
+    private var onionReport: OnionReport {
+        var report = OnionReport()
+        guard let presence else {
+            report.sentence = OnionState.connecting.description
+            return report
+        }
+        report.address = presence.address?.description
+        report.ports = virtualPorts
+        report.isPublished = presence.state.isPublished
+        report.state = presence.state.word
+        report.sentence = presence.state.description
+        report.qrCode = report.address.flatMap(QRCode.modules)
+        report.take(presence.figures)
+        return report
+    }
+}
+
+extension Report.Lane {
+    fileprivate var laneID: LaneID { LaneID(app: app, host: host) }
+}
+
+extension QRCode {
+    fileprivate static func modules(of text: String) -> Modules? {
+        guard let code = try? QRCode(text, level: .medium) else { return nil }
+        let rows = 0..<code.width
+        return Modules(
+            width: code.width,
+            isDark: rows.flatMap { row in rows.map { code.isDark(row: row, column: $0) } })
+    }
+}
+
+extension OnionReport {
+    fileprivate mutating func take(_ figures: TorFigures) {
+        isConnected = figures.isConnected
+        version = figures.version
+        bootstrap = figures.bootstrap?.progress
+        isNetworkLive = figures.isNetworkLive
+        hasCircuit = figures.hasCircuit
+        clockSkew = figures.clockSkew?.seconds(at: EventLoop.wallClockOffset)
+        introductionPoints = figures.introductionPoints
+        clientCircuits = figures.clientCircuits
+        lastClient = figures.lastClient
+        torStarts = figures.torStarts
+        publications = figures.publications
+        for (word, count) in figures.losses { losses.add(word, count) }
+        suspensions = figures.suspensions
+        uploads = figures.uploads
+        for (word, count) in figures.uploadFailures { uploadFailures.add(word, count) }
+        lastUpload = figures.lastUpload
+        selfDials = figures.selfDial.dials
+        selfDialFailures = figures.selfDial.failures
+        lastSelfDial = figures.selfDial.lastSuccess
+        lastSelfDialTime = figures.selfDial.lastDuration
+        selfDialFailure = figures.selfDial.lastFailure
+    }
+}

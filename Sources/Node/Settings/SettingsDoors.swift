@@ -1,0 +1,147 @@
+import Doors
+import Reactor
+
+/// Where a door for other senders than Bisq's is served.
+package enum DoorPlace: Hashable, Sendable, CustomStringConvertible {
+    /// `onion:PORT`: a virtual port of the onion service.
+    case onion(port: UInt16)
+    /// `ADDRESS:PORT` or `unix:/PATH`, on this machine only: for a reverse proxy, in plain HTTP.
+    case plain(Endpoint)
+    /// `https://ADDRESS:PORT`: a listener of our own for the world.
+    case https(Endpoint)
+
+    init?(_ text: String) {
+        if let port = text.dropping(prefix: "onion:") {
+            guard let port = UInt16(port), port > 0 else { return nil }
+            self = .onion(port: port)
+        } else if let address = text.dropping(prefix: "https://") {
+            guard let endpoint = Endpoint(address), case .host = endpoint else { return nil }
+            self = .https(endpoint)
+        } else {
+            guard let endpoint = Endpoint(text), endpoint.isLoopback else { return nil }
+            self = .plain(endpoint)
+        }
+    }
+
+    package var isOnion: Bool {
+        if case .onion = self { true } else { false }
+    }
+
+    package var description: String {
+        switch self {
+        case .onion(let port): "onion:\(port)"
+        case .plain(let endpoint): endpoint.description
+        case .https(let endpoint): "https://\(endpoint)"
+        }
+    }
+}
+
+extension String {
+    fileprivate func dropping(prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+}
+
+extension Settings {
+    /// What every door for other senders than Bisq's has.
+    package struct Door: Sendable {
+        /// Empty: the door is off.
+        package var listen: [DoorPlace] = []
+        package var limits = LimitedDoor.Limits()
+
+        package var isOn: Bool { !listen.isEmpty }
+
+        init() {}
+
+        /// - Parameter body: bytes of the largest one.
+        init(body: Int) { limits.body = body }
+    }
+
+    package struct Doors: Sendable {
+        /// What the `https://` listeners show, in PEM; empty as long as there are none.
+        package var certificateFile = ""
+        package var keyFile = ""
+        package var webPush = WebPush()
+    }
+
+    /// How many servers there are for HTTP, each with room for `http.connections`: one at each place, and one for all
+    /// ports of the onion address that lead to the same doors (``DoorListeners``).
+    package var httpServers: Int {
+        let places = [
+            onion.httpPorts.map { .onion(port: $0) }, doors.webPush.door.listen, status.gorush.listen,
+            status.server.listen, bitwarden.place.listen,
+        ]
+        var doorsAt: [DoorPlace: [Int]] = [:]
+        for (door, places) in places.enumerated() {
+            for place in places { doorsAt[place, default: []].append(door) }
+        }
+        let onion = doorsAt.filter { $0.key.isOnion }
+        return doorsAt.count - onion.count + Set(onion.values).count
+    }
+
+    /// How many connections all doors together may hold.
+    package var connections: Int {
+        peers.connections + httpServers * http.connections
+            + (status.streamPlaces.isEmpty ? 0 : status.stream.connections)
+    }
+
+    /// Lowers what the doors may hold, each in proportion, until it fits.
+    ///
+    /// - Parameter room: connections for all of them together.
+    mutating func lowerConnections(to room: Int) {
+        let wanted = connections
+        func lowered(_ connections: Int) -> Int { min(connections, max(16, connections * room / wanted)) }
+        peers.connections = lowered(peers.connections)
+        http.connections = lowered(http.connections)
+        status.stream.connections = lowered(status.stream.connections)
+    }
+
+    mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
+        let https = section.section("https")
+        doors.certificateFile = https.path("certificate_file")
+        doors.keyFile = https.credential("key_file")
+        https.refuseUnknownKeys()
+        read(gorush: section.section("gorush"), names)
+        read(status: section.section("status"), names)
+        doors.webPush = webPush(section.section("web_push"), names)
+        read(bitwarden: section.section("bitwarden"), names)
+        section.refuseUnknownKeys()
+    }
+
+    /// Reads `listen` and the limits of one door. The door's own keys are the caller's to read, from the same section.
+    func door(_ section: SettingsReader.Section, default fallback: Door = Door()) -> Door {
+        var door = fallback
+        door.listen = section.places("listen")
+        for place in door.listen {
+            switch place {
+            case .onion(let port) where port == onion.peerPort:
+                section.fault("listen", "onion:\(port) is the port of the peers (onion.peer_port)")
+            case .https where doors.certificateFile.isEmpty || doors.keyFile.isEmpty:
+                section.fault("listen", "\(place) needs doors.https.certificate_file and key_file")
+            case .onion, .plain, .https: break
+            }
+        }
+        door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
+        door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
+        door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+        return door
+    }
+}
+
+extension SettingsReader.Section {
+    /// Where a door is served, each place once.
+    func places(_ name: String) -> [DoorPlace] {
+        let places = words(name)?.map { DoorPlace($0) } ?? [nil]
+        let known = places.compactMap(\.self)
+        guard known.count == places.count, Set(known).count == known.count else {
+            fault(
+                name,
+                """
+                must be a list of onion:PORT, https://ADDRESS:PORT, or, on this machine only, ADDRESS:PORT and \
+                unix:/PATH, each once: [onion:80, 127.0.0.1:8080]
+                """)
+            return []
+        }
+        return known
+    }
+}

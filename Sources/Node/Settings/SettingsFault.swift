@@ -1,0 +1,69 @@
+/// Something wrong in the configuration: where, what, and what is allowed there.
+package struct SettingsFault: Error, Equatable, CustomStringConvertible {
+    /// `tor.mode`, `apps[1].key_file`; empty for the file as a whole.
+    package var key: String
+    /// In the file; `nil` for a value from the environment and for what is missing.
+    package var line: Int?
+    package var problem: String
+
+    package var description: String {
+        let place = line.map { "line \($0): " } ?? ""
+        return place + (key.isEmpty ? problem : "\(key): \(problem)")
+    }
+
+    /// A piece of the file as a message may hold it: without control characters, and not for pages.
+    package static func shown(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+        let short = text.count > 64 ? text.prefix(64) + "…" : text[...]
+        return isPlain ? String(short) : String(short.debugDescription.dropFirst().dropLast())
+    }
+}
+
+/// All that is wrong with a configuration.
+package struct SettingsError: Error, CustomStringConvertible {
+    package var file: String
+    package var faults: [SettingsFault]
+
+    package init(file: String, faults: [SettingsFault]) {
+        self.file = file
+        self.faults = faults
+    }
+
+    /// Faults beyond that are only counted.
+    private static let shownFaults = 100
+
+    package var description: String {
+        let count = faults.count == 1 ? "one fault" : "\(faults.count) faults"
+        let rest = faults.count - Self.shownFaults
+        return
+            (["\(file): \(count)"] + faults.prefix(Self.shownFaults).map { "  \($0)" }
+            + (rest > 0 ? ["  and \(rest) more"] : []))
+            .joined(separator: "\n")
+    }
+}
+
+/// The known name that was probably meant: the one that takes the fewest edits, if they are few.
+package func nearestName(to name: String, among known: some Sequence<String>) -> String? {
+    // Nobody means one of ours by a name of such a length, and the search would take its time.
+    guard name.utf8.count <= 64 else { return nil }
+    let nearest = known.map { (name: $0, edits: editDistance(name, $0)) }.min { $0.edits < $1.edits }
+    guard let nearest, nearest.edits <= max(2, name.count / 2) else { return nil }
+    return nearest.name
+}
+
+/// Insertions, deletions and replacements that turn one word into the other (Levenshtein).
+private func editDistance(_ left: String, _ right: String) -> Int {
+    let right = Array(right)
+    var previous = Array(0...right.count)
+    for (row, character) in left.enumerated() {
+        var current = [row + 1]
+        for (column, other) in right.enumerated() {
+            current.append(
+                min(
+                    previous[column + 1] + 1, current[column] + 1,
+                    previous[column] + (character == other ? 0 : 1)))
+        }
+        previous = current
+    }
+    return previous[right.count]
+}

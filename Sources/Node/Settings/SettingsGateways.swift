@@ -1,0 +1,33 @@
+import Reactor
+
+extension Settings {
+    /// How the node's own connections go out.
+    package enum Proxy: Equatable, Sendable {
+        case none
+        /// The tor that publishes the onion address.
+        case tor
+        case socks5(Endpoint)
+    }
+
+    mutating func read(gateways section: SettingsReader.Section) {
+        proxy = section.value(
+            "proxy", default: proxy, expecting: "none, tor or socks5://HOST:PORT", parse: Proxy.init)
+        section.refuseUnknownKeys()
+    }
+}
+
+extension Settings.Proxy {
+    init?(_ text: String) {
+        switch text {
+        case "none": self = .none
+        case "tor": self = .tor
+        default:
+            let scheme = "socks5://"
+            guard text.hasPrefix(scheme),
+                case .host(let host, let port)? = Endpoint(String(text.dropFirst(scheme.count))),
+                port > 0, !host.contains("@"), !host.contains("/")
+            else { return nil }
+            self = .socks5(.host(host, port: port))
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import YAML
+
+/// Reads typed values out of a YAML mapping and the environment, and gathers every fault on the way.
+///
+/// A value from the environment wins: `ONIONBELL_TOR_MODE` over `tor.mode`.
+package final class SettingsReader {
+    private(set) var faults: [SettingsFault] = []
+    /// Every key that was asked for; `apps[].topic` for all apps.
+    private(set) var keys: Set<String> = []
+    /// Those of them that stand in the file.
+    private(set) var keysInFile: Set<String> = []
+    /// The variables that were looked for.
+    private(set) var environmentNames: Set<String> = []
+    fileprivate let environment: [String: String]
+    /// Relative file names in the configuration are relative to this.
+    private let directory: String
+
+    static let prefix = "ONIONBELL_"
+    /// No settings: `onionbell watch --exec` tells a command by them, which may be one of ours.
+    private static let otherNames: Set<String> = ["ONIONBELL_STATE", "ONIONBELL_REASON", "ONIONBELL_ADDRESS"]
+
+    init(environment: [String: String], directory: String) {
+        self.environment = environment
+        self.directory = directory
+    }
+
+    func fault(_ key: String, _ line: Int?, _ problem: String) {
+        faults.append(SettingsFault(key: key, line: line, problem: problem))
+    }
+
+    func absolute(_ path: String) -> String {
+        path.isEmpty || path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    }
+
+    /// Where a credential's file is: systemd hands over what lies in ``credentialsDirectory`` beside the configuration
+    /// (`LoadCredential=credentials:/etc/onionbell/credentials` makes `credentials_NAME` of `NAME`).
+    func credential(_ path: String) -> String {
+        let prefix = Self.credentialsDirectory + "/"
+        guard let handedOver = environment["CREDENTIALS_DIRECTORY"], path.hasPrefix(prefix),
+            !path.dropFirst(prefix.count).contains("/")
+        else { return absolute(path) }
+        return "\(handedOver)/\(Self.credentialsDirectory)_\(path.dropFirst(prefix.count))"
+    }
+
+    package static let credentialsDirectory = "credentials"
+
+    /// The variable that overrides a key.
+    static func environmentName(of key: String) -> String {
+        prefix + key.uppercased().map { $0 == "." ? "_" : $0 }
+    }
+
+    fileprivate func note(_ key: String, isSingleValue: Bool, isInFile: Bool) {
+        keys.insert(key)
+        if isInFile { keysInFile.insert(key) }
+        if isSingleValue { environmentNames.insert(Self.environmentName(of: key)) }
+    }
+
+    /// Every variable with our prefix has been asked for by now, or is a mistake.
+    func refuseUnknownEnvironment() {
+        for name in environment.keys.sorted()
+        where name.hasPrefix(Self.prefix) && !environmentNames.contains(name)
+            && !Self.otherNames.contains(name)
+        {
+            let isList = keys.contains { Self.environmentName(of: $0) == name }
+            let hint =
+                isList
+                ? "; lists stand in the file only"
+                : nearestName(to: name, among: environmentNames.sorted()).map { "; did you mean \($0)?" }
+                    ?? ""
+            fault(SettingsFault.shown(name), nil, "no such setting in the environment\(hint)")
+        }
+    }
+}
+
+extension SettingsReader {
+    /// A mapping of the file, and what may stand in it.
+    final class Section {
+        let reader: SettingsReader
+        let path: String
+        private let node: YAMLNode?
+        /// Names that were asked for.
+        private var known: [String] = []
+        /// `apps[]` for each of the list's items: they have no names in the environment.
+        private let listPath: String?
+
+        init(_ reader: SettingsReader, path: String = "", node: YAMLNode?, listPath: String? = nil) {
+            self.reader = reader
+            self.path = path
+            self.node = node
+            self.listPath = listPath
+            if let node, node.entries == nil, !node.isNull {
+                reader.fault(path, node.line, "must be a mapping of keys to values")
+            }
+        }
+
+        func key(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+        private func child(_ name: String, isSingleValue: Bool) -> YAMLNode? {
+            known.append(name)
+            let child = node?[name]
+            reader.note(
+                listPath.map { "\($0).\(name)" } ?? key(name),
+                isSingleValue: isSingleValue && listPath == nil,
+                isInFile: child != nil)
+            return child
+        }
+
+        private func override(_ name: String) -> String? {
+            listPath == nil ? reader.environment[SettingsReader.environmentName(of: key(name))] : nil
+        }
+
+        /// A fault of the value under `name`: where that stands, or where it should.
+        func fault(_ name: String, _ problem: String) {
+            guard override(name) == nil else {
+                return reader.fault(SettingsReader.environmentName(of: key(name)), nil, problem)
+            }
+            reader.fault(key(name), (node?[name] ?? node)?.line, problem)
+        }
+
+        func section(_ name: String) -> Section {
+            known.append(name)
+            return Section(reader, path: key(name), node: node?[name])
+        }
+
+        func list(_ name: String) -> [Section] {
+            guard let list = child(name, isSingleValue: false), !list.isNull else { return [] }
+            guard let items = list.items else {
+                fault(name, "must be a list")
+                return []
+            }
+            return items.enumerated().map {
+                Section(
+                    reader, path: "\(key(name))[\($0.offset)]", node: $0.element, listPath: "\(key(name))[]")
+            }
+        }
+
+        /// The value's text; `nil` when nothing was set.
+        private func scalar(_ name: String) -> String? {
+            let node = child(name, isSingleValue: true)
+            if let text = override(name) { return text }
+            guard let node, !node.isNull else { return nil }
+            guard let text = node.text else {
+                fault(name, "must be a single value")
+                return nil
+            }
+            return text
+        }
+
+        func value<Value>(
+            _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
+        ) -> Value {
+            guard let text = scalar(name) else { return fallback }
+            guard let value = parse(text) else {
+                fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
+                return fallback
+            }
+            return value
+        }
+
+        func refuseUnknownKeys() {
+            for entry in node?.entries ?? [] {
+                let name = entry.key.text ?? "?"
+                guard !known.contains(name) else { continue }
+                let hint = nearestName(to: name, among: known).map { "; did you mean \($0)?" }
+                reader.fault(
+                    key(SettingsFault.shown(name)), entry.key.line,
+                    "unknown key" + (hint ?? "; known are \(known.joined(separator: ", "))"))
+            }
+        }
+
+        /// The items of a list of single values, which has no name in the environment; empty where nothing was set,
+        /// `nil` for anything else.
+        func words(_ name: String) -> [String]? {
+            guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
+            let items = node.items?.map(\.text)
+            let words = items?.compactMap(\.self)
+            return words?.count == items?.count ? words : nil
+        }
+
+        /// The numbers of a list, which has no name in the environment.
+        func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
+            guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
+            let ports = node.items?.map { $0.text.flatMap { UInt16($0) } ?? 0 } ?? [0]
+            guard !ports.contains(0), Set(ports).count == ports.count else {
+                fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
+                return fallback
+            }
+            return ports
+        }
+    }
+}

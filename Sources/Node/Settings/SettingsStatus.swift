@@ -1,0 +1,103 @@
+import Doors
+import Relay
+import Storage
+
+extension Settings {
+    /// The doors for Status.
+    package struct Status: Sendable {
+        /// As gorush.
+        package var gorush = Door(body: 262_144)
+        package var gorushDoor = GorushDoor.Settings()
+        /// A file with what senders must show; empty: nothing.
+        package var gorushSecretFile = ""
+        /// As the push notification server, over HTTP.
+        package var server = Door(body: 262_144)
+        /// The same over a stream. Empty: there is none.
+        package var streamPlaces: [DoorPlace] = []
+        package var stream = StatusStreamDoor.Settings()
+        package var serverDoor = StatusServer.Settings()
+        package var registrations = StatusRegistrations.Limits()
+
+        package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }
+    }
+
+    mutating func read(gorush section: SettingsReader.Section, _ names: [String]) {
+        status.gorush = door(section, default: status.gorush)
+        let defaults = status.gorushDoor
+        status.gorushDoor.apps = pushApps(section, names, isOn: status.gorush.isOn)
+        status.gorushDoor.notifications = section.integer(
+            "notifications", default: defaults.notifications, in: 1...10_000)
+        status.gorushDoor.waits = section.flag("wait", default: defaults.waits)
+        status.gorushDoor.outcomeDeadline = section.seconds(
+            "outcome_deadline", default: defaults.outcomeDeadline, in: 0...60)
+        status.gorushDoor.broadcasts = section.flag("broadcasts", default: defaults.broadcasts)
+        status.gorushDoor.hidesTokens = section.flag("hide_tokens", default: defaults.hidesTokens)
+        status.gorushSecretFile = section.path("secret_file")
+        section.refuseUnknownKeys()
+    }
+
+    mutating func read(status section: SettingsReader.Section, _ names: [String]) {
+        status.server = door(section, default: status.server)
+        status.streamPlaces = section.places("stream")
+        for place in status.streamPlaces {
+            switch place {
+            case .https: section.fault("stream", "\(place): the stream has no TLS; onion:PORT has its own")
+            case .onion(let port) where port == onion.peerPort:
+                section.fault("stream", "onion:\(port) is the port of the peers (onion.peer_port)")
+            case .onion(let port)
+            where onion.httpPorts.contains(port) || status.server.listen.contains(place):
+                section.fault("stream", "onion:\(port) speaks HTTP already")
+            case .onion, .plain: break
+            }
+        }
+        status.serverDoor.apps = pushApps(section, names, isOn: status.isServer)
+        status.serverDoor.keysPerQuery = section.integer(
+            "keys_per_query", default: status.serverDoor.keysPerQuery, in: 1...10_000)
+        status.serverDoor.entriesPerRequest = section.integer(
+            "entries_per_request", default: status.serverDoor.entriesPerRequest, in: 1...10_000)
+        status.serverDoor.messageMemory = section.seconds(
+            "message_memory", default: status.serverDoor.messageMemory, in: 3600...(90 * 86400))
+        status.registrations.perOwner = section.integer(
+            "installations_per_key", default: status.registrations.perOwner, in: 1...10_000)
+        status.registrations.installations = section.integer(
+            "installations", default: status.registrations.installations, in: 1...100_000_000)
+        status.registrations.bytes = section.integer(
+            "registration_bytes", default: status.registrations.bytes, in: 65536...(1 << 40))
+        status.stream.connections = section.integer(
+            "stream_connections", default: status.stream.connections, in: 1...1_000_000)
+        status.stream.rate = section.integer("stream_rate", default: status.stream.rate, in: 1...10_000)
+        status.stream.idleTimeout = section.seconds(
+            "stream_idle_timeout", default: status.stream.idleTimeout, in: 1...86400)
+        // What is carried is the same: so are its limits.
+        status.stream.messageBytes = status.server.limits.body
+        status.stream.totalRate = status.server.limits.rate
+        section.refuseUnknownKeys()
+    }
+
+    /// The apps that a door may push to, in the order of the list.
+    func pushApps(_ section: SettingsReader.Section, _ names: [String], isOn: Bool) -> PushApps {
+        var apps = PushApps()
+        apps.isSandbox = section.flag("sandbox", default: false)
+        guard let wanted = section.words("apps") else {
+            section.fault("apps", "must be a list of names of apps: [status-ios, status-android]")
+            return apps
+        }
+        for name in wanted {
+            guard names.contains(name) else {
+                let hint = nearestName(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+                section.fault("apps", "no app has the name \(SettingsFault.shown(name))\(hint)")
+                continue
+            }
+            switch self.apps.first(where: { $0.name == name })?.credentials {
+            case .apns(let apns): apps.ios.append(PushApps.Apple(name: name, topic: apns.topic))
+            case .fcm where apps.android != nil:
+                section.fault("apps", "\(name) is the second one of gateway fcm")
+            case .fcm: apps.android = name
+            // An app whose gateway is missing has a fault already.
+            case nil: break
+            }
+        }
+        if isOn, wanted.isEmpty { section.fault("apps", "name the apps that this door may push to") }
+        return apps
+    }
+}

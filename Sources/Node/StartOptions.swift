@@ -1,0 +1,21 @@
+/// What the command line of the node asks for.
+package enum StartOptions: Equatable {
+    case run(configuration: String)
+    case help
+    case version
+    /// The sentence says what is wrong.
+    case wrong(String)
+
+    /// - Parameter words: Those behind the program's name.
+    package init(_ words: [String]) {
+        switch (words.first ?? "", words.count) {
+        case (_, 0): self = .run(configuration: Settings.standardFile)
+        case ("--help", 1), ("-h", 1): self = .help
+        case ("--version", 1): self = .version
+        case ("--config", 2) where !words[1].isEmpty: self = .run(configuration: words[1])
+        case ("--config", ...2): self = .wrong("--config needs the name of a file")
+        case (let word, 1): self = .wrong("unknown option \(SettingsFault.shown(word))")
+        default: self = .wrong("more than one option")
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Crypto
+import Glibc
+import Reactor
+import Tor
+
+/// The directory that holds all that the node keeps: onion key and address, outbox, digest key, invitations, the keys of
+/// the door for Status' clients, its own tor's files, and the socket of `onionbell status`. Mode 0700, one node at a time.
+package struct StateDirectory: ~Copyable {
+    package let path: String
+    /// Holds the lock as long as it is open.
+    private let lock: Descriptor
+
+    package var onionKey: String { StateDirectory.onionKey(in: path) }
+    var onionAddress: String { path + "/onion-address" }
+    package var outbox: String { StateDirectory.outbox(in: path) }
+    var torDirectory: String { path + "/tor" }
+    var statusSocket: String { StateDirectory.statusSocket(in: path) }
+
+    /// All that the node needs of it again after a start.
+    package static let names = [
+        "digest-key", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
+        "status-key", "tor",
+    ]
+
+    package static func onionKey(in path: String) -> String { path + "/onion-key" }
+    /// Who is invited to the node.
+    package static func peers(in path: String) -> String { path + "/peers" }
+    package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
+    package static func statusSocket(in path: String) -> String { path + "/status" }
+
+    package init(_ path: String) throws(NodeError) {
+        do {
+            try PrivateFile.makeDirectory(path)
+        } catch {
+            throw .unavailable(
+                "state_directory can't be used: \(error). Make it, or set state_directory to one that this user owns"
+            )
+        }
+        guard let lock = try StateDirectory.lock(path) else {
+            throw .unavailable(
+                "another onionbell runs with \(path): stop it, or give this one its own state_directory")
+        }
+        StateDirectory.note(getpid(), in: lock)
+        self.path = path
+        self.lock = lock
+    }
+
+    /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.
+    private static func note(_ processID: pid_t, in lock: borrowing Descriptor) {
+        let text = Array("\(processID)\n".utf8)
+        ftruncate(lock.number, 0)
+        pwrite(lock.number, text, text.count, 0)
+    }
+
+    /// The process of the node that runs with this directory; `nil` when none does.
+    ///
+    /// Takes the lock for an instant, shared, to see whether it is free: a node that starts in that instant is told
+    /// that another one runs.
+    package static func runningNode(in path: String) throws(SystemError) -> Running? {
+        let number = open(path + "/lock", O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else {
+            guard errno == ENOENT else { throw SystemError("open \(path)/lock") }
+            return nil
+        }
+        let lock = Descriptor(owning: number)
+        guard flock(lock.number, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = max(0, pread(lock.number, &bytes, bytes.count, 0))
+        var status = stat()
+        fstat(lock.number, &status)
+        return Running(
+            processID: pid_t(
+                String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
+            startedAt: Int64(status.st_mtim.tv_sec))
+    }
+
+    /// A node that runs.
+    package struct Running {
+        /// As it noted; `nil`: it has not yet.
+        package var processID: pid_t?
+        /// When it noted that, in seconds since 1970.
+        package var startedAt: Int64
+    }
+
+    /// One that a node has made already, for a command in place of the node; `nil` while the node runs.
+    ///
+    /// - Throws: Also when it is another user's: files made here would keep that user's node out.
+    package init?(ofStoppedNode path: String) throws(NodeError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .unavailable("\(SystemError("open \(path)"))") }
+        guard status.st_uid == geteuid() else {
+            throw .unavailable(
+                "\(path) belongs to another user: run this as that user, as in sudo -u onionbell onionbell ..."
+            )
+        }
+        guard let lock = try StateDirectory.lock(path) else { return nil }
+        self.path = path
+        self.lock = lock
+    }
+
+    private static func lock(_ path: String) throws(NodeError) -> Descriptor? {
+        let number = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .unavailable("\(SystemError("open \(path)/lock"))") }
+        let lock = Descriptor(owning: number)
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        return lock
+    }
+
+    /// The key under which digests are made: made once, 32 random bytes in hex.
+    package func digestKey() throws(NodeError) -> Secret { try StateDirectory.digestKey(in: path) }
+
+    /// The same for commands beside the node.
+    package static func digestKey(in path: String) throws(NodeError) -> Secret {
+        try key("digest-key", in: path, without: "the memory of duplicates, and what phones have registered")
+    }
+
+    /// The identity of the door for Status' clients, made once in the same way.
+    func statusKey() throws(NodeError) -> Secret {
+        try StateDirectory.key("status-key", in: path, without: "what phones have registered")
+    }
+
+    private static func makeKey(at file: String) throws(SystemError) {
+        do throws(SystemError) {
+            try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)
+        } catch {
+            // A command beside the node may have made it just now.
+            guard error.code == EEXIST else { throw error }
+        }
+    }
+
+    /// - Parameter loss: what is lost with the key.
+    private static func key(_ name: String, in path: String, without loss: String) throws(NodeError) -> Secret
+    {
+        let file = "\(path)/\(name)"
+        do {
+            if access(file, F_OK) != 0 { try makeKey(at: file) }
+            let text = String(decoding: try PrivateFile.read(file, limit: 128), as: UTF8.self)
+            guard let key = Hex.decode(text.split(separator: "\n").first.map(String.init) ?? ""),
+                key.count == 32
+            else {
+                throw NodeError.configuration(
+                    "\(file) is no key of 64 hex digits: restore it, or delete it and with it \(loss)")
+            }
+            return Secret(key)
+        } catch let error as NodeError {
+            throw error
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    func write(statusPublicKey key: String) throws(SystemError) {
+        try PrivateFile.write(key + "\n", to: path + "/status-public-key", replacing: true)
+    }
+
+    func write(onionAddress address: String) throws(SystemError) {
+        try PrivateFile.write(address + "\n", to: onionAddress, replacing: true)
+    }
+}

@@ -1,0 +1,13 @@
+import Programs
+
+/// Finds the `torrc` that comes with the program.
+package enum TorConfiguration {
+    /// The one that was set; else the one installed beside the program; else the one of the checkout it was built in.
+    package static func path(setting: String) throws(NodeError) -> String {
+        if !setting.isEmpty { return setting }
+        guard let found = InstalledFile.path("torrc", source: "torrc") else {
+            throw .configuration("no torrc is installed beside the program: set tor.torrc to its path")
+        }
+        return found
+    }
+}

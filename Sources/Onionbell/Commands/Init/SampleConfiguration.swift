@@ -1,0 +1,125 @@
+import Glibc
+import JSON
+import Node
+import Programs
+
+/// The commented sample of a configuration, in which single settings are changed and everything else stays as it is.
+///
+/// There is one sample, `Deploy/onionbell.yaml`; it is installed with the program.
+struct SampleConfiguration {
+    private var lines: [Line]
+
+    /// A line, and which setting stands on it.
+    private struct Line {
+        var text: String
+        /// `tor.mode`, `apps[0].key_file`; `nil` for comments, headings and empty lines.
+        var key: String?
+        var indentation = 0
+        var name = ""
+    }
+
+    /// A setting that the sample doesn't have.
+    struct UnknownKey: Error, CustomStringConvertible {
+        let key: String
+        let nearest: String?
+
+        var description: String {
+            "there is no setting \(SettingsFault.shown(key))\(nearest.map { "; did you mean \($0)?" } ?? "")"
+        }
+    }
+
+    /// - Parameter text: As the sample is written: two blanks of indentation for each level, a `#` without a blank
+    ///   behind it before a setting that is off.
+    init(_ text: String) {
+        var path = Path()
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { path.line(String($0)) }
+    }
+
+    /// The sample that is installed with the program.
+    static func installed() throws(NodeError) -> SampleConfiguration {
+        SampleConfiguration(try installedText())
+    }
+
+    static func installedText() throws(NodeError) -> String {
+        guard let path = InstalledFile.path("onionbell.yaml", source: "Deploy/onionbell.yaml") else {
+            throw .unavailable("no sample configuration (onionbell.yaml) is installed beside the program")
+        }
+        do { return try SettingsText.read(path) } catch { throw .unavailable("\(path) \(error)") }
+    }
+
+    var text: String { lines.map(\.text).joined(separator: "\n") }
+
+    /// Every setting in it, in its order.
+    var keys: [String] { lines.compactMap(\.key) }
+
+    /// Changes one setting, and turns it on if it was off.
+    ///
+    /// - Parameter value: Written as it is where YAML takes it for plain text or a list of such, else quoted.
+    mutating func set(_ key: String, to value: String) throws(UnknownKey) {
+        guard let index = lines.firstIndex(where: { $0.key == key }) else {
+            throw UnknownKey(key: key, nearest: nearestName(to: key, among: keys))
+        }
+        let line = lines[index]
+        // The first setting of a list's item stands behind its dash.
+        let lead = line.text.drop { $0 == " " }.hasPrefix("- ") ? "- " : ""
+        lines[index].text =
+            String(repeating: " ", count: line.indentation - lead.count)
+            + "\(lead)\(line.name): \(SampleConfiguration.scalar(value))"
+    }
+
+    private static func scalar(_ value: String) -> String {
+        let isList = value.hasPrefix("[") && value.hasSuffix("]")
+        let isPlain = value.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: ":"):
+                true
+            case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: " "): isList
+            default: false
+            }
+        }
+        // A colon before a blank, a dash before one and such can't be written with these characters.
+        if isPlain, !value.isEmpty, !value.hasPrefix("-"), !value.hasSuffix(":") { return value }
+        var quoted: [UInt8] = []
+        quoted.append(jsonString: value)
+        return String(decoding: quoted, as: UTF8.self)
+    }
+
+    /// Where a reader of the sample stands while it goes from line to line.
+    private struct Path {
+        /// The headings above, with their indentation.
+        private var headings: [(indentation: Int, name: String)] = []
+        private var item = -1
+
+        mutating func line(_ text: String) -> Line {
+            var indentation = text.prefix { $0 == " " }.count
+            var rest = text.dropFirst(indentation)
+            if rest.hasPrefix("#") {
+                rest = rest.dropFirst()
+                guard let first = rest.first, first != " ", first != "#" else { return Line(text: text) }
+            }
+            let isItem = rest.hasPrefix("- ")
+            if isItem {
+                rest = rest.dropFirst(2)
+                indentation += 2
+            }
+            guard let colon = rest.firstIndex(of: ":"), colon > rest.startIndex,
+                rest[..<colon].allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "_" })
+            else { return Line(text: text) }
+            let name = String(rest[..<colon])
+            headings.removeAll { $0.indentation >= indentation - (isItem ? 1 : 0) }
+            if headings.isEmpty { item = -1 }
+            if isItem { item += 1 }
+            let path = headings.map(\.name).joined(separator: ".")
+            guard rest.index(after: colon) < rest.endIndex else {
+                headings.append((indentation, name))
+                return Line(text: text)
+            }
+            let parent = item >= 0 ? "\(path)[\(item)]" : path
+            return Line(
+                text: text, key: parent.isEmpty ? name : "\(parent).\(name)", indentation: indentation,
+                name: name)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Programs
+
+/// `onionbell lab`: goes on as `onionbell-lab lab`, which has the options and the help.
+struct LabCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lab",
+        abstract: "Rehearse: run a private Tor network and stand-ins for Apple and Google until stopped.",
+        discussion: "Becomes onionbell-lab, which is a package of its own. See onionbell lab --help.",
+        helpNames: [])
+
+    @Argument(parsing: .captureForPassthrough, help: .hidden) var words: [String] = []
+
+    func run() throws { try becomeLab("lab", words) }
+}
+
+/// `onionbell demo`: goes on as `onionbell-lab demo`.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Show the whole story on this machine: private Tor network, node, phones, peer, gateways.",
+        discussion: "Becomes onionbell-lab, which is a package of its own. See onionbell demo --help.",
+        helpNames: [])
+
+    @Argument(parsing: .captureForPassthrough, help: .hidden) var words: [String] = []
+
+    func run() throws { try becomeLab("demo", words) }
+}
+
+private func becomeLab(_ command: String, _ words: [String]) throws -> Never {
+    let reason = ProgramBeside("onionbell-lab").replaceThisProcess(arguments: [command] + words)
+    throw fail("\(reason). Install the package onionbell-lab", status: 69)
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import CSupport
+import Crypto
+import Glibc
+import Lab
+import Programs
+import Reactor
+
+/// `onionbell lab`: the world of the demo, for a node that is run by hand.
+struct LabCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lab",
+        abstract: "Rehearse: run a private Tor network and stand-ins for Apple and Google until stopped.",
+        discussion: """
+            Writes made-up credentials and a torrc into the directory, and prints the init command that makes a \
+            configuration of them, and the SOCKS port of a tor in that network. Each notification that arrives at a \
+            stand-in is told. Nothing leaves this machine.
+
+            Exit status: 0 stopped, 69 something it needs can't be had, 73 the directory can't be made.
+            """)
+
+    @Argument(help: ArgumentHelp("Made if it is not there.", valueName: "directory"))
+    var directory: String
+
+    @Option(help: "The tor binary.")
+    var tor = "tor"
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        onionbell_raise_file_limit()
+        let directory = absolute(directory)
+        guard mkdir(directory, 0o755) == 0 || errno == EEXIST else {
+            printError("onionbell: \(SystemError("make directory \(directory)"))")
+            throw ExitCode(73)
+        }
+        do {
+            try await serve(directory)
+        } catch {
+            printError("onionbell: \(error)")
+            throw ExitCode(69)
+        }
+    }
+
+    @EventLoop
+    private func serve(_ directory: String) async throws {
+        let network = try await PrivateTorNetwork.start(tor: tor) { printError("onionbell: \($0)") }
+        let client = try await network.startTor()
+        let credentials = try LabCredentials()
+        let context = try credentials.serverContext()
+        let apple = try GatewaySimulator(.apns(credentials.apnsRules(topics: [LabWorld.topic])), context)
+        let google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
+        for (name, simulator) in [("Apple", apple), ("Google", google)] {
+            simulator.keepsBook = false
+            simulator.onAccepted = { printLine("\(name) took a notification of \($0.body.count) bytes") }
+        }
+        let key = "AuthKey_\(credentials.keyID).p8"
+        let files: [(String, [UInt8])] = [
+            (key, try credentials.providerKeyPEM()), ("ca.pem", try credentials.authorityPEM()),
+            ("push.p12", try credentials.certificateFile(topic: LabWorld.topic, password: "")),
+            ("push-ended.p12", try certificate(of: credentials, days: -1)),
+            ("push-ending.p12", try certificate(of: credentials, days: 20)),
+            (
+                "service-account.json",
+                try credentials.serviceAccountFile(tokenURL: google.url + "/token")
+            ),
+        ]
+        for (name, bytes) in files { try LabDirectory.write(bytes, to: "\(directory)/\(name)") }
+        try network.writeTorrc(basedOn: installedTorrc(), to: "\(directory)/torrc")
+        // A node of another user reads these two where they are.
+        for name in ["ca.pem", "torrc"] { chmod("\(directory)/\(name)", 0o644) }
+        printLine(
+            """
+            onionbell init --defaults --ios-key \(directory)/\(key) --ios-team-id \(credentials.teamID) \
+            --android-account \(directory)/service-account.json \
+            --set apps[0].production_url=\(apple.url) --set apps[0].sandbox_url=\(apple.url) \
+            --set apps[0].ca_file=\(directory)/ca.pem --set apps[1].base_url=\(google.url) \
+            --set apps[1].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
+            """)
+        if let socks = client.socks { printLine("socks \(socks)") }
+        printLine("ready")
+        await stopSignal()
+        apple.close()
+        google.close()
+        await network.stop()
+    }
+
+    /// A push certificate that ends in so many days.
+    @EventLoop
+    private func certificate(of credentials: LabCredentials, days: Int64) throws -> [UInt8] {
+        let now = EventLoop.unixMilliseconds / 1000
+        let end = now + days * 86_400
+        return try PKCS12.write(
+            credentials.authority.client(topic: LabWorld.topic, validity: end - 31_536_000...end),
+            password: "", kind: .modern)
+    }
+
+    @EventLoop
+    private func stopSignal() async {
+        var sources: [SignalSource] = []
+        await withUnsafeContinuation { continuation in
+            var isOver = false
+            sources = [SIGTERM, SIGINT].map { number in
+                SignalSource(number) {
+                    guard !isOver else { return }
+                    isOver = true
+                    continuation.resume()
+                }
+            }
+        }
+        withExtendedLifetime(sources) {}
+    }
+}

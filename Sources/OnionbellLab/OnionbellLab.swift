@@ -1,0 +1,21 @@
+import ArgumentParser
+import Lab
+import Programs
+
+/// `onionbell-lab`: everything that only pretends: the simulated gateways and the private Tor network.
+@main
+struct OnionbellLab: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "onionbell-lab",
+        abstract: "Try Onionbell on this machine: simulated gateways, phones and a private Tor network.",
+        version: programVersion,
+        subcommands: [DemoCommand.self, LabCommand.self])
+}
+
+/// The torrc that comes with the programs.
+func installedTorrc() throws(LabError) -> String {
+    guard let path = InstalledFile.path("torrc", source: "torrc") else {
+        throw .unreadable("the torrc of the installation")
+    }
+    return path
+}

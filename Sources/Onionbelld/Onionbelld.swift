@@ -1,0 +1,33 @@
+import Glibc
+import Node
+import Programs
+
+/// `onionbelld`: the node, and nothing that only commands need.
+@main
+enum Onionbelld {
+    static let help = """
+        The node of Onionbell, a push relay that is reached over Tor.
+
+        Usage: onionbelld [--config FILE]
+
+          --config FILE  the configuration file; without it \(Settings.standardFile)
+          --version      print the version
+          --help         print this
+
+        Prints the onion address once it can be reached. SIGTERM and SIGINT stop it in order, within 10 seconds. SIGHUP
+        reads changed credentials at once, and tries again what a gateway has blocked.
+
+        Exit status: 0 stopped, 64 a wrong option, 69 something it needs is missing or taken, 78 configuration.
+        """
+
+    static func main() async {
+        switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
+        case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
+        case .help: printLine(help)
+        case .version: printLine(programVersion)
+        case .wrong(let sentence):
+            printError("onionbelld: \(sentence)\nUsage: onionbelld [--config FILE]")
+            exit(64)
+        }
+    }
+}

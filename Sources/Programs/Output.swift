@@ -1,0 +1,47 @@
+import Glibc
+
+/// A line to standard error.
+package func printError(_ line: String) {
+    var text = line + "\n"
+    text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// What is being done, for whoever waits at a terminal.
+package func printProgress(_ words: String) {
+    if isatty(STDERR_FILENO) == 1 { printError("onionbell: \(words) ...") }
+}
+
+/// A line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
+package func printLine(_ line: String) { printText(line + "\n") }
+
+/// Text to standard output, whole.
+package func printText(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+        var written = 0
+        while written < bytes.count {
+            let count = write(STDOUT_FILENO, bytes.baseAddress! + written, bytes.count - written)
+            guard count > 0 || errno == EINTR else { return }
+            written += max(0, count)
+        }
+    }
+}
+
+/// Whether standard output is a terminal that shows colours (no-color.org).
+package var hasColours: Bool { isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil }
+
+extension Duration {
+    /// `1.234 s` or `12.3 ms`.
+    package var inWords: String {
+        let microseconds = components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        if microseconds >= 1_000_000 { return fixed(microseconds / 1000, "s", digits: 3) }
+        return fixed(microseconds / 100, "ms", digits: 1)
+    }
+
+    private func fixed(_ value: Int64, _ unit: String, digits: Int) -> String {
+        var scale: Int64 = 1
+        for _ in 0..<digits { scale *= 10 }
+        let fraction = String(value % scale)
+        return "\(value / scale).\(String(repeating: "0", count: digits - fraction.count))\(fraction) \(unit)"
+    }
+}

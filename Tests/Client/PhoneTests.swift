@@ -1,0 +1,142 @@
+import Crypto
+import Testing
+import Vectors
+import Wire
+
+@testable import Client
+
+@Suite struct PhoneTests {
+    struct Content: Decodable {
+        var sentDate: Int64
+        var txId: String
+        var title: String
+        var message: String
+        var type: String
+        var actionRequired: String
+        var version: Int64
+    }
+
+    struct Encrypted: Decodable, CustomTestStringConvertible, Sendable {
+        var name: String
+        var os: String
+        var key: String
+        var iv: String
+        var mobile_message: Content
+        var padding: String
+        var message_string: String?
+        var ios_app_accepts: Bool?
+        var android_app_accepts: Bool?
+        var json_utf8_bytes: Int
+        var padded_utf8_bytes: Int
+        var testDescription: String { name }
+
+        static let all = Result { try Vectors.bisq("encryption", as: [Encrypted].self) }
+
+        var message: MobileMessage {
+            MobileMessage(
+                sentDate: mobile_message.sentDate, transactionID: mobile_message.txId,
+                title: mobile_message.title, message: mobile_message.message,
+                kind: MobileMessage.Kind(rawValue: mobile_message.type)!,
+                actionRequired: mobile_message.actionRequired, version: mobile_message.version)
+        }
+
+        func token(_ platform: MobilePlatform) throws -> PairingToken {
+            try PairingToken(
+                platform: platform, descriptor: "", key: key, deviceToken: String(repeating: "ab", count: 32))
+        }
+
+        var platform: MobilePlatform { os == "android" ? .android : os == "iOS" ? .ios : .iosDev }
+    }
+
+    @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank" })
+    func aMessageIsSealedByteForByteAsBisqDoes(entry: Encrypted) throws {
+        let sealed = try BisqSender(to: try entry.token(entry.platform))
+            .seal(entry.message, iv: Array(entry.iv.utf8))
+        #expect(sealed.text == entry.message_string)
+    }
+
+    @Test(arguments: try Encrypted.all.get().filter { $0.message_string != nil }, MobilePlatform.allCases)
+    func aPhoneOpensWhatItsAppOpens(entry: Encrypted, platform: MobilePlatform) throws {
+        let original = try MessageString(try #require(entry.message_string), for: entry.platform.messageMagic)
+        let text = MessageString(
+            magic: platform.messageMagic, iv: original.iv, cipherText: original.cipherText
+        ).text
+        let phone = Phone(try entry.token(platform))
+        let isAccepted = platform == .android ? entry.android_app_accepts : entry.ios_app_accepts
+        if isAccepted == true {
+            #expect(try phone.open(text) == entry.message)
+        } else {
+            #expect(throws: PhoneError.unreadableText) { try phone.open(text) }
+        }
+    }
+
+    /// Bisq counts characters when it fills; its cipher then refuses, and the notification is lost.
+    @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank-by-characters" })
+    func fillingByCharactersCanNotBeEncrypted(entry: Encrypted) throws {
+        #expect(entry.message_string == nil)
+        let blanks = entry.padded_utf8_bytes - entry.json_utf8_bytes
+        let filled = Array(entry.message.json.utf8) + [UInt8](repeating: 0x20, count: blanks)
+        #expect(throws: CryptoError.self) {
+            try AES256CBC.encrypt(filled, key: Array(entry.key.utf8), iv: Array(entry.iv.utf8))
+        }
+        // By bytes the same message arrives.
+        let token = try entry.token(entry.platform)
+        let sealed = try BisqSender(to: token).seal(entry.message)
+        #expect(try Phone(token).open(sealed.text) == entry.message)
+    }
+
+    @Test(arguments: MobilePlatform.allCases)
+    func aNewPhoneCanBeReachedByWhatItShows(platform: MobilePlatform) throws {
+        let phone = try Phone.new(platform, descriptor: "iPhone 8 Plus")
+        let token = try PairingToken(phone.pairingToken.text)
+        #expect(try PairingToken(asBisqReads: phone.pairingToken.text) == token)
+        let message = MobileMessage(
+            sentDate: 1_655_910_136_568, transactionID: "x", title: "Grüße 🚀", message: "a \"b\" <c>",
+            kind: .trade)
+        let request = try BisqSender(to: token).request(for: message)
+        #expect(try phone.open(request.message) == message)
+        #expect(request.deviceToken == token.deviceToken)
+        #expect(request.platform == platform)
+        #expect(request.isContentAvailable)
+        let other = try BisqSender(to: token).request(for: message)
+        #expect(other.uid != request.uid)
+        #expect(other.message != request.message)
+    }
+
+    @Test func twoPhonesHaveTwoKeysAndTokens() throws {
+        let (one, other) = (try Phone.new(.android, descriptor: ""), try Phone.new(.android, descriptor: ""))
+        #expect(one.pairingToken.key != other.pairingToken.key)
+        #expect(one.pairingToken.deviceToken != other.pairingToken.deviceToken)
+        let sealed = try BisqSender(to: one.pairingToken).seal(MobileMessage(sentDate: 1, kind: .erase))
+        #expect(throws: PhoneError.unreadableText) { try other.open(sealed.text) }
+    }
+
+    @Test func aPhoneOfTheOtherKindRefusesTheMagic() throws {
+        let phone = try Phone.new(.ios, descriptor: "")
+        let sealed = try BisqSender(to: phone.pairingToken).seal(MobileMessage(sentDate: 1, kind: .erase))
+        let text = MessageString(magic: .android, iv: sealed.iv, cipherText: sealed.cipherText).text
+        #expect(throws: PhoneError.messageString(.wrongPlatform(.android))) { try phone.open(text) }
+    }
+
+    @Test func theTwoAppsTreatFieldsTheirOwnWay() throws {
+        func sealed(_ json: String, for phone: Phone) throws -> String {
+            var text = Array(json.utf8)
+            while !text.count.isMultiple(of: 16) { text.append(0x20) }
+            let iv = Array("0123456789abcdef".utf8)
+            let cipherText = try AES256CBC.encrypt(text, key: Array(phone.pairingToken.key.utf8), iv: iv)
+            return MessageString(
+                magic: phone.pairingToken.platform.messageMagic, iv: iv, cipherText: cipherText
+            ).text
+        }
+        let android = try Phone.new(.android, descriptor: "")
+        let ios = try Phone.new(.ios, descriptor: "")
+        let short = "{\"type\":\"TRADE\"}"
+        #expect(
+            try android.open(sealed(short, for: android))
+                == MobileMessage(sentDate: 0, kind: .trade, version: 0))
+        #expect(throws: PhoneError.self) { try ios.open(sealed(short, for: ios)) }
+        let full = MobileMessage(sentDate: 1, kind: .trade).json.dropLast() + ",\"more\":1}"
+        #expect(throws: PhoneError.field("more")) { try android.open(sealed(String(full), for: android)) }
+        #expect(try ios.open(sealed(String(full), for: ios)) == MobileMessage(sentDate: 1, kind: .trade))
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Node
+
+@Suite struct CertificateAlarmTests {
+    private static let day: Int64 = 86_400
+    private static let end: Int64 = 1_800_000_000
+
+    @Test func theFirstWarningComesThirtyDaysBeforeTheEndAndThenOneADay() {
+        var alarm = CertificateAlarm()
+        let thirty = Self.end - 30 * Self.day
+        let isDue = [thirty, thirty + 1, thirty + 3600, thirty + Self.day, thirty + Self.day + 1].map {
+            alarm.isDue(end: Self.end, now: $0)
+        }
+        #expect(isDue == [false, true, false, false, true])
+    }
+
+    @Test func aNewCertificateEndsTheWarnings() {
+        var alarm = CertificateAlarm()
+        let next = Self.end + 365 * Self.day
+        let isDue = [(Self.end, Self.end), (next, Self.end + 1), (next, next - Self.day)].map {
+            alarm.isDue(end: $0, now: $1)
+        }
+        #expect(isDue == [true, false, true])
+    }
+
+    @Test func aClockThatWasSetBackKeepsNoWarningAway() {
+        var alarm = CertificateAlarm()
+        let isDue = [Self.end, Self.end - 5 * Self.day].map { alarm.isDue(end: Self.end, now: $0) }
+        #expect(isDue == [true, true])
+    }
+
+    @Test(arguments: [(7 * day, true), (7 * day - 1, false), (0, false), (-day, false)])
+    func healthFailsInTheLastSevenDays(left: Int64, isWell: Bool) {
+        #expect(CertificateAlarm.isWell(end: Self.end, now: Self.end - left) == isWell)
+    }
+
+    @Test(arguments: [
+        (3 * day, "the certificate ends in 3 days"), (day + 1, "the certificate ends in one day"),
+        (1, "the certificate ends in 0 days"), (0, "the certificate has ended"),
+    ])
+    func theStateSaysHowLongItLasts(left: Int64, words: String) {
+        #expect(CertificateAlarm.state(end: Self.end, now: Self.end - left) == words)
+    }
+}

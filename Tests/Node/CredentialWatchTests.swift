@@ -1,0 +1,79 @@
+import Foundation
+import Logging
+import Reactor
+import Testing
+
+@testable import Node
+
+@EventLoop
+@Suite struct CredentialWatchTests {
+    private let path =
+        FileManager.default.temporaryDirectory.path + "/onionbell-credential-\(UUID().uuidString)"
+
+    private func write(_ text: String) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// A watch over one file whose content is good unless it is `bad`.
+    private final class Watched {
+        var taken: [String] = []
+        var changes = 0
+        var watch: CredentialWatch!
+
+        @EventLoop
+        init(_ path: String) {
+            let app = CredentialWatch.App(name: "ios", files: CredentialFiles([path, ""])) {
+                [unowned self] () throws(SettingsFault) in
+                let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? "bad"
+                guard text != "bad" else { throw SettingsFault(key: "apps[0].key_file", problem: "no key") }
+                taken.append(text)
+            }
+            let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            watch = CredentialWatch([app], log: silent) { [unowned self] _ in changes += 1 }
+        }
+    }
+
+    @Test func whatHasChangedIsTakenOnce() throws {
+        try write("first")
+        let watched = Watched(path)
+        watched.watch.lookNow()
+        #expect(watched.taken.isEmpty)
+        try write("second")
+        watched.watch.lookNow()
+        watched.watch.lookNow()
+        #expect(watched.taken == ["second"])
+        #expect(watched.changes == 1)
+    }
+
+    @Test func aFileThatIsWrittenAgainUnchangedIsNoNews() throws {
+        try write("first")
+        let watched = Watched(path)
+        try write("first")
+        watched.watch.lookNow()
+        #expect(watched.taken.isEmpty)
+    }
+
+    @Test func whatCanNotBeUsedIsToldOnceUntilItChanges() throws {
+        try write("first")
+        let watched = Watched(path)
+        try write("bad")
+        watched.watch.lookNow()
+        #expect(watched.watch.fault(of: "ios") == "apps[0].key_file: no key")
+        #expect(watched.changes == 0)
+        try write("third")
+        watched.watch.lookNow()
+        #expect(watched.watch.fault(of: "ios") == nil)
+        #expect(watched.taken == ["third"])
+    }
+
+    @Test func aFileThatIsGoneIsToldAndTakenWhenItIsBack() throws {
+        try write("first")
+        let watched = Watched(path)
+        try FileManager.default.removeItem(atPath: path)
+        watched.watch.lookNow()
+        #expect(watched.watch.fault(of: "ios") != nil)
+        try write("second")
+        watched.watch.lookNow()
+        #expect(watched.taken == ["second"])
+    }
+}

@@ -1,0 +1,110 @@
+import Doors
+import Testing
+import Tor
+
+@testable import Node
+
+/// What `/healthz` says of tor and the onion service.
+@Suite struct OnionHealthTests {
+    private let now: Int64 = 1_790_000_000_000
+
+    private func checks(
+        _ state: OnionState, isCutOff: Bool = false, interval: Duration = .seconds(300),
+        _ change: (inout TorFigures) -> Void = { _ in }
+    ) -> [String: ManagementDoor.Check] {
+        var figures = TorFigures()
+        figures.isConnected = true
+        figures.version = "0.4.9.11"
+        change(&figures)
+        let health = OnionHealth(
+            state: state, figures: figures, isCutOff: isCutOff, interval: interval, now: now, clockOffset: 0)
+        return Dictionary(uniqueKeysWithValues: health.checks.map { ($0.name, $0) })
+    }
+
+    private var published: OnionState { .published(uploads: 10, since: now) }
+
+    @Test func allIsWellWhenTheOwnAddressAnswers() {
+        let checks = checks(published) {
+            $0.introductionPoints = 6
+            $0.lastClient = now - 12_345
+            $0.selfDial.lastSuccess = now - 2_000
+        }
+        #expect(checks.filter { !$0.value.isWell }.isEmpty)
+        #expect(checks["onion"]?.state.hasSuffix(", 6 introduction points, last client 12 s ago") == true)
+        #expect(checks["self_dial"]?.state == "the own address answered 2 s ago")
+        #expect(checks.allSatisfy { $0.value.advice == nil })
+        #expect(checks["tor"]?.state == "tor 0.4.9.11")
+    }
+
+    @Test func publishedAndCutOffIsNotWell() {
+        let checks = checks(published, isCutOff: true) {
+            $0.selfDial.failuresInARow = 2
+            $0.selfDial.lastFailure = "port 9999: no answer through the SOCKS proxy in time"
+            $0.selfDial.lastSuccess = now - 400_000
+        }
+        #expect(checks["onion"]?.isWell == false)
+        #expect(checks["self_dial"]?.isWell == false)
+        #expect(
+            checks["self_dial"]?.state
+                == "the last 2 calls to the own address failed: port 9999: no answer through the SOCKS proxy in time; it answered 400 s ago"
+        )
+    }
+
+    @Test func publishedOnAConnectionThatIsGoneIsNotWell() {
+        #expect(checks(published) { $0.isConnected = false }["onion"]?.isWell == false)
+    }
+
+    @Test func oneFailedCallIsToldAndIsNoAlarmYet() {
+        let check = checks(published) {
+            $0.selfDial.failuresInARow = 1
+            $0.selfDial.lastFailure = "x"
+        }["self_dial"]
+        #expect(check?.isWell == true)
+        #expect(check?.state == "the last call to the own address failed: x")
+    }
+
+    @Test func aKeyInUseElsewhereIsAnAlarm() {
+        let check = checks(published) { $0.selfDial.isAnsweredByAnother = true }["self_dial"]
+        #expect(check?.isWell == false)
+        #expect(check?.state.contains("another node") == true)
+    }
+
+    @Test func notPublishedIsNotWellWhateverWasAnsweredBefore() {
+        let checks = checks(.publishing) { $0.selfDial.lastSuccess = now }
+        #expect(checks["onion"]?.isWell == false)
+        #expect(checks["self_dial"]?.isWell == true)
+    }
+
+    @Test func callsThatAreOffAreSaidToBe() {
+        #expect(checks(published, interval: .zero)["self_dial"]?.state == "off")
+    }
+
+    @Test(arguments: [(60, true), (61, false), (-60, true), (-61, false)])
+    func aWrongClockIsAnAlarm(skew: Int, isWell: Bool) {
+        let check = checks(published) { $0.clockSkew = ClockSkew(reported: skew, offset: 0) }["tor"]
+        #expect(check?.isWell == isWell)
+        #expect(check?.state.contains(skew > 0 ? "61 s ahead" : "61 s behind") == !isWell)
+    }
+
+    @Test func whoeverHasJustStartedIsToldToWait() {
+        let check = checks(.bootstrapping(progress: 10, summary: "x"))["onion"]
+        #expect(check?.isWell == false)
+        #expect(check?.advice?.contains("a minute or two") == true)
+    }
+
+    /// What was known of a tor that is gone says nothing.
+    @Test(arguments: [
+        (true, "tor is connected, 10 % in the network, network dead, no circuit"), (false, "not connected"),
+    ])
+    func whatTorSaysOfItsNetworkIsShown(isConnected: Bool, state: String) {
+        let check = checks(.bootstrapping(progress: 10, summary: "x")) {
+            $0.isConnected = isConnected
+            $0.version = nil
+            $0.isNetworkLive = false
+            $0.hasCircuit = false
+            $0.bootstrap = Bootstrap(progress: 10, tag: "conn_done", summary: "x")
+        }["tor"]
+        #expect(check?.isWell == isConnected)
+        #expect(check?.state == state)
+    }
+}

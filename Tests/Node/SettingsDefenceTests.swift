@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Node
+
+/// What holds against floods, and how the node's own connections go out.
+@Suite struct SettingsDefenceTests {
+    static let keys: [SettingsEnvironmentTests.Key] = [
+        ("onion.guarded", "false", "true", { "\($0.onion.isGuarded)" }),
+        ("onion.streams_per_circuit", "11", "12", { "\($0.onion.streamsPerCircuit)" }),
+        ("onion.proof_of_work", "false", "true", { "\($0.onion.hasProofOfWork)" }),
+        ("onion.work_rate", "11", "12", { "\($0.onion.work.perSecond)" }),
+        ("onion.work_burst", "2501", "2502", { "\($0.onion.work.burst)" }),
+        ("onion.introduction_rate", "11", "12", { "\($0.onion.introductions.perSecond)" }),
+        ("onion.introduction_burst", "11", "12", { "\($0.onion.introductions.burst)" }),
+        ("circuits.connections", "11", "12", { "\($0.circuits.limits.connections)" }),
+        ("circuits.frames_per_second", "11", "12", { "\($0.circuits.limits.framesPerSecond)" }),
+        ("circuits.bytes_per_second", "11", "12", { "\($0.circuits.limits.bytesPerSecond)" }),
+        ("circuits.strikes", "11", "12", { "\($0.circuits.limits.strikes)" }),
+        ("gateways.proxy", "tor", "none", { "\($0.proxy)" }),
+    ]
+
+    @Test func theGuardedFormIsForAnOwnTorOnly() throws {
+        #expect(try settings("").isGuarded)
+        #expect(try !settings("tor: {mode: system}").isGuarded)
+        #expect(try !settings("onion: {guarded: false}").isGuarded)
+        #expect(try settings("").onionForm(torDirectory: "/t").directory == "/t/service")
+        #expect(try settings("tor: {mode: system}").onionForm(torDirectory: "/t").directory == nil)
+        #expect(
+            faults("tor: {mode: system}\nonion: {introduction_rate: 25}") == [
+                "line 2: onion.introduction_rate: needs tor.mode: own and guarded: true"
+            ])
+    }
+
+    @Test func whatIsOffIsNotAskedOfTor() throws {
+        let form = try settings("").onionForm(torDirectory: "/t")
+        #expect(form.proofOfWork == .init(perSecond: 250, burst: 2500))
+        #expect(form.introductions == nil && form.streamsPerCircuit == 64 && form.clients == nil)
+        let other = try settings(
+            "onion: {proof_of_work: false, introduction_rate: 25, streams_per_circuit: 0}"
+        ).onionForm(torDirectory: "/t")
+        #expect(other.proofOfWork == nil && other.streamsPerCircuit == 0)
+        #expect(other.introductions == .init(perSecond: 25, burst: 200))
+    }
+
+    @Test func aBurstIsNotLessThanItsRate() {
+        #expect(
+            faults("onion: {work_rate: 3000}") == [
+                "line 1: onion.work_burst: must not be less than work_rate, 3000"
+            ])
+        #expect(
+            faults("onion: {introduction_rate: 201}") == [
+                "line 1: onion.introduction_burst: must not be less than introduction_rate, 201"
+            ])
+    }
+
+    @Test func aProxyIsTorAnotherOrNone() throws {
+        #expect(try settings("gateways: {proxy: none}").proxy == .none)
+        #expect(try settings("gateways: {proxy: tor}").proxy == .tor)
+        #expect(
+            try settings("gateways: {proxy: 'socks5://[::1]:9050'}").proxy
+                == .socks5(.host("::1", port: 9050)))
+        for other in [
+            "Tor", "socks5://", "socks5://a", "socks5://a:0", "socks5://u:p@a:1", "socks5://unix:/a",
+            "http://a:1", "socks5://a:1/",
+        ] {
+            let found = faults("gateways: {proxy: '\(other)'}")
+            #expect(found.count == 1 && found[0].hasPrefix("line 1: gateways.proxy: "), "\(other): \(found)")
+        }
+    }
+}

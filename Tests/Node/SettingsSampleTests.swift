@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import Node
+
+/// `Deploy/onionbell.yaml`, the sample that operators begin with.
+@Suite struct SettingsSampleTests {
+    private let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Deploy/onionbell.yaml").standardized.path
+    private let text: String
+
+    init() throws { text = try SettingsText.read(file) }
+
+    /// With the settings that are off turned on, except those of which `isLeftOut` is true.
+    private func uncommented(except isLeftOut: (Substring) -> Bool = { _ in false }) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard let sign = line.firstIndex(where: { $0 != " " }), line[sign] == "#" else {
+                return String(line)
+            }
+            let rest = line[line.index(after: sign)...]
+            guard let first = rest.first, first != " ", !isLeftOut(rest) else { return String(line) }
+            return String(line[..<sign] + rest)
+        }.joined(separator: "\n")
+    }
+
+    @Test func itIsTakenAsItIs() throws {
+        let settings = try Settings(file: file, environment: [:])
+        #expect(settings.apps.map(\.name) == ["bisq-remote-ios", "bisq-remote-android"])
+        #expect(settings.defaultIOS == "bisq-remote-ios")
+        #expect(settings.defaultAndroid == "bisq-remote-android")
+    }
+
+    @Test func itsValuesAreTheDefaults() throws {
+        var settings = try Settings(file: file, environment: [:])
+        var defaults = Settings()
+        guard case .apns(let apns) = settings.apps[0].credentials,
+            case .fcm(let fcm) = settings.apps[1].credentials
+        else {
+            Issue.record("other apps than expected")
+            return
+        }
+        var defaultAPNs = Settings.APNs()
+        defaultAPNs.topic = apns.topic
+        defaults.apps = [
+            Settings.App(name: "bisq-remote-ios", credentials: .apns(defaultAPNs)),
+            Settings.App(name: "bisq-remote-android", credentials: .fcm(Settings.FCM())),
+        ]
+        #expect(!fcm.hasNotificationBlock)
+        settings.defaultIOS = ""
+        settings.defaultAndroid = ""
+        #expect(content(of: settings) == content(of: defaults))
+    }
+
+    @Test func itNamesEveryKeyThereIsAndNoOther() throws {
+        let reader = SettingsReader(environment: [:], directory: ".")
+        _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(uncommented())))
+        #expect(reader.keys.count > 40)
+        #expect(reader.keys.subtracting(reader.keysInFile) == [])
+        #expect(!reader.faults.contains { $0.problem.contains("unknown key") })
+    }
+
+    @Test func itsCredentialsAreTakenWhenTheyAreTurnedOn() throws {
+        for other in ["certificate", "key_"] {
+            let yaml = uncommented { $0.hasPrefix(other) || other == "key_" && $0.hasPrefix("team_id") }
+            #expect(faults(yaml) == [])
+        }
+    }
+
+    @Test(arguments: SettingsRangeTests.wholeNumbers)
+    func itTellsTheRangeOfEveryNumber(key: String, lowest: Int, highest: Int) {
+        #expect(text.contains("\(lowest) to \(highest)"), "\(key)")
+    }
+}
