@@ -73,7 +73,7 @@ let package = Package(
                 "Overview", log,
             ]),
         library("Client", ["Wire", "Reactor", "Crypto", "JSON", "HTTP1"]),
-        library("Programs", []),
+        library("Programs", ["Reactor"]),
         library(
             "Node",
             [
@@ -84,7 +84,7 @@ let package = Package(
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Node", "Client", "Lab", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways", "Tor",
+                "Node", "Client", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways", "Tor",
                 "Doors",
                 "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
             ],
@@ -93,7 +93,8 @@ let package = Package(
         library(
             "Lab",
             [
-                "Client", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2",
+                "Client", "Programs", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
+                "HTTP2",
                 "Tor",
             ]),
         .executableTarget(
@@ -150,7 +151,7 @@ let package = Package(
                 "Gateways", "Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
                 "Client", "Vectors",
             ]),
-        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab", "Client"]),
+        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab", "Client", "Programs"]),
         tests(
             "Doors",
             [

@@ -9,7 +9,7 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Show the whole story on this machine: private Tor network, node, phones, peer, gateways.",
         discussion: """
-            Starts a private Tor network, stand-ins for Apple and Google, and this program as the node; pairs two \
+            Starts a private Tor network, simulated gateways of Apple and Google, and onionbelld as the node; pairs two \
             phones, and lets a Bisq peer send each a notification over Tor. Nothing leaves this machine, and nothing \
             is left behind. Takes about half a minute.
 

@@ -10,11 +10,11 @@ import Reactor
 struct LabCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
-        abstract: "Rehearse: run a private Tor network and stand-ins for Apple and Google until stopped.",
+        abstract: "Rehearse: run a private Tor network and simulated gateways until stopped.",
         discussion: """
             Writes made-up credentials and a torrc into the directory, and prints the init command that makes a \
             configuration of them, and the SOCKS port of a tor in that network. Each notification that arrives at a \
-            stand-in is told. Nothing leaves this machine.
+            gateway is printed. Nothing leaves this machine.
 
             Exit status: 0 stopped, 69 something it needs can't be had, 73 the directory can't be made.
             """)

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTP1
 import Lab
+import Programs
 import Reactor
 import TLS
 import Testing
@@ -126,7 +127,7 @@ private final class TestDoor: HTTPDoor {
         let file = FileManager.default.temporaryDirectory.appending(path: "doors-\(UUID().uuidString).pem")
         try Data(lab.authorityPEM()).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let tool = try LabTool(
+        let tool = try Tool(
             [
                 "curl", "--silent", "--cacert", file.path, "--max-time", "20", "--write-out",
                 "\n%{http_code} %{http_version} %{num_connects}\n",

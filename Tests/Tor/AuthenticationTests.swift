@@ -1,5 +1,6 @@
 import Foundation
 import Lab
+import Programs
 import Reactor
 import Testing
 
@@ -119,7 +120,7 @@ import Testing
     }
 
     @EventLoop private func passwordLines(_ password: String) async throws -> [String] {
-        let hash = try await LabTool(["tor", "--quiet", "--hash-password", password]).finish().last
+        let hash = try await Tool(["tor", "--quiet", "--hash-password", password]).finish().last
         return ["HashedControlPassword \(try #require(hash))"]
     }
 }

@@ -1,3 +1,4 @@
+import Programs
 import Reactor
 
 /// What the directory authority in `dataDirectory` is known by.
@@ -23,8 +24,8 @@ struct AuthorityKeys {
     private let dataDirectory: String
     private let orPort: UInt16
     private let dirPort: UInt16
-    private let certificateTool: LabTool
-    private let fingerprintTool: LabTool
+    private let certificateTool: Tool
+    private let fingerprintTool: Tool
 
     /// Starts the tools.
     init(
@@ -35,7 +36,7 @@ struct AuthorityKeys {
         self.dirPort = dirPort
         dataDirectory = try directory.make(name)
         let keys = try directory.make("\(name)/keys")
-        certificateTool = try LabTool([
+        certificateTool = try start([
             tor + "-gencert", "--create-identity-key", "-m", "12", "-a", "127.0.0.1:\(dirPort)",
             "-i", keys + "/authority_identity_key", "-s", keys + "/authority_signing_key",
             "-c", keys + "/authority_certificate",
@@ -49,13 +50,18 @@ struct AuthorityKeys {
         ]
         try LabDirectory.write(Array(lines.joined(separator: "\n").utf8), to: torrc)
         // Makes the relay's keys, tells its fingerprint, and ends without having used the network.
-        fingerprintTool = try LabTool([tor, "-f", torrc, "--list-fingerprint", "--quiet"])
+        fingerprintTool = try start([tor, "-f", torrc, "--list-fingerprint", "--quiet"])
     }
 
     /// Waits for the tools.
     func finish() async throws(LabError) -> AuthorityIdentity {
-        let fingerprintLine = try await fingerprintTool.finish().last ?? ""
-        _ = try await certificateTool.finish()
+        let fingerprintLine: String
+        do {
+            fingerprintLine = try await fingerprintTool.finish().last ?? ""
+            _ = try await certificateTool.finish()
+        } catch {
+            throw .tool(error)
+        }
         // `a1 A760 EFF1 …`
         let fingerprint = fingerprintLine.split(separator: " ").dropFirst().joined()
         let certificate = try LabDirectory.read(dataDirectory + "/keys/authority_certificate")
@@ -71,4 +77,9 @@ struct AuthorityKeys {
             name: name, dataDirectory: dataDirectory, orPort: orPort, dirPort: dirPort,
             v3Identity: String(v3Identity), fingerprint: fingerprint)
     }
+}
+
+@EventLoop
+private func start(_ arguments: [String]) throws(LabError) -> Tool {
+    do { return try Tool(arguments) } catch { throw .tool(error) }
 }

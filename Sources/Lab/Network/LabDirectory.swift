@@ -1,35 +1,15 @@
 import Glibc
+import Programs
 import Reactor
 
-/// A directory of mode 0700 under /tmp for the Lab's processes. Its path is short: Unix sockets lie in it.
+/// A directory for the Lab's processes, and reading and writing of its files.
 package struct LabDirectory: Sendable {
-    package let path: String
+    private let directory: TemporaryDirectory
 
-    private static let prefix = "/tmp/onionlab-"
+    package var path: String { directory.path }
 
     package init() throws(LabError) {
-        var template = Array("\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .files(SystemError("make a directory in /tmp")) }
-        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    }
-
-    /// Begins to remove what Labs have left behind whose process was killed: its number is in the directory's name.
-    @EventLoop
-    package static func removingLeftOvers() -> LabTool? {
-        guard let temporary = opendir("/tmp") else { return nil }
-        var paths: [String] = []
-        while let entry = readdir(temporary) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { "/tmp/" + String(cString: $0) }
-            }
-            guard name.hasPrefix(prefix),
-                let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),
-                kill(process, 0) != 0, errno == ESRCH
-            else { continue }
-            paths.append(name)
-        }
-        closedir(temporary)
-        return paths.isEmpty ? nil : try? LabTool(["rm", "-rf", "--"] + paths)
+        do { directory = try TemporaryDirectory() } catch { throw .files(error) }
     }
 
     /// Makes a directory in it; one that is there already will do.
@@ -69,8 +49,5 @@ package struct LabDirectory: Sendable {
 
     /// Removes it with all that is in it.
     @EventLoop
-    package func remove() async {
-        // What can't be removed is left to the system's clearing of /tmp.
-        _ = try? await LabTool(["rm", "-rf", "--", path]).finish()
-    }
+    package func remove() async { await directory.remove() }
 }

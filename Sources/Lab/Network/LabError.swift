@@ -1,11 +1,11 @@
+import Programs
 import Reactor
 import Tor
 
 /// Why a part of the Lab could not be set up.
 package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A tool, tor or tor-gencert, failed; with the end of what it wrote.
-    case tool(String, ChildExit, output: String)
-    case notStarted(SystemError)
+    /// Of tor or tor-gencert.
+    case tool(ToolError)
     case files(SystemError)
     case control(ControlError)
     /// Something did not come about in time.
@@ -15,8 +15,8 @@ package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .tool(let name, let exit, let output): "\(name) ended (\(exit)): \(output)"
-        case .notStarted(let error): "\(error) (for the private Tor network: apt install tor)"
+        case .tool(.notStarted(let error)): "\(error) (for the private Tor network: apt install tor)"
+        case .tool(let error): error.description
         case .files(let error): error.description
         case .control(let error): error.description
         case .timedOut(let what): "\(what) took too long"

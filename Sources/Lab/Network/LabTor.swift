@@ -51,7 +51,7 @@ package final class LabTor {
                 onLine: { [weak self] line in self?.remember(line) },
                 onExit: { [weak self] exit in self?.ended(exit) })
         } catch {
-            throw .notStarted(error)
+            throw .tool(.notStarted(error))
         }
     }
 
@@ -64,7 +64,8 @@ package final class LabTor {
                 return
             } catch {
                 if let exit {
-                    throw .tool("tor (\(name))", exit, output: lastLines.suffix(4).joined(separator: " / "))
+                    throw .tool(
+                        .ended("tor (\(name))", exit, output: lastLines.suffix(4).joined(separator: " / ")))
                 }
                 guard error.mayPassSoon else { throw .control(error) }
                 guard ContinuousClock.now < end else { throw .timedOut("the start of tor (\(name))") }

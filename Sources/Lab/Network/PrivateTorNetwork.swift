@@ -1,4 +1,5 @@
 import Glibc
+import Programs
 import Reactor
 import Tor
 
@@ -41,7 +42,7 @@ package final class PrivateTorNetwork {
     package static func start(
         tor: String = "tor", progress: @EventLoop (String) -> Void = { _ in }
     ) async throws(LabError) -> PrivateTorNetwork {
-        let sweeping = LabDirectory.removingLeftOvers()
+        let sweeping = TemporaryDirectory.removingLeftOvers()
         let directory = try LabDirectory()
         do {
             let network = try await start(tor, in: directory, progress)

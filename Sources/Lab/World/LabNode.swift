@@ -14,13 +14,14 @@ package final class LabNode {
 
     /// - Parameters:
     ///   - program: the `onionbelld` binary.
+    ///   - arguments: those before `--config`.
     ///   - environment: `KEY=value` each; `nil`: this process' own.
     package init(
-        _ program: String, configuration: String, environment: [String]? = nil
+        _ program: String, arguments: [String] = [], configuration: String, environment: [String]? = nil
     ) throws(SystemError) {
         SentValues.shared.watchClients()
         child = try ChildProcess(
-            [program, "--config", configuration], environment: environment,
+            [program] + arguments + ["--config", configuration], environment: environment,
             onLine: { [unowned self] line in
                 lines.append(line)
                 check()

@@ -5,7 +5,7 @@ import Programs
 struct LabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
-        abstract: "Rehearse: run a private Tor network and stand-ins for Apple and Google until stopped.",
+        abstract: "Rehearse: run a private Tor network and simulated gateways until stopped.",
         discussion: "Becomes onionbell-lab, which is a package of its own. See onionbell lab --help.",
         helpNames: [])
 

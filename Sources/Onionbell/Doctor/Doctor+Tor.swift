@@ -1,6 +1,5 @@
 import Client
 import HTTP1
-import Lab
 import Node
 import Programs
 import Reactor
@@ -72,11 +71,11 @@ extension Doctor {
         } catch {
             return tell(.fail("tor", "\(error)", "apt install tor, or set tor.binary"))
         }
-        let directory: LabDirectory
+        let directory: TemporaryDirectory
         let torrc: String
         do {
             torrc = try TorConfiguration.path(setting: settings.tor.torrc)
-            directory = try LabDirectory()
+            directory = try TemporaryDirectory()
         } catch {
             return tell(.fail("tor", "\(error)", "set tor.torrc; make room in /tmp"))
         }
@@ -84,7 +83,7 @@ extension Doctor {
         if ownTor == nil { await directory.remove() }
     }
 
-    private func joinNetwork(_ binary: String, _ torrc: String, _ directory: LabDirectory) async {
+    private func joinNetwork(_ binary: String, _ torrc: String, _ directory: TemporaryDirectory) async {
         let tor: TorClient
         do {
             tor = try await TorClient.start(
@@ -197,7 +196,7 @@ extension TorVersion {
     static func ofProgram(_ binary: String) async throws(NodeError) -> TorVersion {
         let output: [String]
         do {
-            output = try await LabTool([binary, "--version"]).finish()
+            output = try await Tool([binary, "--version"]).finish()
         } catch {
             let reason = if case .notStarted(let failure) = error { "\(failure)" } else { "\(error)" }
             throw .unavailable("there is no tor to be run at \(binary): \(reason)")

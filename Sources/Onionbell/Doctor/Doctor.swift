@@ -2,8 +2,8 @@ import Client
 import Glibc
 import HTTP1
 import JSON
-import Lab
 import Node
+import Programs
 import Reactor
 import Tor
 
@@ -22,7 +22,7 @@ final class Doctor {
     /// The node that runs with this configuration.
     private(set) var node: StateDirectory.Running?
     /// The tor that was started for this, and the directory that it keeps its files in.
-    var ownTor: (client: TorClient, directory: LabDirectory)?
+    var ownTor: (client: TorClient, directory: TemporaryDirectory)?
     /// Where the tor that was looked at takes SOCKS connections; `nil`: there is none, or it is not in the network.
     var torSocks: Endpoint?
     private let report: @EventLoop (Finding) -> Void

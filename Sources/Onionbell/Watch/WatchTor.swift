@@ -1,4 +1,4 @@
-import Lab
+import Programs
 import Reactor
 import Tor
 
@@ -12,7 +12,7 @@ final class WatchTor {
 
     private let source: Source
     private var client: TorClient?
-    private var directory: LabDirectory?
+    private var directory: TemporaryDirectory?
 
     init(_ source: Source) { self.source = source }
 
@@ -25,7 +25,7 @@ final class WatchTor {
         }
         if let client, client.connection.end == nil { return client.socks }
         await stop()
-        let directory = try LabDirectory()
+        let directory = try TemporaryDirectory()
         self.directory = directory
         let client = try await TorClient.start(
             binary: binary, torrc: torrc, directory: directory.path, within: .seconds(180)

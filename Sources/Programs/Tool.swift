@@ -1,16 +1,30 @@
 import Reactor
 
+/// Why a program has not done what it was run for.
+package enum ToolError: Error, Equatable, CustomStringConvertible {
+    case notStarted(SystemError)
+    /// With the end of what it wrote.
+    case ended(String, ChildExit, output: String)
+
+    package var description: String {
+        switch self {
+        case .notStarted(let error): error.description
+        case .ended(let name, let exit, let output): "\(name) ended (\(exit)): \(output)"
+        }
+    }
+}
+
 /// A program that is run to its end for what it does or writes. Several run side by side when started before they are
 /// waited for.
 @EventLoop
-package final class LabTool {
+package final class Tool {
     private let name: String
     private var child: ChildProcess!
     private var lines: [String] = []
     private var exit: ChildExit?
     private var waiter: UnsafeContinuation<Void, Never>?
 
-    package init(_ arguments: [String]) throws(LabError) {
+    package init(_ arguments: [String]) throws(ToolError) {
         name = arguments[0]
         do {
             child = try ChildProcess(
@@ -26,10 +40,10 @@ package final class LabTool {
     }
 
     /// Its output, line by line, once it has ended well.
-    package func finish() async throws(LabError) -> [String] {
+    package func finish() async throws(ToolError) -> [String] {
         if exit == nil { await withUnsafeContinuation { waiter = $0 } }
         guard exit == .exited(0) else {
-            throw .tool(name, exit ?? .exited(-1), output: lines.suffix(4).joined(separator: " / "))
+            throw .ended(name, exit ?? .exited(-1), output: lines.suffix(4).joined(separator: " / "))
         }
         return lines
     }

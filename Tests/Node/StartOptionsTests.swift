@@ -1,0 +1,22 @@
+import Testing
+
+@testable import Node
+
+@Suite struct StartOptionsTests {
+    @Test func aConfigurationIsNamedOrTheInstalledOne() {
+        #expect(StartOptions([]) == .run(configuration: "/etc/onionbell/onionbell.yaml"))
+        #expect(StartOptions(["--config", "a b"]) == .run(configuration: "a b"))
+        #expect(StartOptions(["--help"]) == .help)
+        #expect(StartOptions(["--version"]) == .version)
+    }
+
+    @Test(arguments: [
+        (["--config"], "--config needs the name of a file"),
+        (["--config", ""], "--config needs the name of a file"),
+        (["run"], "unknown option run"), (["--\u{1b}[1m"], #"unknown option --\u{1B}[1m"#),
+        (["--config", "a", "b"], "more than one option"), (["--help", "--version"], "more than one option"),
+    ])
+    func anythingElseIsWrong(words: [String], sentence: String) {
+        #expect(StartOptions(words) == .wrong(sentence))
+    }
+}
