@@ -91,19 +91,23 @@ async function takeFragment() {
     const { vapidKey, key } = await keysIn(location.hash);
     history.replaceState(null, "", location.pathname + location.search);
     const { words, pairing } = state;
+    const askHere = (question, action) => {
+        show();
+        return ask(question, action);
+    };
     if (bakedKey && vapidKey && vapidKey !== bakedKey) return say(words("key_other_node"));
     if (!pairing) {
-        if (key && (await ask(words("phone_take_confirm"), words("use")))) state.takenKey = key;
         if (vapidKey) await prefer({ vapidKey });
+        if (key && (await askHere(words("phone_take_confirm"), words("use")))) state.takenKey = key;
         return;
     }
     if (vapidKey && vapidKey !== pairing.vapidKey) {
-        if (!(await ask(words("other_node_confirm"), words("unpair")))) return;
+        if (!(await askHere(words("other_node_confirm"), words("unpair")))) return;
         await unpair();
         await prefer({ vapidKey });
         state.takenKey = key;
     } else if (key && key !== state.key && !pairing.wrapped) {
-        if (await ask(words("phone_take_confirm"), words("use"))) await takeKey(key);
+        if (await askHere(words("phone_take_confirm"), words("use"))) await takeKey(key);
     }
 }
 

@@ -70,14 +70,15 @@ export function say(text) {
 export function ask(question, action) {
     const { words } = state;
     return new Promise((resolve) => {
-        const dialog = element("dialog", { "aria-labelledby": "question", onclose: () => {
+        const answer = (isYes) => {
             dialog.remove();
-            resolve(dialog.returnValue === "yes");
-        } },
-        element("p", { id: "question" }, question),
-        element("div", { class: "choices" },
-            button(words("cancel"), () => dialog.close("no")),
-            button(action, () => dialog.close("yes"), { class: "danger" })));
+            resolve(isYes);
+        };
+        const dialog = element("dialog", { "aria-labelledby": "question", onclose: () => answer(false) },
+            element("p", { id: "question" }, question),
+            element("div", { class: "choices" },
+                button(words("cancel"), () => answer(false)),
+                button(action, () => answer(true), { class: "danger" })));
         document.body.append(dialog);
         dialog.showModal();
     });

@@ -5,7 +5,6 @@ export const paths = {
     forward: "M9 5l7 7-7 7",
     bell: "M6 16v-5a6 6 0 0112 0v5l2 2H4zM10 21h4",
     settings: "M4 7h9M17 7h3M4 12h3M11 12h9M4 17h11M19 17h1M13 5v4M7 10v4M15 15v4",
-    lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 017 0v3",
     shield: "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM9 12l2 2 4-4",
     phone: "M7 3h10v18H7zM11 18h2",
     moon: "M20 14.5A8.5 8.5 0 019.5 4 8.5 8.5 0 1020 14.5z",

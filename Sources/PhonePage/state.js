@@ -173,8 +173,9 @@ export function lock() {
 }
 
 export async function markRead(id) {
+    const shown = state.pushes.find((push) => push.id === id);
+    if (shown) shown.isRead = true; // At once: the list may be drawn before the storage has it.
     await store.changePush(id, (push) => ({ ...push, isRead: true }));
-    await refresh();
 }
 
 export async function markAllRead() {

@@ -37,14 +37,14 @@ function textOf(data) {
 async function receive(text) {
     let shown = { kind: "unreadable", digest: "unreadable" };
     let preferences = {};
-    try {
-        shown = await within(longestWork, take(text));
-        preferences = (await within(longestWork, setting("preferences"))) ?? {};
-    } catch {
-        // What could be learnt is shown.
-    }
+    const work = async () => {
+        preferences = (await setting("preferences")) ?? {};
+        shown = await take(text);
+    };
+    await within(longestWork, work()).catch(() => {}); // What could be learnt is shown.
     await show(shown, preferences);
     pages.postMessage("changed");
+    await within(longestWork, badge()).catch(() => {});
 }
 
 /** Opens a push, keeps it, and says what to show: a notice, or that it is locked or can't be read. */
@@ -93,8 +93,10 @@ async function show(shown, preferences) {
         if (shown.isLost) body = `${body}\n${words("not_kept")}`;
     }
     await showNotification(title, { body, lang: language, tag: shown.digest, data: { id: shown.id }, silent: isSilent(preferences) });
-    await navigator.setAppBadge?.(await unreadCount()).catch(() => {});
 }
+
+/** The number on the app's icon, where there is one. */
+const badge = async () => navigator.setAppBadge?.(await unreadCount());
 
 const isSilent = (preferences) => preferences.isSilent === true;
 

@@ -19,6 +19,7 @@ class Bench:
         self.is_owner = browser is None
         self.url = f"{self.host.origin}{path}"
         self.vapid = bisq.vapid_key()
+        self.flood = 10_000  # notifications
 
     def stop(self):
         self.host.stop()
@@ -56,7 +57,8 @@ class Phone(Page):
     def tap(self, text):
         """A tap on the button, link or row with this text."""
         return until(lambda: self.run("""
-            const named = [...document.querySelectorAll("dialog[open] button, button, a, summary")].filter(one => one.innerText?.trim() === given[0]);
+            const named = [...document.querySelectorAll("button, a, summary")].filter(one => one.innerText?.trim() === given[0]
+                && (!one.closest("dialog") || one.closest("dialog").open));
             const found = named.find(one => one.closest("dialog")) ?? named[0];
             if (!found || found.disabled) return false;
             found.click();
@@ -75,11 +77,13 @@ class Phone(Page):
         self.open(f"{self.bench.url}#k={self.bench.vapid}")
         self.tap("Turn on notifications")
         self.shown("#token")
+        token = self.token()
         if pairing_key:
+            token = token.replace(token.split("|")[2], pairing_key)
             self.run("""const store = await import("./store.js");
                 await store.changeSetting("pairing", (now) => ({...now, key: given[0]}));""", pairing_key)
             self.reload()
-        return self.token()
+        return token
 
     def token(self):
         return self.run("return document.getElementById('token')?.textContent")
@@ -90,10 +94,25 @@ class Phone(Page):
         self.shown("h1")
 
     def push(self, text):
-        """Gives the worker a push as the browser does once it has decrypted it."""
+        """Gives the worker a push as the browser does once it has decrypted it, and waits until it has shown it.
+
+        Chromium drops a notification that is asked for while it is being shown, so nothing may ask before that.
+        """
         registration = until(self.registration, "the worker's registration")
+        before = self.run("""window.changes ??= {count: 0, channel: new BroadcastChannel("onionbell")};
+            changes.channel.onmessage = () => changes.count++;
+            return changes.count""")
         self.command("ServiceWorker.deliverPushMessage", {
             "origin": self.origin, "registrationId": registration, "data": text})
+        until(lambda: self.run("return changes.count") > before, "the worker to show the push")
+
+    def in_worker(self, script):
+        """Runs a script in the worker, which has to run already."""
+        targets = self.browser.command("Target.getTargets")["targetInfos"]
+        worker = next(target["targetId"] for target in targets
+                      if target["type"] == "service_worker" and target["browserContextId"] == self.context["browserContextId"])
+        session = self.browser.command("Target.attachToTarget", {"targetId": worker, "flatten": True})["sessionId"]
+        self.browser.command("Runtime.evaluate", {"expression": script}, session)
 
     def registration(self):
         """The id that DevTools has given the worker's registration."""

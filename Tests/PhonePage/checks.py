@@ -1,10 +1,14 @@
 """Runs checks one after the other and counts them. A check is a function; its name is the promise that it tests."""
 
+import threading
 import time
 import traceback
 
 passed = []
 failed = []
+
+# How long to wait for what has to come. Broken pages wait in vain, so they wait less.
+patience = threading.local()
 
 
 def run(check, *arguments):
@@ -22,8 +26,9 @@ def run(check, *arguments):
     return True
 
 
-def until(condition, what, seconds=15):
+def until(condition, what, seconds=None):
     """Asks until there is an answer that is true, and gives it."""
+    seconds = seconds or getattr(patience, "seconds", 30)
     end = time.monotonic() + seconds
     while True:
         value = condition()

@@ -99,17 +99,16 @@ class Chromium:
 class Page:
     """One tab in a browser context of its own: a storage of its own, as an app on a home screen has."""
 
-    def __init__(self, browser, origin, width=390, height=844, is_stand_in=True):
+    def __init__(self, browser, origin, width=390, height=844):
         self.browser = browser
         self.origin = origin
-        self.context = browser.command("Target.createBrowserContext")["browserContextId"]
+        self.context = browser.command("Target.createBrowserContext")
         self.allow("granted")
-        target = browser.command("Target.createTarget", {"url": "about:blank", "browserContextId": self.context})["targetId"]
+        target = browser.command("Target.createTarget", {"url": "about:blank"} | self.context)["targetId"]
         self.session = browser.command("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         for domain in ("Page", "Runtime", "ServiceWorker", "Network", "Log"):
             self.command(f"{domain}.enable")
-        if is_stand_in:
-            self.command("Page.addScriptToEvaluateOnNewDocument", {"source": stand_in})
+        self.command("Page.addScriptToEvaluateOnNewDocument", {"source": stand_in})
         self.size(width, height)
 
     def command(self, name, parameters=None, seconds=60):
@@ -117,7 +116,7 @@ class Page:
 
     def allow(self, setting):
         self.browser.command("Browser.setPermission", {
-            "permission": {"name": "notifications"}, "setting": setting, "origin": self.origin, "browserContextId": self.context})
+            "permission": {"name": "notifications"}, "setting": setting, "origin": self.origin} | self.context)
 
     def size(self, width, height):
         self.command("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": True})
@@ -147,4 +146,4 @@ class Page:
                 if event["method"] == method and event.get("sessionId") == self.session]
 
     def close(self):
-        self.browser.command("Target.disposeBrowserContext", {"browserContextId": self.context})
+        self.browser.command("Target.disposeBrowserContext", self.context)

@@ -116,15 +116,15 @@ def ten_thousand_notifications_leave_the_newest_thousand(bench):
     with bench.page() as page:
         page.pair(key)
         page.run("""const store = await import("./store.js");
-            const keep = (number) => store.keepPush({digest: `d${number}`, text: "x".repeat(500), received: Date.now() - 3600000 * (10000 - number),
+            const keep = (number) => store.keepPush({digest: `d${number}`, text: "x".repeat(500), received: Date.now() - 3600000 * (given[0] - number),
                 isRead: false, notice: {kind: "TRADE", title: `Title ${number}`, message: "m", tradeId: "", sentDate: 0}});
-            for (let from = 0; from < 10000; from += 500)
-                await Promise.all(Array.from({length: 500}, (_, at) => keep(from + at)));""")
+            for (let from = 0; from < given[0]; from += 500)
+                await Promise.all(Array.from({length: 500}, (_, at) => keep(from + at)));""", bench.flood)
         page.push(bisq.bisq1(key, bisq.message("TRADE", "the newest")))
         page.notified("the newest")
         kept = page.kept()
         equal(len(kept), 1000)
-        equal(kept[0]["notice"]["title"], "Title 9001")
+        equal(kept[0]["notice"]["title"], f"Title {bench.flood - 999}")
         begin = time.monotonic()
         page.reload()
         page.says("the newest", "Unread: 1000")
@@ -136,22 +136,32 @@ def ten_thousand_notifications_leave_the_newest_thousand(bench):
         print(f"   all listed after {time.monotonic() - begin:.1f} s; the list drawn again in {drawing:.0f} ms")
 
 
-def a_full_storage_still_shows_and_keeps_the_newest(bench):
+def a_full_storage_lets_the_oldest_half_go(bench):
+    """Made up here by one failing call; with a real limit it is tried in Firefox."""
     with bench.page() as page:
         page.pair(key)
-        page.run("""const store = await import("./store.js");
-            await Promise.all(Array.from({length: 200}, (_, number) => store.keepPush({digest: `d${number}`, text: "x".repeat(8000),
-                received: number, isRead: false, notice: {kind: "TRADE", title: "old", message: "", tradeId: "", sentDate: 0}})))""")
-        usage = page.run("return (await navigator.storage.estimate()).usage")
-        page.command("Storage.overrideQuotaForOrigin", {"origin": page.origin, "quotaSize": usage // 2})
+        titles = page.run("""const store = await import("./store.js");
+            const keep = (title) => store.keepPush({digest: title, text: "", received: 1, isRead: false,
+                notice: {kind: "TRADE", title, message: "", tradeId: "", sentDate: 0}});
+            for (let number = 0; number < 10; number++) await keep(`old ${number}`);
+            const add = IDBObjectStore.prototype.add;
+            IDBObjectStore.prototype.add = () => {
+                IDBObjectStore.prototype.add = add;
+                throw new DOMException("made up", "QuotaExceededError");
+            };
+            await keep("new");
+            return (await store.allPushes()).map(push => push.notice.title)""")
+        equal(titles, [f"old {number}" for number in range(5, 10)] + ["new"])
+
+
+def what_can_not_be_kept_is_shown_and_says_so(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.push("wakes the worker")
+        page.in_worker("IDBObjectStore.prototype.add = () => { throw new DOMException('made up', 'QuotaExceededError'); }")
         page.push(bisq.bisq1(key, bisq.message("TRADE", "no room", "at all")))
-        shown = page.notified("no room", "at all")
-        titles = [push["notice"]["title"] for push in page.kept()]
-        assert "no room" in titles or "could not be kept" in shown["body"], (titles[-1:], shown)
-        page.command("Storage.overrideQuotaForOrigin", {"origin": page.origin})
-        page.push(bisq.bisq1(key, bisq.message("TRADE", "room again")))
-        page.notified("room again")
-        assert "room again" in [push["notice"]["title"] for push in page.kept()]
+        page.notified("no room", "at all", "It could not be kept")
+        equal(page.kept(), [])
 
 
 def a_storage_that_never_answers_does_not_silence_a_push(bench):
@@ -290,7 +300,8 @@ checks = [
     every_garbage_shows_a_notification,
     texts_of_any_type_and_length_are_bounded,
     ten_thousand_notifications_leave_the_newest_thousand,
-    a_full_storage_still_shows_and_keeps_the_newest,
+    a_full_storage_lets_the_oldest_half_go,
+    what_can_not_be_kept_is_shown_and_says_so,
     a_storage_that_never_answers_does_not_silence_a_push,
     a_clock_far_off_leaves_order_and_days_sensible,
     a_lost_worker_comes_back_and_the_user_is_told,

@@ -10,13 +10,16 @@ from host import Host
 from push_service import PushService
 
 
+storage_limit = 6 * 1024  # KiB
+
+
 class World:
     """A node's key, a push service, a host with the page, and a browser."""
 
     def __init__(self, folder):
         self.host = Host(folder)
         self.service = PushService()
-        self.firefox = Firefox(self.service.port)
+        self.firefox = Firefox(self.service.port, **{"dom.quotaManager.temporaryStorage.fixedLimit": storage_limit})
         self.vapid = bisq.vapid_key()
         self.page = f"{self.host.origin}{path}"
         self.token = ""
@@ -256,6 +259,20 @@ def withdrawn_permission_is_seen_at_the_next_opening(world):
     world.token = until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
 
 
+def a_full_storage_still_shows_and_keeps_what_comes(world):
+    """With Firefox's own limit of a few megabytes."""
+    world.firefox.run("""const store = await import("./store.js");
+        for (let number = 0; number < 40; number++)
+            await store.keepPush({digest: `f${number}`, text: crypto.getRandomValues(new Uint8Array(60000)).join(), received: number, isRead: true,
+                notice: {kind: "TRADE", title: `filling ${number}`, message: "", tradeId: "", sentDate: 0}});""")
+    assert world.firefox.run("return (await (await import('./store.js')).allPushes()).length") < 35
+    for number in range(3):
+        world.push(bisq.bisq1(world.key, bisq.message("TRADE", f"into the full {number}", "kept")))
+        world.shows(f"into the full {number}", "kept")
+    world.go("#/")
+    world.listed("into the full 0", "into the full 2")
+
+
 def the_page_asks_only_its_own_host_for_its_own_files(world):
     paths = {request.split("?")[0] for request in world.host.requests}
     known = {path} | {f"/{file.relative_to(world.host.folder)}" for file in world.host.folder.rglob("*")}
@@ -281,5 +298,6 @@ checks = [
     a_restart_of_the_browser_keeps_everything,
     a_lost_subscription_is_renewed_and_the_user_is_told,
     withdrawn_permission_is_seen_at_the_next_opening,
+    a_full_storage_still_shows_and_keeps_what_comes,
     the_page_asks_only_its_own_host_for_its_own_files,
 ]

@@ -1,6 +1,6 @@
 """Runs the checks of the phone's page. `Deploy/phone-page-test` calls it with a folder to work in.
 
-    run.py WORK                 everything
+    run.py WORK                 everything but the broken pages
     run.py WORK firefox         one part: deploy, firefox, chromium, screens, broken
     run.py WORK pictures OUT    pictures of every screen
 """
@@ -12,10 +12,14 @@ import time
 from pathlib import Path
 
 import bench
+import broken_pages
 import checks
 import chromium_checks
 import deploy_checks
 import firefox_checks
+import pairing_checks
+import pictures
+import screens_checks
 
 root = Path(__file__).resolve().parents[2]
 work = Path(sys.argv[1])
@@ -59,16 +63,27 @@ parts = {
     "deploy": deploying,
     "firefox": in_firefox,
     "chromium": lambda: in_chromium("chromium", chromium_checks.checks),
+    "pairing": lambda: in_chromium("pairing", pairing_checks.checks),
+    "screens": lambda: in_chromium("screens", screens_checks.checks),
+    "broken": lambda: broken_pages.run(deployed),
 }
 
 if __name__ == "__main__":
     begin = time.monotonic()
-    wanted = sys.argv[2:] or list(parts)
+    if sys.argv[2:3] == ["pictures"]:
+        place = bench.Bench(deployed("pictures"))
+        try:
+            pictures.take(place, Path(sys.argv[3]))
+        finally:
+            place.stop()
+        sys.exit()
+    wanted = sys.argv[2:] or [name for name in parts if name != "broken"]
     # Each part mostly waits for its browser, so they run side by side.
     threads = [threading.Thread(target=checks.run_part, args=(name, parts[name])) for name in wanted]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    print(f"{len(checks.passed)} passed, {len(checks.failed)} failed, in {time.monotonic() - begin:.0f} s")
+    print(f"Took {time.monotonic() - begin:.0f} s.")
+    print(f"{len(checks.passed)} passed, {len(checks.failed)} failed")
     sys.exit(1 if checks.failed or not checks.passed else 0)

@@ -73,6 +73,7 @@ export default {
     unread: "Ungelesen",
     mark_all_read: "Alle als gelesen markieren",
     detail_trade: "Trade oder Angebot",
+    detail_copy: "ID kopieren",
     detail_sent: "Gesendet",
     detail_received: "Empfangen",
     detail_delete: "Löschen",

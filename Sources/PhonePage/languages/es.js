@@ -73,6 +73,7 @@ export default {
     unread: "Sin leer",
     mark_all_read: "Marcar todo como leído",
     detail_trade: "Intercambio u oferta",
+    detail_copy: "Copiar el ID",
     detail_sent: "Enviada",
     detail_received: "Recibida",
     detail_delete: "Eliminar",

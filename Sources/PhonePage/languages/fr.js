@@ -73,6 +73,7 @@ export default {
     unread: "Non lue",
     mark_all_read: "Tout marquer comme lu",
     detail_trade: "Échange ou offre",
+    detail_copy: "Copier l'ID",
     detail_sent: "Envoyée",
     detail_received: "Reçue",
     detail_delete: "Supprimer",

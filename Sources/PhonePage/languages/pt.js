@@ -73,6 +73,7 @@ export default {
     unread: "Por ler",
     mark_all_read: "Marcar tudo como lido",
     detail_trade: "Negócio ou oferta",
+    detail_copy: "Copiar o ID",
     detail_sent: "Enviada",
     detail_received: "Recebida",
     detail_delete: "Apagar",

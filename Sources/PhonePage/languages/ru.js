@@ -73,6 +73,7 @@ export default {
     unread: "Не прочитано",
     mark_all_read: "Отметить всё прочитанным",
     detail_trade: "Сделка или предложение",
+    detail_copy: "Копировать ID",
     detail_sent: "Отправлено",
     detail_received: "Получено",
     detail_delete: "Удалить",

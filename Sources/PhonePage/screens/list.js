@@ -50,7 +50,7 @@ const emptiness = () => element("div", { class: "empty" }, icon("bell"), element
     element("p", {}, state.words("list_empty_text")));
 
 function days(pushes) {
-    const clock = new Intl.DateTimeFormat(state.language, { hour: "2-digit", minute: "2-digit" });
+    const clock = new Intl.DateTimeFormat(state.language, { hour: "numeric", minute: "2-digit" });
     const list = element("div", { class: "days" });
     let next = 0;
     let day = { name: null, group: null };
@@ -112,7 +112,7 @@ export function noticeScreen({ go, id }) {
     if (!push) return { title: words("list_title"), back: "#/", nodes: [element("p", {}, words("detail_gone"))] };
     if (!push.isRead) markRead(id);
     const { notice } = push;
-    const date = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" });
+    const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
     return {
         title: titleOf(notice, words),
         back: "#/",
@@ -125,7 +125,7 @@ export function noticeScreen({ go, id }) {
                 notice.sentDate ? fact(words("detail_sent"), date.format(notice.sentDate)) : null,
                 fact(words("detail_received"), date.format(push.received))),
             element("div", { class: "actions side" },
-                notice.tradeId ? button(words("copy"), () => copy(notice.tradeId), { class: "secondary", icon: "copy" }) : null,
+                notice.tradeId ? button(words("detail_copy"), () => copy(notice.tradeId), { class: "secondary", icon: "copy" }) : null,
                 button(words("detail_delete"), async () => {
                     await removePush(id);
                     go("#/");

@@ -1,6 +1,6 @@
 /* The passcode: entering it, setting one. */
 
-import { ask, button, element, field, form, icon, say } from "../dom.js";
+import { ask, button, element, field, form, say } from "../dom.js";
 import { minimumLength } from "../passcode.js";
 import { setPasscode, state, unlock, unpair } from "../state.js";
 
@@ -38,7 +38,7 @@ export function passcodeScreen({ go }) {
         title: words("passcode_set"),
         back: "#/settings",
         nodes: [
-            element("p", {}, icon("lock"), " ", words("passcode_text")),
+            element("p", {}, words("passcode_text")),
             form([field(words("passcode_label"), passcode), field(words("passcode_again"), again)], words("passcode_set"), async () => {
                 if (passcode.value.length < minimumLength) return words("passcode_short", { count: minimumLength });
                 if (passcode.value !== again.value) return words("passcode_differs");

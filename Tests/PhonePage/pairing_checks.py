@@ -1,0 +1,186 @@
+"""How keys come in and go out: the node's, this phone's, another phone's."""
+
+import urllib.parse
+
+from PIL import Image
+from pyzbar import pyzbar
+
+import bisq
+from bench import key
+from checks import equal, until
+
+
+def read_qr(page):
+    """What a camera reads from the page as it is on the screen."""
+    page.run("document.querySelector('.qr').scrollIntoView({block: 'center'})")
+    page.picture(page.browser.profile / "code.png")
+    found = pyzbar.decode(Image.open(page.browser.profile / "code.png"), [pyzbar.ZBarSymbol.QRCODE])
+    equal(len(found), 1)
+    return found[0].data.decode()
+
+
+def qr_codes_of_every_version_can_be_read(bench):
+    with bench.page() as page:
+        lengths = [1, 17, 18, 32, 53, 78, 106, 134, 154, 192, 230, 231, 271, 321, 367, 425, 458, 520, 586, 644, 718, 792, 858, 929, 1003, 1091, 1171, 1273]
+        for length in lengths:
+            text = ("wp1:aZ09._-|:2F" * 120)[:length]
+            rows = page.run("return (await import('./qr.js')).modulesFor(given[0]).map(row => row.map(Number).join(''))", text)
+            size = len(rows) + 8
+            image = Image.new("L", (size, size), 255)
+            for y, row in enumerate(rows):
+                for x, module in enumerate(row):
+                    image.putpixel((x + 4, y + 4), 0 if module == "1" else 255)
+            found = pyzbar.decode(image.resize((4 * size, 4 * size), Image.NEAREST), [pyzbar.ZBarSymbol.QRCODE])
+            equal([code.data.decode() for code in found], [text])
+        assert page.run("try { (await import('./qr.js')).modulesFor('x'.repeat(1274)); return false } catch { return true }")
+
+
+def the_pairing_code_mail_and_text_are_the_same_token(bench):
+    with bench.page() as page:
+        token = page.pair()
+        for scheme in ("light", "dark"):
+            page.appearance(scheme)
+            equal(read_qr(page), token)
+        mail = page.run("return document.querySelector('a[href^=mailto]').href")
+        equal(urllib.parse.parse_qs(urllib.parse.urlsplit(mail).query)["body"], [token])
+        assert token.startswith("android|Web|") and 32 <= len(token.split("|")[3])
+        equal(bisq.opened_token(token.split("|")[3])["auth"], bisq.from_base64url("_KR2sP79J16hbekKFEkcoA"))
+
+
+def an_app_that_lost_the_fragment_asks_for_the_key(bench):
+    """`start_url` with an empty storage, as an app on an iPhone's home screen begins."""
+    with bench.page() as page:
+        equal(page.run("return location.href"), bench.url)
+        page.tap("Turn on notifications")
+        page.says("Your node's key")
+        for wrong in ("", "B", bench.vapid[:-1], "A" + bench.vapid[1:], bench.vapid + "A", "https://example.org/#k=x", "x" * 5000):
+            page.type("textarea", wrong)
+            page.tap("Next")
+            page.says("This is no key of a node")
+        page.type("textarea", f" {bench.url}#k={bench.vapid}\n")
+        page.tap("Next")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+    with bench.page("#/key") as page:
+        page.type("textarea", bench.vapid)
+        page.tap("Next")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+
+
+def the_fragment_gives_the_key_and_leaves_the_address(bench):
+    with bench.page(f"#k={bench.vapid}") as page:
+        until(lambda: "#" not in page.run("return location.href"), "an address without the key")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+        equal(page.run("return (await (await import('./store.js')).setting('pairing')).vapidKey"), bench.vapid)
+
+
+def an_iphone_is_told_to_use_the_home_screen_first(bench):
+    from pictures import iphone
+    with bench.page() as page:
+        page.command("Emulation.setUserAgentOverride", {"userAgent": iphone, "platform": "iPhone"})
+        page.open("about:blank")
+        page.open(f"{bench.url}#k={bench.vapid}")
+        page.says("First, add it to your Home Screen", "Copy the node's key")
+        assert "Turn on notifications" not in page.text()
+
+
+def what_the_browser_refuses_is_explained(bench):
+    for error, text in [("NotAllowedError", "are blocked"), ("AbortError", "did not answer"), ("NotSupportedError", "can't receive"),
+                        ("OddError", "OddError")]:
+        with bench.page(f"#k={bench.vapid}") as page:
+            page.run("localStorage.setItem('subscribe fails', given[0])", error)
+            page.tap("Turn on notifications")
+            page.says(text)
+            page.run("localStorage.removeItem('subscribe fails')")
+            page.tap("Turn on notifications")
+            page.shown("#token")
+    with bench.page(f"#k={bench.vapid}") as page:
+        late = page.run("""const {within} = await import("./subscription.js");
+            return within(20, new Promise(() => {})).catch(error => error.name)""")
+        equal(late, "TimeoutError")
+
+
+def a_link_never_replaces_keys_without_asking(bench):
+    """A link comes from anywhere: who made the key in it could read along, who made the node's could ring."""
+    foreign = "x" * 32
+    with bench.page(f"#k={bench.vapid}&p={foreign}") as page:
+        page.says("Use the key in this link?")
+        page.tap("Cancel")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+        assert foreign not in page.token()
+    with bench.page() as page:
+        page.pair(key)
+        page.go(f"#k={bench.vapid}&p={foreign}")
+        page.says("Use the key in this link?")
+        page.tap("Cancel")
+        page.go(f"#k={bisq.vapid_key()}")
+        page.says("another node")
+        page.tap("Cancel")
+        page.go(f"#p={urllib.parse.quote(foreign)}&k=garbage")
+        page.says("Use the key in this link?")
+        page.tap("Cancel")
+        equal(page.run("const {key, vapidKey} = await (await import('./store.js')).setting('pairing'); return [key, vapidKey]"),
+              [key, bench.vapid])
+        for fragment in ("#k=", "#p=", "#k=%", "#p=%E0%A4%A", "#notice/../..", "#/__proto__", "#/constructor", "#/notice/NaN"):
+            page.go(fragment)
+            page.says("Notifications")
+
+
+def the_next_phone_takes_the_key_by_link(bench):
+    with bench.page() as first, bench.page() as second, bench.page() as third:
+        first.pair()
+        token = first.token()
+        first.go("#/phone")
+        link = read_qr(first)
+        assert link.startswith(bench.url)
+        second.open("about:blank")
+        second.open(link)
+        second.tap("Use it")
+        second.tap("Turn on notifications")
+        second.shown("#token")
+        equal(second.token().split("|")[2], token.split("|")[2])
+        third.pair()
+        assert third.token().split("|")[2] != token.split("|")[2]
+        third.go("#/take")
+        third.type("textarea", "nothing of use")
+        third.tap("Use it")
+        third.says("There is no key of a phone")
+        third.type("textarea", link)
+        third.tap("Use it")
+        third.says("Use the key in this link?")
+        third.tap("Use it")
+        third.shown("#token")
+        text = bisq.bisq1(token.split("|")[2], bisq.message("TRADE", "for all phones"))
+        for phone in (first, second, third):
+            phone.push(text)
+            phone.notified("for all phones")
+
+
+def another_nodes_link_pairs_anew_when_its_user_wants(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "of the old node")))
+        page.notified("of the old node")
+        other = bisq.vapid_key()
+        page.go(f"#k={other}")
+        page.tap("Unpair this phone")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+        equal(page.run("return (await (await import('./store.js')).setting('pairing')).vapidKey"), other)
+        equal(page.kept(), [])
+
+
+checks = [
+    qr_codes_of_every_version_can_be_read,
+    the_pairing_code_mail_and_text_are_the_same_token,
+    an_app_that_lost_the_fragment_asks_for_the_key,
+    the_fragment_gives_the_key_and_leaves_the_address,
+    an_iphone_is_told_to_use_the_home_screen_first,
+    what_the_browser_refuses_is_explained,
+    a_link_never_replaces_keys_without_asking,
+    the_next_phone_takes_the_key_by_link,
+    another_nodes_link_pairs_anew_when_its_user_wants,
+]

@@ -1,0 +1,238 @@
+"""What users meet: settings, passcode, languages, keyboard, screen readers."""
+
+from pathlib import Path
+
+import axe_playwright_python
+
+import bisq
+import pictures
+from bench import key
+from checks import equal, until
+from pictures import passcode
+
+axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+
+
+def violations(page, rules):
+    """What axe-core finds."""
+    page.run(f"if (!window.axe) {{ {axe} }}")
+    return page.run("""const result = await axe.run(document, {runOnly: given[0]});
+        return result.violations.map(({id, nodes}) => `${id}: ${nodes.map(({html, failureSummary}) => html.slice(0, 150) + failureSummary).join(" | ")}`)""", rules)
+
+
+def every_screen_is_accessible_in_light_and_dark(bench):
+    for name, page in pictures.screens(bench):
+        # Only colours differ between the two.
+        for scheme, rules in [("light", ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]), ("dark", ["color-contrast"])]:
+            page.appearance(scheme)
+            page.run("await new Promise(done => setTimeout(done, 250))")  # colours that fade
+            equal((name, scheme, violations(page, rules)), (name, scheme, []))
+
+
+def nothing_is_cut_on_a_small_phone_in_any_language(bench):
+    with bench.page(width=320, height=568) as page:
+        page.pair(key)
+        pictures.fill(page)
+        for language in ("en", "de", "es", "fr", "pt", "ru"):
+            page.run("await (await import('./state.js')).prefer({language: given[0]})", language)
+            for fragment in ("#/", "#/pair", "#/settings", "#/phone", "#/take", "#/passcode", "#/report"):
+                page.go(fragment)
+                page.run("await new Promise(requestAnimationFrame)")
+                wide = page.run("""return [document.documentElement.scrollWidth > innerWidth,
+                    [...document.querySelectorAll("button, a, h1, h2, dd, dt")].filter(one => one.scrollWidth > one.clientWidth + 1
+                        && getComputedStyle(one).display !== "inline" && getComputedStyle(one).textOverflow !== "ellipsis").map(one => one.outerHTML.slice(0, 120))]""")
+                equal((language, fragment, wide), (language, fragment, [False, []]))
+                equal(page.run("return document.documentElement.lang"), language)
+
+
+def the_keyboard_reaches_everything(bench):
+    def press(name):
+        code = {"Tab": 9, "Enter": 13}[name]
+        for kind in ("keyDown", "keyUp"):
+            page.command("Input.dispatchKeyEvent", {
+                "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": "\r" if name == "Enter" and kind == "keyDown" else ""})
+
+    with bench.page() as page:
+        page.pair(key)
+        pictures.fill(page)
+        page.go("#/settings")
+        wanted = page.run("return document.querySelectorAll('button, a, input, select, textarea').length")
+        seen = set()
+        for _ in range(wanted + 3):
+            press("Tab")
+            found = page.run("""const one = document.activeElement;
+                const style = getComputedStyle(one);
+                return one === document.body ? null : [one.outerHTML, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2]""")
+            if found:
+                seen.add(found[0])
+                assert found[1], f"no focus is seen on {found[0][:100]}"
+        equal(len(seen), wanted)
+        page.go("#/")
+        page.run("document.querySelector('.line').focus()")
+        press("Enter")
+        until(lambda: "#/notice/" in page.run("return location.hash"), "the notice")
+        until(lambda: page.run("return document.activeElement.tagName") == "H1", "the focus on the heading")
+
+
+def a_passcode_seals_the_key_and_what_comes(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "before the lock")))
+        page.notified("before the lock")
+        page.go("#/passcode")
+        for first, second, text in [("12345", "12345", "at least 6"), (passcode, "another one", "not the same")]:
+            page.run("const [one, two] = document.querySelectorAll('input'); one.value = given[0]; two.value = given[1]", first, second)
+            page.tap("Set a passcode")
+            page.says(text)
+        page.run("for (const input of document.querySelectorAll('input')) input.value = given[0]", passcode)
+        page.tap("Set a passcode")
+        page.tap("Lock now")
+        page.says("Locked")
+        assert "before the lock" not in page.text()
+        page.close_notifications()
+        page.push(bisq.bisq1(key, bisq.message("DISPUTE", "while it is locked", "a secret")))
+        page.push("garbage")
+        page.notified("A new notification. Open Onionbell to read it.")
+        until(lambda: len(page.notifications()) == 2, "two notifications")
+        assert "secret" not in str(page.notifications())
+        stored = page.run("""const store = await import("./store.js");
+            return JSON.stringify([await store.setting("pairing"), await store.setting("preferences"), await store.allPushes()])""")
+        for secret in (key, "before the lock", "while it is locked", "a secret", passcode):
+            assert secret not in stored, secret
+        page.reload()
+        page.type("input", "wrong horse")
+        page.tap("Unlock")
+        page.says("This is not the passcode.")
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("while it is locked", "before the lock", "Unread: 2")
+        equal(len(page.kept()), 2)
+
+
+def what_came_while_locked_is_honoured_on_unlock(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.run("const state = await import('./state.js'); await state.setPasscode(given[0]); state.lock();", passcode)
+        for kind, title in [("TRADE", "erased later"), ("ERASE", ""), ("TRADE", "stays"), ("SETUP_CONFIRMATION", "")]:
+            page.push(bisq.bisq1(key, bisq.message(kind, title)))
+        until(lambda: len(page.notifications()) == 4, "four notifications")
+        page.reload()
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("stays", "Paired with Bisq")
+        assert "erased later" not in page.text()
+        page.go("#/pair")
+        page.says("Bisq has confirmed this phone.")
+        page.go("#/settings")
+        page.tap("Remove the passcode")
+        page.says("The passcode is removed.")
+        page.reload()
+        page.says("stays")
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "open again")))
+        page.notified("open again")
+
+
+def a_forgotten_passcode_leads_to_pairing_anew(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.run("const state = await import('./state.js'); await state.setPasscode(given[0]);", passcode)
+        page.reload()
+        page.tap("Passcode forgotten?")
+        page.tap("Unpair this phone")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+        assert key not in page.token()
+
+
+def the_report_holds_no_secret(bench):
+    with bench.page() as page:
+        token = page.pair(key)
+        pictures.fill(page)
+        page.go("#/report")
+        report = page.run("return document.getElementById('report').textContent")
+        subscription = bisq.opened_token(token.split("|")[3])
+        for secret in (key, bench.vapid, subscription["endpoint"], subscription["endpoint"][45:60], "Anna", "jKxQ81", token.split("::")[1]):
+            assert secret not in report, secret
+        assert "push service: updates.push.services.mozilla.com" in report and "notifications: 8" in report
+
+
+def settings_do_what_they_say(bench):
+    with bench.page() as page:
+        page.pair(key)
+        pictures.fill(page)
+        page.go("#/settings")
+        page.tap("Show a test notification")
+        equal(page.notified("This is how a notification looks")["silent"], False)
+        page.run("document.querySelector('[role=switch]').click(); await new Promise(done => setTimeout(done, 100))")
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "quiet")))
+        equal(page.notified("quiet")["silent"], True)
+        page.run("const select = document.querySelector('select'); select.value = 'de'; select.dispatchEvent(new Event('change'))")
+        page.says("Einstellungen", "Mehrere Telefone")
+        page.push(bisq.bisq1(key, bisq.message("SETUP_CONFIRMATION")))
+        page.notified("Mit Bisq gekoppelt")
+        page.tap("Adresse erneuern")
+        page.says("Die Adresse ist aktuell.")
+        page.tap("Alle Benachrichtigungen löschen")
+        page.tap("Abbrechen")
+        assert page.kept()
+        page.tap("Alle Benachrichtigungen löschen")
+        until(lambda: page.run("return document.querySelector('dialog[open] .danger') !== null"), "the question")
+        page.tap("Alle Benachrichtigungen löschen")
+        page.says("Alle Benachrichtigungen sind gelöscht.")
+        equal((page.kept(), page.notifications()), ([], []))
+        page.tap("Telefon entkoppeln")
+        until(lambda: page.run("return document.querySelector('dialog[open] .danger') !== null"), "the question")
+        page.tap("Telefon entkoppeln")
+        page.says("Benachrichtigungen einschalten")
+        equal(page.run("return [localStorage.getItem('made-up subscription'), await (await import('./store.js')).setting('pairing') ?? null]"), [None, None])
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "too late")))
+        page.notified("die dieses Telefon nicht öffnen kann")
+
+
+def reading_and_deleting_are_kept(bench):
+    with bench.page() as page:
+        page.pair(key)
+        pictures.fill(page)
+        page.says("Unread: 4")
+        page.run("[...document.querySelectorAll('.line')].find(one => one.innerText.includes('Anna')).click()")
+        page.says("I have sent the payment.")
+        page.go("#/")
+        page.says("Unread: 3")
+        page.tap("Mark all as read")
+        until(lambda: "Unread" not in page.text(), "nothing unread")
+        page.run("[...document.querySelectorAll('.line')].find(one => one.innerText.includes('Anna')).click()")
+        page.tap("Delete")
+        page.says("Payment received")
+        page.reload()
+        page.says("Payment received")
+        assert "Anna" not in page.text() and "Unread" not in page.text()
+
+
+def who_reads_far_down_stays_there_when_something_comes(bench):
+    with bench.page() as page:
+        page.pair(key)
+        page.run("""const store = await import("./store.js");
+            await Promise.all(Array.from({length: 300}, (_, at) => store.keepPush({digest: `d${at}`, text: "", received: Date.now() - 6e6 * (300 - at),
+                isRead: true, notice: {kind: "TRADE", title: `Title ${at}`, message: "", tradeId: "", sentDate: 0}})))""")
+        page.reload()
+        page.says("Title 299")
+        page.run("while (document.querySelector('.more')) { scrollTo(0, 1e9); await new Promise(requestAnimationFrame); }")
+        before = page.run("scrollTo(0, 9000); await new Promise(requestAnimationFrame); return scrollY")
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "just now")))
+        until(lambda: "just now" in page.run("return document.body.textContent"), "the new one")
+        after = page.run("return scrollY")
+        assert before == 9000 and abs(after - before) < 400, (before, after)
+
+
+checks = [
+    every_screen_is_accessible_in_light_and_dark,
+    nothing_is_cut_on_a_small_phone_in_any_language,
+    the_keyboard_reaches_everything,
+    a_passcode_seals_the_key_and_what_comes,
+    what_came_while_locked_is_honoured_on_unlock,
+    a_forgotten_passcode_leads_to_pairing_anew,
+    the_report_holds_no_secret,
+    settings_do_what_they_say,
+    reading_and_deleting_are_kept,
+    who_reads_far_down_stays_there_when_something_comes,
+]
