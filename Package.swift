@@ -84,7 +84,8 @@ let package = Package(
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Node", "Client", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways", "Tor",
+                "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways",
+                "Tor",
                 "Doors",
                 "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
             ],
@@ -165,7 +166,8 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "Onionbelld", "Onionbell", "OnionbellLab", "Chaos", "Lab", "Client", "Wire", "Crypto",
+                "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client", "Wire",
+                "Crypto",
                 "Reactor", "Tor", "Relay", "Storage", "JSON",
                 "HTTP1", "Vectors", "Status",
             ]),

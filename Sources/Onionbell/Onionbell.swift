@@ -12,7 +12,7 @@ struct Onionbell: AsyncParsableCommand {
             """,
         version: programVersion,
         subcommands: [
-            InitCommand.self, DoctorCommand.self, RunCommand.self, StatusCommand.self,
+            InitCommand.self, DoctorCommand.self, RunCommand.self, PointCommand.self, StatusCommand.self,
             CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,

@@ -81,23 +81,28 @@ extension Pointing {
 
     private var privateNode: String? {
         guard node.isPrivate else { return nil }
-        let option =
+        let (place, line) =
             switch client {
-            case .bisq1, .haveno: "torrcOptions=\(mapAddress),ClientOnionAuthDir DIR"
+            case .bisq1, .haveno: ("In place of the option above", "\(mapAddress),ClientOnionAuthDir DIR")
             case .bisq2, .bisq2Docker:
-                #"application.network.configByTransportType.tor.torrcOverrides={ClientOnionAuthDir="DIR"}"#
+                (
+                    "Add this line to bisq.conf as well",
+                    #"application.network.configByTransportType.tor.torrcOverrides={ClientOnionAuthDir="DIR"}"#
+                )
             }
         return """
             This node is private: only authorized clients reach it. On the node:
 
                 onionbell invite NAME
 
-            Put the .auth_private file that it describes into a directory DIR that only the program can read, and use
-            this line in place of the one above that it resembles, or beside it:
+            Put the .auth_private file that it describes into a directory DIR that only the program can read.
+            \(place):
 
-                \(option)
+                \(line)
 
-            With a tor of your own the line is ClientOnionAuthDir DIR in its torrc.
+            With a tor of your own add this line to its torrc:
+
+                ClientOnionAuthDir DIR
             """
     }
 

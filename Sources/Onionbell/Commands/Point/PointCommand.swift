@@ -1,0 +1,151 @@
+import ArgumentParser
+import Node
+import Pointing
+import Programs
+import Tor
+
+extension PointedClient: ExpressibleByArgument {}
+
+/// `onionbell point`: how an unmodified Bisq sends to this node.
+struct PointCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "point",
+        abstract: "Show how a Bisq program is pointed at this node.",
+        discussion: """
+            Prints what to write where, for this node's address or for the one behind --to. Bisq itself is not changed. \
+            With --write the command changes the program's file and shows the changed lines; all other lines stay. \
+            Run it as the user who runs Bisq, on the machine where Bisq runs.
+
+            Exit status: 0 done; 64 wrong arguments; 65 the file can't be changed automatically, the reason is printed; \
+            66 the directory or file can't be read; 69 the node has no address yet; 73 the file can't be written; 78 \
+            configuration.
+            """)
+
+    @OptionGroup var config: ConfigOption
+
+    @Argument(help: "bisq1, haveno, bisq2 or bisq2-docker. Without it: all of them.")
+    var client: PointedClient?
+
+    @Option(
+        help: ArgumentHelp("The node's address. Without it: this machine's node.", valueName: "address.onion")
+    )
+    var to: String?
+
+    @Flag(help: "Let Bisq 2 ask Bisq's own relay when the node fails.")
+    var fallback = false
+
+    @Flag(
+        name: .customLong("private"),
+        help: "The node lets in authorized clients only. Known for this machine's node.")
+    var isPrivate = false
+
+    @Option(help: ArgumentHelp("Change the program's file in this data directory.", valueName: "dir"))
+    var write: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the lines out of the program's file in this data directory.", valueName: "dir"))
+    var undo: String?
+
+    func validate() throws {
+        if fallback, let client, client == .bisq1 || client == .haveno {
+            throw ValidationError("\(client.name) knows one relay only: --fallback is for Bisq 2")
+        }
+        guard write != nil || undo != nil else { return }
+        guard write == nil || undo == nil else {
+            throw ValidationError("--write and --undo exclude each other")
+        }
+        guard let client else { throw ValidationError("name the program: onionbell point bisq1 --write DIR") }
+        guard client.fileName != nil else {
+            throw ValidationError(
+                "a container is pointed by its settings: run onionbell point \(client.rawValue)")
+        }
+    }
+
+    func run() async throws {
+        if let undo, let client { return try remove(client, in: undo) }
+        let node = try node()
+        if let write, let client {
+            return try add(Pointing(client, at: node, hasFallback: fallback), in: write)
+        }
+        for (index, client) in (client.map { [$0] } ?? PointedClient.allCases).enumerated() {
+            if index > 0 { printText("\n") }
+            let hasFallback = fallback && client != .bisq1 && client != .haveno
+            printText(Pointing(client, at: node, hasFallback: hasFallback).advice)
+        }
+    }
+
+    // MARK: The node
+
+    private func node() throws -> PointedNode {
+        if let to {
+            guard let address = OnionAddress(to) else {
+                throw fail("\"\(to)\" is no onion address: a letter is wrong or missing", status: 64)
+            }
+            return PointedNode(address: address.description, isPrivate: isPrivate)
+        }
+        let settings = try config.settings()
+        let key: OnionKey?
+        let isInvitation: Bool
+        do {
+            key = try OnionKeyFile(path: StateDirectory.onionKey(in: settings.stateDirectory)).load()
+            isInvitation =
+                try Invitations(path: StateDirectory.peers(in: settings.stateDirectory)).load() != nil
+        } catch {
+            throw fail("\(error)", status: 69)
+        }
+        guard let key else {
+            throw fail("the node has no address yet: it makes one at its first start", status: 69)
+        }
+        // Both ports are the same endpoint; Bisq 2's own comes first where it is offered.
+        let ports = settings.onion.httpPorts
+        return PointedNode(
+            address: key.address.description, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
+            isPrivate: isPrivate || isInvitation)
+    }
+
+    // MARK: The file
+
+    private func add(_ pointing: Pointing, in directory: String) throws {
+        try change(pointing.client, in: directory) { (text) throws(ConfigurationEditError) in
+            try pointing.added(to: text)
+        }
+        printLine(
+            "Restart \(pointing.client.name). Take the change back: onionbell point "
+                + "\(pointing.client.rawValue) --undo \(directory)")
+    }
+
+    private func remove(_ client: PointedClient, in directory: String) throws {
+        try change(client, in: directory) { (text) throws(ConfigurationEditError) in
+            try Pointing.removed(from: text, of: client)
+        }
+        printLine("Restart \(client.name).")
+    }
+
+    private func change(
+        _ client: PointedClient, in directory: String,
+        _ edit: (String) throws(ConfigurationEditError) -> String
+    ) throws {
+        guard let name = client.fileName else { preconditionFailure("\(client) has no file") }
+        let file: UserFile
+        do {
+            file = try UserFile("\(directory)/\(name)")
+        } catch {
+            throw fail("\(error)", status: 66)
+        }
+        let changed: String
+        do {
+            changed = try edit(file.text)
+        } catch {
+            throw fail("\(file.path): \(error)", status: 65)
+        }
+        guard changed != file.text else { return printLine("\(file.path) says so already.") }
+        printLine("\(file.path):")
+        for line in Pointing.difference(from: file.text, to: changed) { printLine("  \(line)") }
+        do {
+            try file.write(changed)
+        } catch {
+            throw fail("\(error)", status: 73)
+        }
+    }
+}
