@@ -60,11 +60,12 @@ let package = Package(
         library("QR", ["CQREncode"]),
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
-        library("Delivery", ["Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Outbound", ["Relay", "Metrics", "Reactor"]),
+        library("Delivery", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Storage", ["Relay", "CSQLite", "CSupport"]),
         library(
             "Gateways",
-            ["Relay", "Metrics", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
+            ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
         library("Tor", ["Reactor", "Crypto", log]),
         library(
             "Doors",
@@ -77,7 +78,8 @@ let package = Package(
         library(
             "Node",
             [
-                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Storage", "Gateways", "Tor",
+                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Outbound", "Storage", "Gateways",
+                "Tor",
                 "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML", "Programs", "CSupport", log,
             ]),
         .executableTarget(name: "Onionbelld", dependencies: ["Node", "Programs"], swiftSettings: checked),
@@ -124,7 +126,7 @@ let package = Package(
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", path: "Tests/Vectors",
+            name: "Vectors", dependencies: ["Relay"], path: "Tests/Vectors",
             exclude: ["bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json"],
             swiftSettings: checked),
         tests("Wire", ["Wire", "Vectors"]),
@@ -144,12 +146,15 @@ let package = Package(
         tests("HTTP2", ["HTTP2"]),
         tests(
             "Delivery",
-            ["Delivery", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite", "Vectors"]),
+            [
+                "Delivery", "Outbound", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite",
+                "Vectors",
+            ]),
         tests("Storage", ["Storage", "Relay"]),
         tests(
             "Gateways",
             [
-                "Gateways", "Relay", "Delivery", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
+                "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
                 "Client", "Vectors",
             ]),
         tests("Tor", ["Tor", "Reactor", "Crypto", "Lab", "Client", "Programs"]),
@@ -161,7 +166,7 @@ let package = Package(
             ]),
         tests("Client", ["Client", "Wire", "HTTP1", "Crypto", "JSON", "Reactor", "Vectors"]),
         tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor"]),
-        tests("Node", ["Node", "Doors", "HTTP1", "Lab", "Reactor", "Tor", "Relay", log]),
+        tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", log]),
         tests("Onionbell", ["Onionbell", "Node", "Gateways", "Tor", "Relay"]),
         tests(
             "EndToEnd",

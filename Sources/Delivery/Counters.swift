@@ -26,7 +26,8 @@ package final class DoorCounter {
         case .held: break  // Never the first receipt.
         case .busy(.device): figures.busyDevice += 1
         case .busy(.node): figures.busyNode += 1
-        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)): figures.refused.add(reason)
+        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
+            figures.refused.add(reason.code)
         case .ended(.delivered), .ended(.expired): break  // Only ever of a repetition.
         }
     }
@@ -39,8 +40,8 @@ extension LaneFigures {
             delivered += 1
             deliveryTime.add(time - end.acceptedAt)
             lastDelivery = time
-        case .refused(let reason, _): refused.add(reason)
-        case .tokenDead(let reason, _): tokensDead.add(reason)
+        case .refused(let reason, _): refused.add(reason.code)
+        case .tokenDead(let reason, _): tokensDead.add(reason.code)
         case .expired:
             expired += 1
             return

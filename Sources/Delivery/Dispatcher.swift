@@ -1,5 +1,6 @@
 import Logging
 import Metrics
+import Outbound
 import Reactor
 import Relay
 
@@ -277,6 +278,11 @@ package final class Dispatcher {
         guard !isStopping, outboxFault == nil, !runner.isLoading else { return }
         let now = Instant.now
         var room = runner.gateway.capacity
+        if room == 0 {
+            runner.gateway.noteBacklog()
+            // With a fault one is sent all the same: it comes back blocked, and so the lane learns of it.
+            room = runner.gateway.fault == nil ? 0 : 1
+        }
         while room > 0 {
             switch pipeline.nextStep(in: runner.index, at: now) {
             case .send(let handle, let notification):
@@ -428,13 +434,5 @@ private final class LaneRunner {
         self.lane = lane
         self.index = index
         self.gateway = gateway
-    }
-}
-
-extension Instant {
-    package static var now: Instant {
-        Instant(
-            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
-        )
     }
 }

@@ -22,7 +22,7 @@ package final class SubmissionDigester {
         text.add(recipient.lane.app)
         // As it was written when there were two hosts only: digests on disk stay the same.
         text.add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
-        text.add(recipient.deviceToken)
+        text.add(recipient.deviceToken.text)
         let token = digest(text)
         // The same with the message behind it.
         text[0] = UInt8(ascii: "c")

@@ -25,7 +25,12 @@ package struct CredentialFiles: Equatable {
     }
 
     /// Keys and certificates are small.
-    package static let limit = 256 << 10
+    private static let limit = 256 << 10
+
+    @Sendable
+    package static func read(_ path: String) throws(SystemError) -> [UInt8] {
+        try PrivateFile.read(path, limit: limit)
+    }
 
     let paths: [String]
     private(set) var stamps: [Stamp?]
@@ -50,7 +55,7 @@ package struct CredentialFiles: Equatable {
         let before = digests
         stamps = presentStamps
         digests = paths.map { path in
-            (try? PrivateFile.read(path, limit: CredentialFiles.limit)).map(Digest.sha256)
+            (try? read(path)).map(Digest.sha256)
         }
         return digests != before
     }

@@ -1,23 +1,10 @@
-import Crypto
-import Delivery
 import Gateways
 import Glibc
 import Logging
-import Metrics
+import Outbound
 import Reactor
 import Relay
-import TLS
 import Tor
-
-extension Settings.App {
-    /// Without credentials the app is known, and nothing is sent by it.
-    package var hasCredentials: Bool {
-        switch credentials {
-        case .apns(let apns): !apns.keyFile.isEmpty || !apns.certificateFile.isEmpty
-        case .fcm(let fcm): !fcm.serviceAccountFile.isEmpty
-        }
-    }
-}
 
 /// Makes gateways of what is configured, and reads the files of credentials for them.
 package enum GatewayAssembly {
@@ -25,8 +12,6 @@ package enum GatewayAssembly {
     struct Lane {
         let id: LaneID
         let gateway: any Gateway
-        let start: @EventLoop () -> Void
-        let figures: @EventLoop () -> GatewayFigures
     }
 
     /// All gateways of one app, and how they get other credentials.
@@ -41,15 +26,7 @@ package enum GatewayAssembly {
     /// What validation needs to know of the apps.
     static func apps(of settings: Settings) -> [App] {
         settings.apps.map { app in
-            let payloadSize: @Sendable (BisqContent) -> Int
-            switch app.credentials {
-            case .apns: payloadSize = APNsRequest.payloadSize
-            case .fcm(let fcm):
-                let withNotification = fcm.hasNotificationBlock
-                payloadSize = { FCMMessage.payloadSize($0, withNotification: withNotification) }
-            }
-            return App(
-                name: app.name, gateway: app.gateway, isEnabled: app.hasCredentials, payloadSize: payloadSize)
+            App(name: app.name, service: app.service, isEnabled: app.hasCredentials)
         }
     }
 
@@ -107,147 +84,36 @@ package enum GatewayAssembly {
         let egress = egress.forApp(app.name)
         var log = log
         log[metadataKey: "app"] = "\(app.name)"
-        return switch app.credentials {
-        case .apns(let apns): try gateways(for: app.name, apns, by: egress, key: key, log: log)
-        case .fcm(let fcm): try gateways(for: app.name, fcm, by: egress, key: key, log: log)
-        }
-    }
-
-    @EventLoop
-    private static func gateways(
-        for app: String, _ apns: Settings.APNs, by egress: Egress, key: String, log: Logger
-    ) throws(SettingsFault) -> AppGateways {
-        let files = CredentialFiles([
-            apns.keyFile, apns.certificateFile, apns.certificatePasswordFile, apns.caFile,
-        ])
-        var settings = try APNsSettings(apns, key: key)
-        settings.egress = egress
-        let (production, sandbox) = try setUp(key) { () throws(GatewaySetupError) in
-            try APNsGateway.both(settings, log: log)
+        // Before they are read: a change in between is noticed.
+        let files = CredentialFiles(app.settings.files)
+        let opened = try prefixed(key) { () throws(CredentialFault) in
+            try app.settings.open(by: egress, reading: CredentialFiles.read, log: log)
         }
         return AppGateways(
-            app: app,
-            lanes: [(LaneHost.production, production), (.sandbox, sandbox)].map { host, gateway in
-                Lane(
-                    id: LaneID(app: app, host: host), gateway: gateway, start: gateway.start,
-                    figures: { gateway.figures })
-            }, files: files,
-            reload: { () throws(SettingsFault) in
-                let settings = try APNsSettings(apns, key: key)
-                if case .certificate(let identity) = settings.credentials,
-                    identity.certificate.validUntil <= EventLoop.unixMilliseconds / 1000
-                {
-                    throw SettingsFault(
-                        key: "\(key).certificate_file", problem: "\(apns.certificateFile) has ended")
-                }
-                try setUp(key) { () throws(GatewaySetupError) in
-                    try production.use(settings)
-                    try sandbox.use(settings)
-                }
-            })
+            app: app.name,
+            lanes: opened.gateways.map {
+                Lane(id: LaneID(app: app.name, host: $0.host), gateway: $0.gateway)
+            },
+            files: files,
+            reload: { () throws(SettingsFault) in try prefixed(key, opened.reload) })
     }
 
     @EventLoop
-    private static func gateways(
-        for app: String, _ fcm: Settings.FCM, by egress: Egress, key: String, log: Logger
-    ) throws(SettingsFault) -> AppGateways {
-        let files = CredentialFiles([fcm.serviceAccountFile, fcm.caFile])
-        var settings = try FCMSettings(fcm, key: key)
-        settings.egress = egress
-        let gateway = try setUp(key) { () throws(GatewaySetupError) in try FCMGateway(settings, log: log) }
-        let project = settings.account.projectID
-        return AppGateways(
-            app: app,
-            lanes: [
-                Lane(
-                    id: LaneID(app: app, host: .production), gateway: gateway, start: gateway.start,
-                    figures: { gateway.figures })
-            ], files: files,
-            reload: { () throws(SettingsFault) in
-                let settings = try FCMSettings(fcm, key: key)
-                guard settings.account.projectID == project else {
-                    throw SettingsFault(
-                        key: "\(key).service_account_file",
-                        problem: "\(fcm.serviceAccountFile) is of another project: that needs a restart")
-                }
-                try setUp(key) { () throws(GatewaySetupError) in try gateway.use(settings) }
-            })
-    }
-
-    @EventLoop
-    private static func setUp<Value>(
-        _ key: String, _ make: @EventLoop () throws(GatewaySetupError) -> Value
+    private static func prefixed<Value>(
+        _ key: String, _ body: @EventLoop () throws(CredentialFault) -> Value
     ) throws(SettingsFault) -> Value {
-        do throws(GatewaySetupError) {
-            return try make()
-        } catch {
-            throw SettingsFault(key: key, problem: "\(error)")
-        }
-    }
-}
-
-extension APNsSettings {
-    package init(_ apns: Settings.APNs, key: String) throws(SettingsFault) {
-        let credentials: APNsCredentials
-        if !apns.keyFile.isEmpty {
-            let file = try readCredential(apns.keyFile, key: "\(key).key_file")
-            do throws(CryptoError) {
-                credentials = .providerKey(try ProviderKey(keyID: apns.keyID, teamID: apns.teamID, p8: file))
-            } catch {
-                throw SettingsFault(key: "\(key).key_file", problem: "\(apns.keyFile): \(error)")
-            }
-        } else {
-            let file = try readCredential(apns.certificateFile, key: "\(key).certificate_file")
-            var password = ""
-            if !apns.certificatePasswordFile.isEmpty {
-                let text = try readCredential(
-                    apns.certificatePasswordFile, key: "\(key).certificate_password_file")
-                password = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
-            }
-            do throws(CryptoError) {
-                credentials = .certificate(try PKCS12.open(file, password: password))
-            } catch {
-                throw SettingsFault(
-                    key: "\(key).certificate_file", problem: "\(apns.certificateFile): \(error)")
-            }
-        }
-        self.init(
-            topic: apns.topic, credentials: credentials,
-            productionURL: try gatewayURL(apns.productionURL, key: "\(key).production_url"),
-            sandboxURL: try gatewayURL(apns.sandboxURL, key: "\(key).sandbox_url"),
-            trust: apns.caFile.isEmpty ? .systemRoots : .file(path: apns.caFile))
-    }
-}
-
-extension FCMSettings {
-    package init(_ fcm: Settings.FCM, key: String) throws(SettingsFault) {
-        let file = try readCredential(fcm.serviceAccountFile, key: "\(key).service_account_file")
-        let account: ServiceAccount
-        do throws(ServiceAccount.Fault) {
-            account = try ServiceAccount(file: file)
+        do throws(CredentialFault) {
+            return try body()
         } catch {
             throw SettingsFault(
-                key: "\(key).service_account_file", problem: "\(fcm.serviceAccountFile): \(error)")
+                key: error.key.isEmpty ? key : "\(key).\(error.key)", problem: error.problem)
         }
-        self.init(
-            account: account, baseURL: try gatewayURL(fcm.baseURL, key: "\(key).base_url"),
-            tokenURL: fcm.tokenURL.isEmpty ? nil : try gatewayURL(fcm.tokenURL, key: "\(key).token_url"),
-            trust: fcm.caFile.isEmpty ? .systemRoots : .file(path: fcm.caFile),
-            withNotification: fcm.hasNotificationBlock)
-    }
-}
-
-private func gatewayURL(_ text: String, key: String) throws(SettingsFault) -> GatewayURL {
-    do throws(GatewayURL.Fault) {
-        return try GatewayURL(text)
-    } catch {
-        throw SettingsFault(key: key, problem: "\"\(text)\" is \(error)")
     }
 }
 
 func readCredential(_ path: String, key: String) throws(SettingsFault) -> [UInt8] {
     do throws(SystemError) {
-        return try PrivateFile.read(path, limit: CredentialFiles.limit)
+        return try CredentialFiles.read(path)
     } catch {
         throw SettingsFault(key: key, problem: error.description)
     }

@@ -53,15 +53,11 @@ extension RelayNode {
     /// Those that are configured, then those for which something is left from before.
     private func laneReports(at now: Int64) -> [Report.Lane] {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
-            switch app.credentials {
-            case .apns:
-                [.production, .sandbox].map { Report.Lane(app: app.name, host: $0, service: .apns) }
-            case .fcm: [Report.Lane(app: app.name, host: .production, service: .fcm)]
-            }
+            app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
         }
         for index in reports.indices {
             let lane = lanes.first { $0.id == reports[index].laneID }
-            reports[index].gateway = lane?.figures()
+            reports[index].gateway = lane?.gateway.figures
             reports[index].credentialFault = credentials?.fault(of: reports[index].app)
         }
         guard let dispatcher else { return reports }
@@ -70,13 +66,14 @@ extension RelayNode {
             let known = reports.firstIndex { $0.laneID == lane.id }
             if known == nil, queue.waiting == 0 { continue }
             if known == nil {
-                reports.append(Report.Lane(app: lane.id.app, host: lane.id.host, service: .apns))
+                reports.append(Report.Lane(app: lane.id.app, host: lane.id.host, service: nil))
             }
             let index = known ?? reports.count - 1
             reports[index].waiting = queue.waiting
             reports[index].oldestAge = queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
             reports[index].oldestDueAge = queue.oldestDueAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
             reports[index].blockedReason = lane.blockedReason
+            reports[index].blockedAdvice = lane.blockedReason.flatMap { advice(for: $0, of: lane.id.app) }
             if case .paused = lane.condition { reports[index].isPaused = true }
         }
         for (lane, figures) in zip(dispatcher.lanes, dispatcher.laneFigures) {
@@ -84,6 +81,10 @@ extension RelayNode {
             reports[index].figures = figures
         }
         return reports
+    }
+
+    private func advice(for reason: String, of app: String) -> String? {
+        settings.apps.first { $0.name == app }.flatMap { type(of: $0.settings).advice(for: reason) }
     }
 
     private func certificateChecks(at now: Int64) -> [Check] {

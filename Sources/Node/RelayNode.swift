@@ -112,7 +112,7 @@ final class RelayNode {
             throw .unavailable("the outbox can't be read: \(error)")
         }
         guard stopping == nil else { throw .stopped }
-        for lane in lanes { lane.start() }
+        for lane in lanes { lane.gateway.start() }
         watchCredentials()
         return dispatcher
     }
@@ -145,7 +145,7 @@ final class RelayNode {
     /// Seconds since 1970, of the apps that have a certificate and of our own.
     var certificateEnds: [(app: String, end: Int64)] {
         var ends = gateways.compactMap { gateways in
-            gateways.lanes.first?.figures().certificateEnd.map { (gateways.app, $0) }
+            gateways.lanes.first?.gateway.figures.certificateEnd.map { (gateways.app, $0) }
         }
         if let end = listeners?.certificateEnd { ends.append(("https", end)) }
         return ends
@@ -197,7 +197,7 @@ final class RelayNode {
         let webPush = DoorListeners.PlacedDoor(
             WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
                 [unowned self] lane in
-                lanes.first { $0.id == lane }?.figures().refusedTokensInARow ?? 0
+                lanes.first { $0.id == lane }?.gateway.figures.refusedTokensInARow ?? 0
             }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, log: log)

@@ -116,7 +116,7 @@ extension Report {
     /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
     private static func check(_ lane: Lane) -> Check? {
         guard let gateway = lane.gateway else { return nil }
-        if let reason = lane.blockedReason { return blocked(lane.name, reason, gateway) }
+        if let reason = lane.blockedReason { return blocked(lane, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
                 name: lane.name, level: .failing,
@@ -135,16 +135,16 @@ extension Report {
         return Check(name: lane.name, level: .ok, state: "open")
     }
 
-    private static func blocked(_ name: String, _ reason: String, _ gateway: GatewayFigures) -> Check {
+    private static func blocked(_ lane: Lane, _ reason: String, _ gateway: GatewayFigures) -> Check {
         // The connection's own words say what was wrong with it.
         if reason == "TLS", let error = gateway.lastError {
             return Check(
-                name: name, level: .failing, state: "blocked: TLS: \(error)",
+                name: lane.name, level: .failing, state: "blocked: TLS: \(error)",
                 advice: GatewayAdvice.text(forTLS: error))
         }
         return Check(
-            name: name, level: .failing, state: "blocked: \(reason)",
-            advice: GatewayAdvice.text(for: reason))
+            name: lane.name, level: .failing, state: "blocked: \(reason)",
+            advice: lane.blockedAdvice ?? GatewayAdvice.article)
     }
 
     /// A gateway that may come back by itself. One connection is kept at all times: none at all is trouble.

@@ -17,11 +17,10 @@ package struct Report: Equatable, Sendable {
 
     /// One app at one host of its push service.
     package struct Lane: Equatable, Sendable {
-        package enum Service: String, Sendable { case apns, fcm }
-
         package var app: String
         package var host: LaneHost
-        package var service: Service
+        /// As settings name it; `nil`: no configured app has this lane, and something is left of one that had.
+        package var service: String?
         package var waiting = 0
         /// Since the oldest that waits was submitted; `nil`: nothing waits.
         package var oldestAge: Duration?
@@ -30,6 +29,8 @@ package struct Report: Equatable, Sendable {
         package var figures = LaneFigures()
         /// What the operator has to mend; `nil`: nothing.
         package var blockedReason: String?
+        /// What its service says of that; `nil`: nothing more.
+        package var blockedAdvice: String?
         /// Nothing is sent for a while: the gateway is overloaded or away.
         package var isPaused = false
         /// Why credentials that were put in the place of the present ones are not used.
@@ -37,7 +38,7 @@ package struct Report: Equatable, Sendable {
         /// `nil`: the app has no credentials.
         package var gateway: GatewayFigures?
 
-        package init(app: String, host: LaneHost, service: Service) {
+        package init(app: String, host: LaneHost, service: String?) {
             self.app = app
             self.host = host
             self.service = service
@@ -46,7 +47,7 @@ package struct Report: Equatable, Sendable {
         /// As a label of metrics.
         package var environment: String { host.name }
         /// As an operator reads it, and as the checks are named.
-        package var name: String { host == .production ? app : "\(app).\(host)" }
+        package var name: String { LaneID(app: app, host: host).name }
     }
 
     package struct Outbox: Equatable, Sendable {

@@ -96,7 +96,7 @@ package enum StatusJSON {
         let certificate = report.certificates.first { $0.app == lane.app }
         let members: [String: JSON] = [
             "app": .string(lane.app), "environment": .string(lane.environment),
-            "service": .string(lane.service.rawValue),
+            "service": text(lane.service),
             "has_credentials": .bool(lane.gateway != nil),
             "blocked": text(lane.blockedReason),
             "paused": .bool(lane.isPaused),

@@ -1,26 +1,16 @@
-/// Which push service serves an app.
-package enum GatewayKind: String, Sendable {
-    case apns
-    case fcm
-}
-
 /// An app on phones, as the operator configured it.
-package struct App: Sendable {
+///
+/// An object, since it never changes and each submission looks at it.
+package final class App: Sendable {
     package let name: String
-    package let gateway: GatewayKind
+    package let service: any PushService
     /// False when the operator gave no credentials for it.
     package let isEnabled: Bool
-    /// Bytes that the gateway counts against its limit for one of Bisq's messages.
-    package let payloadSize: @Sendable (BisqContent) -> Int
 
-    package init(
-        name: String, gateway: GatewayKind, isEnabled: Bool,
-        payloadSize: @escaping @Sendable (BisqContent) -> Int
-    ) {
+    package init(name: String, service: any PushService, isEnabled: Bool) {
         self.name = name
-        self.gateway = gateway
+        self.service = service
         self.isEnabled = isEnabled
-        self.payloadSize = payloadSize
     }
 }
 
@@ -33,9 +23,12 @@ package struct LaneID: Hashable, Sendable {
         self.app = app
         self.host = host
     }
+
+    /// As an operator reads it, and as its checks are named.
+    package var name: String { host == .production ? app : "\(app).\(host)" }
 }
 
-/// Which of a push service's hosts a lane leads to: a short text, its own name for it and no address.
+/// Which of a push service's hosts a lane leads to: a short text, the service's own name for it.
 ///
 /// Up to 15 bytes of it need no memory of their own.
 package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
@@ -43,7 +36,7 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ name: String) { self.name = name }
 
-    /// The one host of a service that has one, and that of apps from Apple's store.
+    /// The host of a service that has one, and of apps from Apple's store.
     package static let production = LaneHost("production")
     /// Apple's host for apps that their developers built.
     package static let sandbox = LaneHost("sandbox")

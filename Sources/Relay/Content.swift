@@ -1,6 +1,6 @@
 /// What a phone gets.
 package enum Content: Equatable, Sendable {
-    /// Bisq's message, from which the gateways make their payload.
+    /// Bisq's message, from which each service makes its payload.
     case bisq(BisqContent)
     /// A payload that the door has made.
     indirect case prepared(PreparedPush)
@@ -17,8 +17,7 @@ package enum Content: Equatable, Sendable {
     package var byteCount: Int {
         switch self {
         case .bisq(let content): content.message.utf8.count
-        case .prepared(let push):
-            push.body.utf8.count + push.android.utf8.count + (push.collapseID?.utf8.count ?? 0)
+        case .prepared(let push): push.byteCount
         }
     }
 }
@@ -48,11 +47,26 @@ package struct BisqContent: Equatable, Sendable {
 ///
 /// The door answers for the JSON: valid, UTF-8, no line break in ``collapseID``.
 package struct PreparedPush: Equatable, Sendable {
-    /// How Apple is to treat it (`apns-push-type`).
-    package enum Kind: Equatable, Sendable {
-        case alert, background
-        /// As the sender's own protocol has it, with nothing of ours beside it: see ``init(exactly:fields:isUrgent:)``.
-        case exact
+    package enum Payload: Equatable, Sendable {
+        /// APNs: the whole body, a JSON object; an alert or a background push (`apns-push-type`).
+        case apns(body: String, isAlert: Bool = true)
+        /// FCM: the members of `message` beside `token` and `android`, without the braces around them:
+        /// `"data":{"p":"…"}`.
+        case fcm(members: String)
+        /// As the sender's own protocol has it, to the last byte: the whole body of the request, and fields of its head
+        /// beside authorization. An `apns-topic` goes before the app's. No line breaks in fields.
+        case exact(fields: [Field] = [], body: String)
+    }
+
+    /// A field of a request's head.
+    package struct Field: Equatable, Sendable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// Until when the gateway keeps it for a phone that is away.
@@ -65,14 +79,8 @@ package struct PreparedPush: Equatable, Sendable {
         case unsaid = 2
     }
 
-    /// APNs: the whole body, a JSON object. FCM: the members of `message` beside `token` and `android`, without the
-    /// braces around them: `"data":{"p":"…"}`.
-    package var body: String
-    /// FCM: members of `android` beside `ttl`, `priority` and `collapse_key`, without the braces; may be empty. APNs gets
-    /// nothing of it, but for ``Kind/exact``: there it is header fields, `name: value` on a line each.
-    package var android: String
-    package var kind: Kind
-    /// APNs priority 10 or 5, FCM `high` or `normal`.
+    package var payload: Payload
+    /// APNs priority 10 or 5, FCM `high` or `normal`. The node sends it before those that are not.
     package var isUrgent: Bool
     package var expiry: Expiry
     /// What a later notification with the same one replaces on the phone: `apns-collapse-id`, FCM's `collapse_key`.
@@ -83,12 +91,10 @@ package struct PreparedPush: Equatable, Sendable {
     package static let longestCollapseID = 64
 
     package init(
-        body: String, android: String = "", kind: Kind = .alert, isUrgent: Bool = true,
-        expiry: Expiry = .withNotification, collapseID: String? = nil
+        _ payload: Payload, isUrgent: Bool = true, expiry: Expiry = .withNotification,
+        collapseID: String? = nil
     ) {
-        self.body = body
-        self.android = android
-        self.kind = kind
+        self.payload = payload
         self.isUrgent = isUrgent
         self.expiry = expiry
         self.collapseID = collapseID
@@ -96,22 +102,26 @@ package struct PreparedPush: Equatable, Sendable {
 
     /// A push that is the sender's to its last byte. No id, no expiry and no collapse id of ours goes along, so that a
     /// repetition after an unclear outcome shows twice.
-    ///
-    /// - Parameters:
-    ///   - body: APNs: the whole body. FCM: the whole request with its target.
-    ///   - fields: for APNs, beside authorization and topic; an `apns-topic` goes before the app's. No line breaks.
-    ///   - isUrgent: sent by the node before those that are not.
-    package init(exactly body: String, fields: [(name: String, value: String)] = [], isUrgent: Bool = true) {
-        self.init(
-            body: body, android: fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n"),
-            kind: .exact,
-            isUrgent: isUrgent, expiry: .unsaid)
+    package init(exactly body: String, fields: [Field] = [], isUrgent: Bool = true) {
+        self.init(.exact(fields: fields, body: body), isUrgent: isUrgent, expiry: .unsaid)
     }
 
-    /// The fields of ``init(exactly:fields:isUrgent:)``.
-    package var fields: [(name: Substring, value: Substring)] {
-        android.split(separator: "\n").compactMap { line in
-            line.firstRange(of: ": ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
+    /// What the door has made, without what stands in the request's head.
+    package var body: String {
+        switch payload {
+        case .apns(let body, _), .fcm(let body), .exact(_, let body): body
         }
+    }
+
+    /// Bytes that are kept of it.
+    var byteCount: Int {
+        var count = body.utf8.count + (collapseID?.utf8.count ?? 0)
+        if case .exact(let fields, _) = payload {
+            // As the outbox writes them: `name: value`, a line each.
+            count += fields.reduce(max(fields.count - 1, 0)) {
+                $0 + $1.name.utf8.count + 2 + $1.value.utf8.count
+            }
+        }
+        return count
     }
 }

@@ -56,6 +56,15 @@ struct Delivery: Sendable {
     private(set) var lanes: [Lane] = []
     private(set) var slots: [Int64: Slot] = [:]
 
+    /// The lanes that wait with a deferred notification of one.
+    func lanes(concernedBy scope: Deferral.Scope, in lane: Int) -> [Int] {
+        switch scope {
+        case .device: []
+        case .host: [lane]
+        case .app: lanes.indices.filter { lanes[$0].id.app == lanes[lane].id.app }
+        }
+    }
+
     // MARK: Entering
 
     mutating func lane(_ id: LaneID) -> Int {

@@ -1,28 +1,44 @@
-/// The shape of device tokens. Whether one is alive, only its gateway knows.
-package enum DeviceToken {
-    /// APNs: 64 to 512 hex digits, an even number; today an app's are 64 long, and Apple promises no length ("Sending
-    /// notification requests to APNs"). FCM: 32 to 4,096 of `[A-Za-z0-9_:.-]`; Firebase promises none either.
-    package static func normalized(_ token: String, for gateway: GatewayKind) -> String? {
-        let bytes = token.utf8.span
-        switch gateway {
-        case .apns:
-            guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2),
-                bytes.consists(of: ASCII.hexDigit)
-            else { return nil }
-            return bytes.consists { 1 ^ ASCII.upperCase($0) } ? token : token.lowercased()
-        case .fcm:
-            guard (shortest...4096).contains(bytes.count), bytes.consists(of: fcmCharacter) else {
-                return nil
-            }
-            return token
-        }
+/// The address of a phone at its push service. Whether one is alive, only the service knows.
+///
+/// It prints as `<token>`: no log, error or report can show one by mistake.
+package struct DeviceToken: Hashable, Sendable {
+    package let text: String
+
+    /// A text as it came: whether it has the form of an address, its ``PushService`` says.
+    package init(_ text: String) { self.text = text }
+
+    /// 64 to 512 hex digits, an even number, in lower case, as APNs has them; today an app's are 64 long, and Apple
+    /// promises no length ("Sending notification requests to APNs").
+    package init?(hexadecimal text: String) {
+        let bytes = text.utf8.span
+        guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2),
+            bytes.consists(of: ASCII.hexDigit)
+        else { return nil }
+        self.text = bytes.consists { 1 ^ ASCII.upperCase($0) } ? text : text.lowercased()
     }
 
-    /// Whether a text could hold a token: as many characters of a token's alphabet in a row as the shortest has.
+    /// 32 to 4,096 of `[A-Za-z0-9_:.-]`, as FCM has them; Firebase promises neither. None that begins like the addresses
+    /// of other services.
+    package init?(opaque text: String) {
+        let bytes = text.utf8.span
+        guard (DeviceToken.shortest...4096).contains(bytes.count),
+            bytes.consists(of: DeviceToken.character), !DeviceToken.hasPrefix(bytes)
+        else { return nil }
+        self.text = text
+    }
+
+    /// Two lower-case letters, `1` and a colon: what tells an address of a service that phones don't know by their
+    /// platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
+    private static func hasPrefix(_ bytes: Span<UInt8>) -> Bool {
+        bytes.count >= 4 && bytes[3] == UInt8(ascii: ":") && bytes[2] == UInt8(ascii: "1")
+            && bytes.extracting(first: 2).consists { ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) }
+    }
+
+    /// Whether a text could hold an address of any service: as many characters in a row as the shortest has.
     package static func couldBe(in text: String) -> Bool {
         var run = 0
         for byte in text.utf8 {
-            run = fcmCharacter(byte) == 1 ? run + 1 : 0
+            run = character(byte) == 1 ? run + 1 : 0
             if run == shortest { return true }
         }
         return false
@@ -30,21 +46,24 @@ package enum DeviceToken {
 
     private static let shortest = 32
 
-    /// A token in a gateway's form that no phone has, for notifications that are to go all the way and reach nobody:
-    /// the gateway refuses it, and only it can. For APNs it is the text `onionbell watch: no such device!` in hex.
-    package static func ofNobody(at gateway: GatewayKind) -> String {
-        switch gateway {
-        case .apns: "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"
-        case .fcm: "onionbell-watch:no-such-device:0"
-        }
+    /// The text `onionbell watch: no such device!` in hex: no phone has it.
+    package static let hexadecimalOfNobody = DeviceToken(
+        "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521")
+    package static let opaqueOfNobody = DeviceToken("onionbell-watch:no-such-device:0")
+
+    /// Sent to see whether the way works: that it is refused says nothing of the configuration.
+    package var isOfNobody: Bool {
+        self == DeviceToken.hexadecimalOfNobody || self == DeviceToken.opaqueOfNobody
     }
 
-    static func isOfNobody(_ token: String) -> Bool {
-        token == ofNobody(at: .apns) || token == ofNobody(at: .fcm)
-    }
-
-    private static func fcmCharacter(_ byte: UInt8) -> UInt8 {
+    private static func character(_ byte: UInt8) -> UInt8 {
         ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "_") | ASCII.equal(byte, ":")
             | ASCII.equal(byte, ".") | ASCII.equal(byte, "-")
     }
+}
+
+extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "<token>" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,12 +2,12 @@
 enum MessageText {
     /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
     /// Bisq 2's base64 of at least a nonce and a tag (28 bytes). Nothing in it needs an escape in JSON.
-    static func isValid(_ message: String, for gateway: GatewayKind) -> Bool {
+    static func isValid(_ message: String, for platform: Platform) -> Bool {
         let text = message.utf8.span
         guard text.starts(with: "BisqMessage".utf8.span) else {
             return base64Length(text).map { $0 >= 28 } ?? false
         }
-        let magic = gateway == .fcm ? "BisqMessageAndroid|" : "BisqMessageiOS|"
+        let magic = platform == .android ? "BisqMessageAndroid|" : "BisqMessageiOS|"
         let iv = magic.utf8.count
         let separator = iv + ivLength
         guard text.starts(with: magic.utf8.span), text.count > separator,

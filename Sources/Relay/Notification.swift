@@ -67,18 +67,15 @@ package struct NotificationID: Hashable, Sendable {
 package final class Notification: Sendable {
     package let id: NotificationID
     package let lane: LaneID
-    /// APNs: lower-case hex digits. FCM: as given.
-    package let deviceToken: String
+    package let deviceToken: DeviceToken
     package let content: Content
-    /// Sent to see whether the way works: that its token is refused says nothing of the configuration.
-    package var isForNobody: Bool { DeviceToken.isOfNobody(deviceToken) }
     /// Milliseconds since 1970.
     package let expiresAt: Int64
     /// Milliseconds since 1970.
     package let acceptedAt: Int64
 
     package init(
-        id: NotificationID, lane: LaneID, deviceToken: String, content: Content,
+        id: NotificationID, lane: LaneID, deviceToken: DeviceToken, content: Content,
         expiresAt: Int64, acceptedAt: Int64
     ) {
         self.id = id
@@ -91,7 +88,7 @@ package final class Notification: Sendable {
 
     /// One of Bisq's.
     package convenience init(
-        id: NotificationID, lane: LaneID, deviceToken: String, message: String,
+        id: NotificationID, lane: LaneID, deviceToken: DeviceToken, message: String,
         isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool, expiresAt: Int64,
         acceptedAt: Int64
     ) {
@@ -105,7 +102,7 @@ package final class Notification: Sendable {
     }
 
     /// Bytes of content and token.
-    package var size: Int { content.byteCount + deviceToken.utf8.count }
+    package var size: Int { content.byteCount + deviceToken.text.utf8.count }
 }
 
 extension Notification: Equatable {

@@ -20,7 +20,9 @@ package struct Deferral: Equatable, Sendable {
     package enum Scope: Equatable, Sendable {
         /// This notification, and those behind it for the same device.
         case device
-        /// Everything of the app: its gateway is overloaded or away.
+        /// Everything of the lane: its host is overloaded or away.
+        case host
+        /// Everything of the app, at all its hosts: what its credentials may is used up for now.
         case app
     }
 

@@ -244,7 +244,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 continue
             }
             guard let notification = bodies[sequence] else {
-                ended.append(finish(slot, .refused(reason: Reason.internal.rawValue)))
+                ended.append(finish(slot, .refused(reason: .internal)))
                 continue
             }
             delivery.setBody(notification, of: slot)
@@ -282,12 +282,12 @@ package struct Pipeline: ~Copyable, Sendable {
             return [finish(slot, .delivered)]
         case .refused(let reason, let detail):
             delivery.withLane(lane) { $0.answered() }
-            return [finish(slot, .refused(reason: reason, detail: detail))]
+            return [finish(slot, .refused(reason: .gateway(reason), detail: detail))]
         case .tokenDead(let reason, let since, let detail):
             delivery.withLane(lane) { $0.answered() }
             // A clock of theirs that is ahead must not keep it dead for longer.
             return bury(
-                slot, .tokenDead(reason: reason, detail: detail),
+                slot, .tokenDead(reason: .gateway(reason), detail: detail),
                 since: min(since ?? .max, now.unixMilliseconds), at: now)
         case .blocked(let reason):
             guard !delivery.isAlone(slot) else {
@@ -323,9 +323,9 @@ package struct Pipeline: ~Copyable, Sendable {
         let time = now.monotonicNanoseconds
         var notBefore: Int64 = 0
         let isAlone = delivery.isAlone(slot)
-        if deferral.scope == .app {
-            delivery.noteTrial(of: slot)
-            delivery.withLane(entry.lane) { [policy] in
+        if deferral.scope != .device { delivery.noteTrial(of: slot) }
+        for lane in delivery.lanes(concernedBy: deferral.scope, in: entry.lane) {
+            delivery.withLane(lane) { [policy] in
                 $0.pause(atLeast: deferral.retryAfter, at: time, policy: policy, using: &random)
             }
         }

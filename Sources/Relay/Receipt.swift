@@ -10,7 +10,7 @@ package enum Receipt: Equatable, Sendable {
     /// Nothing more will happen.
     case ended(Ending)
 
-    package static func refused(_ reason: Reason) -> Receipt { .ended(.refused(reason: reason.rawValue)) }
+    package static func refused(_ reason: Reason) -> Receipt { .ended(.refused(reason: reason)) }
 }
 
 /// Why there is no room just now, and the earliest time to come again.
@@ -33,35 +33,59 @@ package enum Busy: Equatable, Sendable {
 package enum Ending: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case delivered
-    /// Never stored, or refused by the gateway: a stable word of ours, or the gateway's own.
-    case refused(reason: String, detail: String? = nil)
+    /// Never stored, or refused by the gateway.
+    case refused(reason: Reason, detail: String? = nil)
     /// The device token is dead.
-    case tokenDead(reason: String, detail: String? = nil)
+    case tokenDead(reason: Reason, detail: String? = nil)
     /// Not delivered before it expired.
     case expired
 
     /// The device token was dead when it came, since then (ms since 1970).
     static func unregistered(since: Int64) -> Ending {
         .tokenDead(
-            reason: Reason.unregistered.rawValue, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
+            reason: .unregistered, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
     }
 
     /// What senders are told of a token that is dead since a time; the words are bisq-relay's.
     package static func detail(deadSince time: String) -> String { "Token is invalid as of \(time)" }
 }
 
-/// The stable words of our own refusals. A gateway's words are passed on as they are.
-package enum Reason: String, CaseIterable, Error {
-    case unknownPlatform = "UnknownPlatform"
-    case unknownApp = "UnknownApp"
-    case badDeviceToken = "BadDeviceToken"
-    case unregistered = "Unregistered"
-    case badMessage = "BadMessage"
-    case messageTooLarge = "MessageTooLarge"
-    case badExpiry = "BadExpiry"
-    case duplicateUid = "DuplicateUid"
-    case busy = "Busy"
-    case gatewayDisabled = "GatewayDisabled"
-    case expired = "Expired"
-    case `internal` = "Internal"
+/// Why a notification was refused, or its device token called dead: a stable code of ours, or the gateway's word.
+///
+/// Some of ours are spelled like a gateway's, and are not the same.
+package enum Reason: Hashable, Error {
+    case unknownPlatform, unknownApp, badDeviceToken, unregistered, badMessage, messageTooLarge, badExpiry
+    case duplicateUid, busy, gatewayDisabled, expired, `internal`
+    /// As the gateway said it.
+    case gateway(String)
+
+    /// All but the gateways'.
+    package static let own: [Reason] = [
+        .unknownPlatform, .unknownApp, .badDeviceToken, .unregistered, .badMessage, .messageTooLarge,
+        .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .expired, .internal,
+    ]
+
+    /// As senders, metrics and the outbox have it.
+    package var code: String {
+        switch self {
+        case .unknownPlatform: "UnknownPlatform"
+        case .unknownApp: "UnknownApp"
+        case .badDeviceToken: "BadDeviceToken"
+        case .unregistered: "Unregistered"
+        case .badMessage: "BadMessage"
+        case .messageTooLarge: "MessageTooLarge"
+        case .badExpiry: "BadExpiry"
+        case .duplicateUid: "DuplicateUid"
+        case .busy: "Busy"
+        case .gatewayDisabled: "GatewayDisabled"
+        case .expired: "Expired"
+        case .internal: "Internal"
+        case .gateway(let word): word
+        }
+    }
+
+    /// Of the code that was written down for one that had been stored: such ends have two codes of ours.
+    package init(stored code: String) {
+        self = [.unregistered, .internal].first { $0.code == code } ?? .gateway(code)
+    }
 }

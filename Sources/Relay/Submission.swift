@@ -1,4 +1,4 @@
-/// What a sender says of the phone: which gateway, and which of Apple's two hosts.
+/// What a sender says of the phone.
 package enum Platform: Equatable, Sendable {
     case ios
     /// Served by Apple's sandbox host, for apps built by their developers.
@@ -9,10 +9,9 @@ package enum Platform: Equatable, Sendable {
 /// Who is to get a submission: its app, host and device token, checked.
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
-    /// APNs: lower-case hex digits. FCM: as given.
-    package let deviceToken: String
+    package let deviceToken: DeviceToken
 
-    package init(lane: LaneID, deviceToken: String) {
+    package init(lane: LaneID, deviceToken: DeviceToken) {
         self.lane = lane
         self.deviceToken = deviceToken
     }
@@ -26,8 +25,8 @@ package struct Submission: Equatable, Sendable {
     package var platform: Platform?
     /// Name of the configured app; empty: the default for the platform.
     package var app: String
-    /// APNs: hex digits. FCM: as Google gave it.
-    package var deviceToken: String
+    /// As the sender gave it.
+    package var deviceToken: DeviceToken
     package var content: Content
     /// Bytes of a prepared push that the gateway counts against its limit; `nil`: those of its body.
     package var payloadSize: Int?
@@ -44,7 +43,7 @@ package struct Submission: Equatable, Sendable {
         self.uid = uid
         self.platform = platform
         self.app = app
-        self.deviceToken = deviceToken
+        self.deviceToken = DeviceToken(deviceToken)
         self.content = content
         self.payloadSize = payloadSize
         self.expiresAt = expiresAt

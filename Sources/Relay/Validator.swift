@@ -1,7 +1,7 @@
-/// Checks a submission against the configured apps and the gateways' rules, in a fixed order; the first failure names
+/// Checks a submission against the configured apps and their services' rules, in a fixed order; the first failure names
 /// itself and nothing is stored.
 package struct Validator: Sendable {
-    /// What both gateways take: APNs 4,096 bytes of JSON (Apple, "Generating a remote notification"), FCM 4,096 bytes of
+    /// What most services take: APNs 4,096 bytes of JSON (Apple, "Generating a remote notification"), FCM 4,096 bytes of
     /// keys and values (Firebase, "About FCM messages").
     package static let payloadLimit = 4096
     /// FCM's longest time to live; APNs keeps no longer than 30 days.
@@ -10,6 +10,8 @@ package struct Validator: Sendable {
     static let longestMilliseconds = longestLifetime.milliseconds
 
     private let apps: [String: App]
+    /// Those whose service claims addresses by a prefix.
+    private let claimants: [(prefix: String, app: App)]
     private let defaultIOS: String
     private let defaultAndroid: String
     /// Milliseconds.
@@ -20,6 +22,7 @@ package struct Validator: Sendable {
         defaultLifetime: Duration = Validator.longestLifetime
     ) {
         self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        claimants = apps.compactMap { app in app.service.prefix.map { ($0, app) } }
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
         self.defaultLifetime = defaultLifetime.milliseconds
@@ -30,18 +33,31 @@ package struct Validator: Sendable {
     /// - Throws: The reason word; the caller answers it and stores nothing.
     func recipient(of submission: Submission) throws(Reason) -> (Recipient, App) {
         guard let platform = submission.platform else { throw .unknownPlatform }
-        let gateway: GatewayKind = platform == .android ? .fcm : .apns
-        let fallback = platform == .android ? defaultAndroid : defaultIOS
-        guard let app = apps[submission.app.isEmpty ? fallback : submission.app], app.gateway == gateway
-        else {
-            throw .unknownApp
-        }
+        guard let app = app(for: submission, on: platform) else { throw .unknownApp }
         guard app.isEnabled else { throw .gatewayDisabled }
-        guard let token = DeviceToken.normalized(submission.deviceToken, for: gateway) else {
+        guard let target = app.service.target(submission.deviceToken.text, on: platform) else {
             throw .badDeviceToken
         }
-        let host: LaneHost = platform == .iosDev ? .sandbox : .production
-        return (Recipient(lane: LaneID(app: app.name, host: host), deviceToken: token), app)
+        return (
+            Recipient(lane: LaneID(app: app.name, host: target.host), deviceToken: target.deviceToken), app
+        )
+    }
+
+    /// Which app, and so which service, an address belongs to: the one whose service claims it by its prefix, else the one
+    /// that the sender names, else the platform's. Phones of services with a prefix come as Android's.
+    private func app(for submission: Submission, on platform: Platform) -> App? {
+        if platform == .android, !claimants.isEmpty,
+            let claimant = claimants.first(where: {
+                submission.deviceToken.text.utf8.span.starts(with: $0.prefix.utf8.span)
+            })
+        {
+            return claimant.app
+        }
+        let fallback = platform == .android ? defaultAndroid : defaultIOS
+        guard let app = apps[submission.app.isEmpty ? fallback : submission.app],
+            app.service.prefix == nil, app.service.serves(platform)
+        else { return nil }
+        return app
     }
 
     /// The other checks: message, size, expiry.
@@ -57,16 +73,17 @@ package struct Validator: Sendable {
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime : submission.expiresAt,
             acceptedAt: now.unixMilliseconds)
-        let payloadSize: Int
         switch submission.content {
         case .bisq(let content):
-            guard MessageText.isValid(content.message, for: app.gateway) else { throw .badMessage }
-            payloadSize = app.payloadSize(content)
+            guard let platform = submission.platform, MessageText.isValid(content.message, for: platform)
+            else { throw .badMessage }
         case .prepared(let push):
             guard !push.body.isEmpty, Validator.isCollapseID(push.collapseID) else { throw .badMessage }
-            payloadSize = submission.payloadSize ?? push.body.utf8.count
         }
-        guard payloadSize <= Validator.payloadLimit else { throw .messageTooLarge }
+        guard let payloadSize = app.service.payloadSize(of: submission.content) else { throw .badMessage }
+        guard submission.payloadSize ?? payloadSize <= app.service.payloadLimit else {
+            throw .messageTooLarge
+        }
         guard notification.expiresAt > now.unixMilliseconds,
             notification.expiresAt <= now.unixMilliseconds + Validator.longestMilliseconds
         else { throw .badExpiry }

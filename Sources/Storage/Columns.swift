@@ -31,9 +31,9 @@ extension Notification {
             return flags.rawValue
         case .prepared(let push):
             flags.insert(.prepared)
-            switch push.kind {
-            case .alert: flags.insert(.alert)
-            case .background: break
+            switch push.payload {
+            case .apns(_, let isAlert): if isAlert { flags.insert(.alert) }
+            case .fcm: flags.insert(.alert)
             case .exact: flags.insert(.exact)
             }
             return flags.rawValue | push.expiry.rawValue << Flags.expiryShift
@@ -57,15 +57,38 @@ extension BisqContent {
 }
 
 extension PreparedPush {
-    init(flags: Flags, body: String, android: String, collapseID: String?) {
+    /// - Parameter fields: ``fieldLines`` of what was stored.
+    init(flags: Flags, body: String, fields: String, collapseID: String?) {
+        let payload: Payload
+        if flags.contains(.exact) {
+            payload = .exact(fields: fields.split(separator: "\n").compactMap(Field.init(line:)), body: body)
+        } else if body.utf8.first == UInt8(ascii: "{") {
+            payload = .apns(body: body, isAlert: flags.contains(.alert))
+        } else {
+            // A JSON object's members without its braces.
+            payload = .fcm(members: body)
+        }
         self.init(
-            body: body, android: android,
-            kind: flags.contains(.exact) ? .exact : flags.contains(.alert) ? .alert : .background,
-            isUrgent: flags.contains(.urgent),
+            payload, isUrgent: flags.contains(.urgent),
             // Three of the four values are ours; nobody writes the fourth.
             expiry: Expiry(rawValue: flags.rawValue >> Flags.expiryShift & Flags.expiryMask)
                 ?? .withNotification,
             collapseID: collapseID)
+    }
+}
+
+extension PreparedPush {
+    /// Fields of the request's head, `name: value` on a line each.
+    var fieldLines: String {
+        guard case .exact(let fields, _) = payload else { return "" }
+        return fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+}
+
+extension PreparedPush.Field {
+    fileprivate init?(line: Substring) {
+        guard let colon = line.firstRange(of: ": ") else { return nil }
+        self.init(String(line[..<colon.lowerBound]), String(line[colon.upperBound...]))
     }
 }
 
@@ -83,7 +106,7 @@ extension Ending {
     var reason: String? {
         switch self {
         case .delivered, .expired: nil
-        case .refused(let reason, _), .tokenDead(let reason, _): reason
+        case .refused(let reason, _), .tokenDead(let reason, _): reason.code
         }
     }
 
@@ -97,8 +120,8 @@ extension Ending {
     init?(code: Int64, reason: String, detail: String?) {
         switch code {
         case 1: self = .delivered
-        case 2: self = .refused(reason: reason, detail: detail)
-        case 3: self = .tokenDead(reason: reason, detail: detail)
+        case 2: self = .refused(reason: Reason(stored: reason), detail: detail)
+        case 3: self = .tokenDead(reason: Reason(stored: reason), detail: detail)
         case 4: self = .expired
         default: return nil
         }

@@ -193,5 +193,5 @@ package struct OutboxFile: ~Copyable {
 extension Ending {
     /// What the operator has taken out.
     static let dropped = Ending.refused(
-        reason: Reason.internal.rawValue, detail: "Dropped by the operator of the relay")
+        reason: .internal, detail: "Dropped by the operator of the relay")
 }

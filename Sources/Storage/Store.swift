@@ -210,7 +210,7 @@ final class Store {
         case .bisq(let content): try insert(request, content.message, by: insertNotification)
         case .prepared(let push):
             try insertPrepared.bind(10, push.collapseID)
-            try insertPrepared.bind(11, push.android)
+            try insertPrepared.bind(11, push.fieldLines)
             try insert(request, push.body, by: insertPrepared)
         }
         known.enter(digests.identity, at: request.sequence)
@@ -227,7 +227,7 @@ final class Store {
         try statement.bind(2, high: notification.id.high, low: notification.id.low)
         try statement.bind(3, notification.lane.app)
         try statement.bind(4, notification.flags)
-        try statement.bind(5, notification.deviceToken)
+        try statement.bind(5, notification.deviceToken.text)
         try statement.bind(6, message)
         try statement.bind(7, high: token.high, low: token.low)
         try statement.bind(8, notification.acceptedAt)
@@ -365,13 +365,13 @@ final class Store {
             flags.contains(.prepared)
             ? .prepared(
                 PreparedPush(
-                    flags: flags, body: text, android: selectNotification.text(8),
+                    flags: flags, body: text, fields: selectNotification.text(8),
                     collapseID: selectNotification.isNull(7) ? nil : selectNotification.text(7)))
             : .bisq(BisqContent(flags: flags, message: text))
         return Notification(
             id: NotificationID(high: id.high, low: id.low),
             lane: LaneID(app: selectNotification.text(1), flags: flags),
-            deviceToken: selectNotification.text(3), content: content,
+            deviceToken: DeviceToken(selectNotification.text(3)), content: content,
             expiresAt: selectNotification.integer(6), acceptedAt: selectNotification.integer(5))
     }
 

@@ -66,12 +66,14 @@ private final class SendRun {
     }
 
     private func fill() {
+        if gateway.capacity == 0 { gateway.noteBacklog() }
         while sent < count, sent - ended < window, gateway.capacity > 0 {
             let now = EventLoop.unixMilliseconds
             let notification = Relay.Notification(
                 id: NotificationID(high: 0x0123_4567_89ab_cdef, low: UInt64(sent)),
                 lane: LaneID(app: "ios", host: .production),
-                deviceToken: tokens[sent % tokens.count], message: RequestTemplate.message, isUrgent: true,
+                deviceToken: DeviceToken(tokens[sent % tokens.count]), message: RequestTemplate.message,
+                isUrgent: true,
                 hasSound: false, isMutableContent: true, isContentAvailable: true,
                 expiresAt: now + 86_400_000,
                 acceptedAt: now)

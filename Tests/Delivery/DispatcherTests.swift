@@ -2,10 +2,13 @@ import Crypto
 import Delivery
 import Foundation
 import Logging
+import Metrics
+import Outbound
 import Reactor
 import Relay
 import Storage
 import Testing
+import Vectors
 
 typealias Notification = Relay.Notification
 
@@ -36,6 +39,10 @@ final class HandGateway: Gateway {
         await withCheckedContinuation { waiting.append((count, $0)) }
     }
 
+    let fault: String? = nil
+    let figures = GatewayFigures()
+    func start() {}
+    func noteBacklog() {}
     func stop() { capacity = 0 }
 }
 
@@ -89,7 +96,7 @@ private struct LoggedEvents: LogHandler {
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws -> Dispatcher {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        let app = App(name: "android", service: SampleService.android, isEnabled: true)
         let validator = Validator(apps: [app], defaultIOS: "", defaultAndroid: "android")
         let store: any Outbox
         if let outbox {
@@ -368,7 +375,7 @@ private struct LoggedEvents: LogHandler {
         #expect(await receipts.wait(for: 6) == [.stored, .stored, .stored, dead, dead, dead])
         let later = Receipts()
         dispatcher.submit(submission(1, uid: "d"), awaitsOutcome: false) { later.add($0) }
-        guard case .ended(.tokenDead("Unregistered", .some)) = later.all.first else {
+        guard case .ended(.tokenDead(.unregistered, .some)) = later.all.first else {
             Issue.record("\(later.all)")
             return
         }
@@ -383,7 +390,8 @@ private struct LoggedEvents: LogHandler {
         let digest = Digest(high: 1, low: 2)
         let notification = Notification(
             id: NotificationID(high: 3, low: 4), lane: LaneID(app: "android", host: .production),
-            deviceToken: String(repeating: "t", count: 40), message: "QUJD", isUrgent: true, hasSound: false,
+            deviceToken: DeviceToken(String(repeating: "t", count: 40)), message: "QUJD", isUrgent: true,
+            hasSound: false,
             isMutableContent: false, isContentAvailable: false, expiresAt: expiresAt, acceptedAt: notBefore)
         let digests = SubmissionDigests(token: digest, identity: digest, content: digest)
         _ = try await outbox.commit([

@@ -2,6 +2,8 @@ import Crypto
 import Delivery
 import Foundation
 import Logging
+import Metrics
+import Outbound
 import Reactor
 import Relay
 import Storage
@@ -66,7 +68,7 @@ private final class History: Gateway {
     }
 
     func run(outbox: SQLiteOutbox) async throws {
-        let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        let app = App(name: "android", service: SampleService.android, isEnabled: true)
         var limits = Admission.Limits()
         limits.tokenRate = 100_000
         limits.tokenBurst = 100_000
@@ -131,6 +133,10 @@ private final class History: Gateway {
         }
     }
 
+    let fault: String? = nil
+    let figures = GatewayFigures()
+    func start() {}
+    func noteBacklog() {}
     func stop() {}
 
     // MARK: After the cut

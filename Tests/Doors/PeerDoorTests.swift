@@ -76,7 +76,7 @@ final class RawPeer: StreamHandler {
     ) async throws -> (door: PeerDoor, endpoint: Endpoint, dispatcher: Dispatcher) {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-door-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let app = App(name: "android", gateway: .fcm, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        let app = App(name: "android", service: SampleService.android, isEnabled: true)
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dispatcher = Dispatcher(
             pipeline: Pipeline(

@@ -72,12 +72,11 @@ final class RelayWorld {
 
         let withNotification = options.withNotification
         var apps = options.apps.map {
-            App(name: $0.name, gateway: .apns, isEnabled: true, payloadSize: APNsRequest.payloadSize)
+            App(name: $0.name, service: APNsService(), isEnabled: true)
         }
         apps.append(
             App(
-                name: "android", gateway: .fcm, isEnabled: true,
-                payloadSize: { FCMMessage.payloadSize($0, withNotification: withNotification) }))
+                name: "android", service: FCMService(withNotification: withNotification), isEnabled: true))
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         outboxPath = path + "/outbox.sqlite"

@@ -193,7 +193,8 @@ struct SmallDisk {
             notification: Relay.Notification(
                 id: NotificationID(high: UInt64(sequence), low: 1),
                 lane: LaneID(app: "bisq-remote-ios", host: .production),
-                deviceToken: String(repeating: "0", count: 62) + (device < 10 ? "0" : "") + "\(device)",
+                deviceToken: DeviceToken(
+                    String(repeating: "0", count: 62) + (device < 10 ? "0" : "") + "\(device)"),
                 message: Data((digits + String(repeating: "x", count: 500)).utf8).base64EncodedString(),
                 isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true,
                 expiresAt: now + 86_400_000, acceptedAt: now),

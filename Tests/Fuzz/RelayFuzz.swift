@@ -47,19 +47,20 @@ private func checkRequest(_ request: HTTPRequest) {
         let notification = request.notification
         guard case .bisq(let content) = notification.content else { preconditionFailure("not Bisq's") }
         precondition(
-            (content.message + notification.deviceToken).utf8.allSatisfy {
+            (content.message + notification.deviceToken.text).utf8.allSatisfy {
                 (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
             }, "a character that JSON must escape")
         precondition(
-            notification.deviceToken.utf8.allSatisfy { $0 != UInt8(ascii: "/") }, "a path of its own")
+            notification.deviceToken.text.utf8.allSatisfy { $0 != UInt8(ascii: "/") }, "a path of its own")
         precondition(content.message.utf8.count < Validator.payloadLimit)
     }
 }
 
 private let validator: Validator = {
-    let apps = [("apns", GatewayKind.apns), ("fcm", .fcm)].map { name, gateway in
-        App(name: name, gateway: gateway, isEnabled: true, payloadSize: { $0.message.utf8.count + 100 })
-    }
+    let apps = [
+        App(name: "apns", service: APNsService(), isEnabled: true),
+        App(name: "fcm", service: FCMService(withNotification: true), isEnabled: true),
+    ]
     return Validator(apps: apps, defaultIOS: "apns", defaultAndroid: "fcm")
 }()
 

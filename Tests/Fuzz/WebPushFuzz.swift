@@ -76,6 +76,7 @@ private func checkRequest(_ request: HTTPRequest) {
 }
 
 private let validator = Validator(
-    apps: [("apns", GatewayKind.apns), ("fcm", .fcm)].map { name, gateway in
-        App(name: name, gateway: gateway, isEnabled: true, payloadSize: { $0.message.utf8.count })
-    }, defaultIOS: "apns", defaultAndroid: "fcm")
+    apps: [
+        App(name: "apns", service: APNsService(), isEnabled: true),
+        App(name: "fcm", service: FCMService(withNotification: true), isEnabled: true),
+    ], defaultIOS: "apns", defaultAndroid: "fcm")

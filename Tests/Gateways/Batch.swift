@@ -1,5 +1,5 @@
-import Delivery
 import Logging
+import Outbound
 import Reactor
 import Relay
 
@@ -55,7 +55,8 @@ private final class Batch {
     }
 
     func pump() {
-        while inFlight < window, !waiting.isEmpty, gateway.capacity > 0 {
+        if gateway.capacity == 0 { gateway.noteBacklog() }
+        while inFlight < window, !waiting.isEmpty, gateway.capacity > 0 || gateway.fault != nil {
             let index = waiting.removeLast()
             inFlight += 1
             gateway.send(notifications[index]) { [self] in ended(index, $0) }

@@ -31,18 +31,18 @@ import Testing
                 try ProviderKey(
                     keyID: keyID ?? lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM()))
         let url = try GatewayURL(url ?? apple.url)
-        return try await GatewayProbe.apns(
-            APNsSettings(
-                topic: topic, credentials: credentials, productionURL: url, sandboxURL: url,
-                trust: .authorities(pem: try (trusts ?? lab).authorityPEM())), at: .sandbox)
+        return try await APNsSettings(
+            topic: topic, credentials: credentials, productionURL: url, sandboxURL: url,
+            trust: .authorities(pem: try (trusts ?? lab).authorityPEM())
+        ).probe(.sandbox)
     }
 
     private func fcm(account: LabCredentials? = nil) async throws -> GatewayProbe.Finding {
         let file = try (account ?? lab).serviceAccountFile(tokenURL: google.url + "/token")
-        return try await GatewayProbe.fcm(
-            FCMSettings(
-                account: try ServiceAccount(file: file), baseURL: try GatewayURL(google.url),
-                trust: .authorities(pem: try lab.authorityPEM())))
+        return try await FCMSettings(
+            account: try ServiceAccount(file: file), baseURL: try GatewayURL(google.url),
+            trust: .authorities(pem: try lab.authorityPEM())
+        ).probe()
     }
 
     @Test func credentialsThatAreTakenAreToldByTheTokensRefusal() async throws {

@@ -14,7 +14,7 @@ func notification(
     expiresAt: Int64 = 1_800_000_000_999, id: NotificationID = NotificationID(high: 1, low: 2)
 ) -> Notification {
     Notification(
-        id: id, lane: LaneID(app: "app", host: host), deviceToken: deviceToken, message: message,
+        id: id, lane: LaneID(app: "app", host: host), deviceToken: DeviceToken(deviceToken), message: message,
         isUrgent: isUrgent,
         hasSound: hasSound, isMutableContent: isMutableContent, isContentAvailable: isContentAvailable,
         expiresAt: expiresAt, acceptedAt: 0)
@@ -78,7 +78,8 @@ func notification(
 ) -> Notification {
     Notification(
         id: NotificationID(high: 1, low: 2), lane: LaneID(app: "app", host: .production),
-        deviceToken: String(repeating: "ab", count: 32), content: .prepared(push), expiresAt: expiresAt,
+        deviceToken: DeviceToken(String(repeating: "ab", count: 32)), content: .prepared(push),
+        expiresAt: expiresAt,
         acceptedAt: acceptedAt)
 }
 

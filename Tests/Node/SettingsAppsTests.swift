@@ -1,3 +1,4 @@
+import Gateways
 import Testing
 
 @testable import Node
@@ -31,16 +32,13 @@ import Testing
             defaults: {ios: two, android: three}
             """)
         #expect(read.apps.map(\.name) == ["one", "two", "three"])
-        #expect(read.apps.map(\.gateway) == [.apns, .apns, .fcm])
+        #expect(read.apps.map(\.service.name) == ["apns", "apns", "fcm"])
         #expect(read.defaultIOS == "two")
         #expect(read.defaultAndroid == "three")
-        guard case .apns(let one) = read.apps[0].credentials, case .apns(let two) = read.apps[1].credentials,
-            case .fcm(let three) = read.apps[2].credentials
-        else {
-            Issue.record("other gateways than were asked for")
-            return
-        }
-        #expect(one.topic == "org.example.app")
+        let one = try #require(read.apps[0].settings as? APNsApp)
+        let two = try #require(read.apps[1].settings as? APNsApp)
+        let three = try #require(read.apps[2].settings as? FCMApp)
+        #expect(one.bundleID == "org.example.app")
         #expect(one.keyFile == "/etc/onionbell/AuthKey.p8")
         #expect([one.keyID, one.teamID] == ["ABC123DEFG", "DEF123GHIJ"])
         #expect(one.productionURL == "https://localhost:8443")
@@ -124,8 +122,11 @@ import Testing
     @Test(arguments: [
         ("ios: bisq", ["line 5: defaults.ios: no app has the name bisq"]),
         ("ios: appel", ["line 5: defaults.ios: no app has the name appel; did you mean apple?"]),
-        ("ios: google", ["line 5: defaults.ios: google is no app of gateway apns"]),
-        ("android: apple", ["line 5: defaults.android: apple is no app of gateway fcm"]),
+        ("ios: google", ["line 5: defaults.ios: google is of gateway fcm, which serves no ios phones"]),
+        (
+            "android: apple",
+            ["line 5: defaults.android: apple is of gateway apns, which serves no android phones"]
+        ),
         ("windows: apple", ["line 5: defaults.windows: unknown key; known are ios, android"]),
         ("ios: ''", []),
     ])
@@ -153,7 +154,7 @@ import Testing
         #expect(
             faults(apps + "http:\n  bisq1:\n    ios: google\n  bisq2:\n    android: gogle\n    windows: x\n")
                 == [
-                    "line 6: http.bisq1.ios: google is no app of gateway apns",
+                    "line 6: http.bisq1.ios: google is of gateway fcm, which serves no ios phones",
                     "line 8: http.bisq2.android: no app has the name gogle; did you mean google?",
                     "line 9: http.bisq2.windows: unknown key; known are ios, android",
                 ])

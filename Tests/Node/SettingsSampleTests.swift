@@ -1,4 +1,5 @@
 import Foundation
+import Gateways
 import Testing
 
 @testable import Node
@@ -33,17 +34,13 @@ import Testing
     @Test func itsValuesAreTheDefaults() throws {
         var settings = try Settings(file: file, environment: [:])
         var defaults = Settings()
-        guard case .apns(let apns) = settings.apps[0].credentials,
-            case .fcm(let fcm) = settings.apps[1].credentials
-        else {
-            Issue.record("other apps than expected")
-            return
-        }
-        var defaultAPNs = Settings.APNs()
-        defaultAPNs.topic = apns.topic
+        let apns = try #require(settings.apps[0].settings as? APNsApp)
+        let fcm = try #require(settings.apps[1].settings as? FCMApp)
+        var defaultAPNs = APNsApp()
+        defaultAPNs.bundleID = apns.bundleID
         defaults.apps = [
-            Settings.App(name: "bisq-remote-ios", credentials: .apns(defaultAPNs)),
-            Settings.App(name: "bisq-remote-android", credentials: .fcm(Settings.FCM())),
+            Settings.App(name: "bisq-remote-ios", settings: defaultAPNs),
+            Settings.App(name: "bisq-remote-android", settings: FCMApp()),
         ]
         #expect(!fcm.hasNotificationBlock)
         settings.defaultIOS = ""

@@ -50,7 +50,7 @@ import Tor
         (.untrusted(reason: "x"), ["fail a.tls"]), (.unreachable(reason: "x"), ["fail a.tls"]),
     ])
     func aGatewaysAnswerTellsOfTLSAndCredentials(finding: GatewayProbe.Finding, expected: [String]) {
-        let findings = Judgement.gateway("a", host: "host", finding)
+        let findings = Judgement.gateway("a", host: "host", finding, advice: APNsApp.advice)
         #expect(findings.map { "\($0.verdict.rawValue) \($0.check)" } == expected)
         #expect(findings.allSatisfy { ($0.verdict == .pass) == ($0.advice == nil) })
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Gateways
 import Testing
 
 @testable import Node

@@ -38,7 +38,7 @@ enum Sample {
         return history
     }
 
-    static func lane(_ app: String, host: LaneHost = .production, service: Report.Lane.Service = .apns)
+    static func lane(_ app: String, host: LaneHost = .production, service: String = "apns")
         -> Report.Lane
     {
         var lane = Report.Lane(app: app, host: host, service: service)
@@ -95,7 +95,7 @@ enum Sample {
         }
         report.lanes = [
             lane("bisq-remote-ios"), lane("bisq-remote-ios", host: .sandbox),
-            lane("bisq-remote-android", service: .fcm),
+            lane("bisq-remote-android", service: "fcm"),
         ]
         report.lanes[0].waiting = 2
         report.lanes[0].oldestAge = .milliseconds(240)

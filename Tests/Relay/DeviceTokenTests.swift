@@ -15,45 +15,67 @@ import Vectors
     @Test(arguments: [64, 66, 160, 512])
     func anAppleTokenHasSixtyFourToFiveHundredAndTwelveDigits(count: Int) {
         let token = String(repeating: "9", count: count)
-        #expect(DeviceToken.normalized(token, for: .apns) == token)
+        #expect(DeviceToken(hexadecimal: token)?.text == token)
     }
 
     @Test(arguments: [0, 1, 62, 63, 65, 511, 513, 514])
     func anAppleTokenOfAnotherLengthIsRefused(count: Int) {
-        #expect(DeviceToken.normalized(String(repeating: "9", count: count), for: .apns) == nil)
+        #expect(DeviceToken(hexadecimal: String(repeating: "9", count: count))?.text == nil)
     }
 
     @Test func anAppleTokenIsComparedInLowerCase() {
         let mixed = String(repeating: "aBcDeF01", count: 8)
-        #expect(DeviceToken.normalized(mixed, for: .apns) == mixed.lowercased())
+        #expect(DeviceToken(hexadecimal: mixed)?.text == mixed.lowercased())
     }
 
     @Test(arguments: ["g", "G", "/", ":", "@", "`", " ", "\u{0}", "é", "٣"])
     func anAppleTokenIsHexadecimal(character: String) {
         let filler = String(repeating: "a", count: 128 - character.utf8.count)
-        #expect(DeviceToken.normalized(filler + character, for: .apns) == nil)
-        #expect(DeviceToken.normalized(character + filler, for: .apns) == nil)
+        #expect(DeviceToken(hexadecimal: filler + character)?.text == nil)
+        #expect(DeviceToken(hexadecimal: character + filler)?.text == nil)
     }
 
     @Test(arguments: [32, 33, 163, 4096])
     func aGoogleTokenHasThirtyTwoToFourThousandNinetySixCharacters(count: Int) {
         let token = String(repeating: "Z", count: count)
-        #expect(DeviceToken.normalized(token, for: .fcm) == token)
+        #expect(DeviceToken(opaque: token)?.text == token)
     }
 
     @Test(arguments: [0, 31, 4097])
     func aGoogleTokenOfAnotherLengthIsRefused(count: Int) {
-        #expect(DeviceToken.normalized(String(repeating: "Z", count: count), for: .fcm) == nil)
+        #expect(DeviceToken(opaque: String(repeating: "Z", count: count))?.text == nil)
     }
 
     @Test func aGoogleTokenKeepsItsCase() {
         let token = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-"
-        #expect(DeviceToken.normalized(token, for: .fcm) == token)
+        #expect(DeviceToken(opaque: token)?.text == token)
     }
 
     @Test(arguments: ["/", "%", "+", "=", "@", "[", "`", "{", ";", ",", " ", "\n", "\u{0}", "ü"])
     func aGoogleTokenHasNoOtherCharacter(character: String) {
-        #expect(DeviceToken.normalized(Sample.androidToken + character, for: .fcm) == nil)
+        #expect(DeviceToken(opaque: Sample.androidToken + character)?.text == nil)
+    }
+
+    /// Such an address goes to the service that claims it, and never to Google.
+    @Test(arguments: ["wp1:", "mb1:", "al1:", "nt1:"])
+    func anAddressWithAPrefixIsNoGoogleToken(prefix: String) {
+        #expect(DeviceToken(opaque: prefix + Sample.androidToken) == nil)
+        for other in [
+            prefix.uppercased(), "a" + prefix, String(prefix.dropLast()), prefix.replacing("1", with: "2"),
+        ] {
+            #expect(DeviceToken(opaque: other + Sample.androidToken) != nil, "\(other)")
+        }
+    }
+
+    @Test func aTokenIsNeverPrinted() {
+        let recipient = Sample.androidPhone
+        var dumped = ""
+        dump(recipient, to: &dumped)
+        for text in ["\(recipient.deviceToken)", "\(recipient)", String(reflecting: recipient), dumped] {
+            #expect(!text.contains(Sample.androidToken))
+            #expect(text.contains("<token>") || text == dumped)
+        }
+        #expect("\(recipient.deviceToken)" == "<token>")
     }
 
     struct Pairing: Decodable {
@@ -72,9 +94,8 @@ import Vectors
         for pairing in valid {
             let parsed = try #require(pairing.parsed)
             let token = parsed.notification_token
-            #expect(
-                DeviceToken.normalized(token, for: parsed.isAndroid ? .fcm : .apns) == token,
-                "\(pairing.name)")
+            let form = parsed.isAndroid ? DeviceToken(opaque: token) : DeviceToken(hexadecimal: token)
+            #expect(form?.text == token, "\(pairing.name)")
         }
         #expect(valid.count >= 4)
     }
@@ -83,6 +104,6 @@ import Vectors
         let name = "iOS token is not hexadecimal"
         let pairing = try #require(
             try Vectors.bisq("pairing_tokens", as: [Pairing].self).first { $0.name == name })
-        #expect(DeviceToken.normalized(try #require(pairing.parsed).notification_token, for: .apns) == nil)
+        #expect(DeviceToken(hexadecimal: try #require(pairing.parsed).notification_token)?.text == nil)
     }
 }

@@ -19,8 +19,8 @@ import Vectors
         for entry in entries {
             guard let message = entry.message_string else { continue }
             let isAndroid = entry.os == "android"
-            #expect(MessageText.isValid(message, for: isAndroid ? .fcm : .apns), "\(entry.name)")
-            #expect(!MessageText.isValid(message, for: isAndroid ? .apns : .fcm), "\(entry.name)")
+            #expect(MessageText.isValid(message, for: isAndroid ? .android : .ios), "\(entry.name)")
+            #expect(!MessageText.isValid(message, for: isAndroid ? .ios : .android), "\(entry.name)")
             checked += 1
         }
         #expect(checked == 17)
@@ -34,7 +34,7 @@ import Vectors
     @Test func everyMessageThatPhonesRefuseIsRefused() throws {
         let entries = try Vectors.bisq("bad_message_strings", as: [Bad].self)
         for entry in entries {
-            #expect(!MessageText.isValid(entry.message_string, for: .fcm), "\(entry.name)")
+            #expect(!MessageText.isValid(entry.message_string, for: .android), "\(entry.name)")
         }
         #expect(entries.count == 6)
     }
@@ -67,62 +67,62 @@ import Vectors
             )
         }
         for (name, isAndroid, token, message) in gets + posts {
-            let gateway: GatewayKind = isAndroid ? .fcm : .apns
-            #expect(DeviceToken.normalized(token, for: gateway) == token, "\(name)")
-            #expect(MessageText.isValid(message, for: gateway), "\(name)")
+            let form = isAndroid ? DeviceToken(opaque: token) : DeviceToken(hexadecimal: token)
+            #expect(form?.text == token, "\(name)")
+            #expect(MessageText.isValid(message, for: isAndroid ? .android : .ios), "\(name)")
         }
         #expect(gets.count == 16)
         #expect(posts.count == 4)
     }
 
     @Test func theSandboxSharesApplesMagic() {
-        #expect(MessageText.isValid("BisqMessageiOS|\(Self.iv)|\(Self.block)", for: .apns))
-        #expect(!MessageText.isValid("BisqMessageiOSDev|\(Self.iv)|\(Self.block)", for: .apns))
+        #expect(MessageText.isValid("BisqMessageiOS|\(Self.iv)|\(Self.block)", for: .ios))
+        #expect(!MessageText.isValid("BisqMessageiOSDev|\(Self.iv)|\(Self.block)", for: .ios))
     }
 
     /// Bytes that base64 stands for, and whether whole AES blocks.
     @Test(arguments: zip([15, 16, 17, 31, 32, 48], [false, true, false, false, true, true]))
     func aSealedMessageIsWholeBlocks(bytes: Int, isValid: Bool) {
         let text = Self.base64(bytes: bytes)
-        #expect(MessageText.isValid("BisqMessageAndroid|\(Self.iv)|\(text)", for: .fcm) == isValid)
+        #expect(MessageText.isValid("BisqMessageAndroid|\(Self.iv)|\(text)", for: .android) == isValid)
     }
 
     @Test func noBlockIsNoMessage() {
-        #expect(!MessageText.isValid("BisqMessageAndroid|\(Self.iv)|", for: .fcm))
-        #expect(!MessageText.isValid("BisqMessageAndroid|\(Self.iv)", for: .fcm))
-        #expect(!MessageText.isValid("BisqMessageAndroid|", for: .fcm))
-        #expect(!MessageText.isValid("BisqMessageAndroid", for: .fcm))
-        #expect(!MessageText.isValid("BisqMessage", for: .fcm))
+        #expect(!MessageText.isValid("BisqMessageAndroid|\(Self.iv)|", for: .android))
+        #expect(!MessageText.isValid("BisqMessageAndroid|\(Self.iv)", for: .android))
+        #expect(!MessageText.isValid("BisqMessageAndroid|", for: .android))
+        #expect(!MessageText.isValid("BisqMessageAndroid", for: .android))
+        #expect(!MessageText.isValid("BisqMessage", for: .android))
     }
 
     @Test(arguments: [0, 1, 15, 17, 32])
     func anIVHasSixteenCharacters(count: Int) {
         let iv = String(repeating: "0", count: count)
-        #expect(!MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .fcm))
+        #expect(!MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .android))
     }
 
     @Test(arguments: ["\"", "\\", "\n", "\u{7f}", "\u{1f}", "é", "|"])
     func anIVHoldsNothingThatJSONMustEscape(character: String) {
         let iv = String(Self.iv.dropLast(character.utf8.count)) + character
         #expect(iv.utf8.count == 16)
-        #expect(!MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .fcm))
+        #expect(!MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .android))
     }
 
     @Test(arguments: [" ", "~", "!", "/"])
     func anIVMayHoldOtherPrintableCharacters(character: String) {
         let iv = String(Self.iv.dropLast()) + character
-        #expect(MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .fcm))
+        #expect(MessageText.isValid("BisqMessageAndroid|\(iv)|\(Self.block)", for: .android))
     }
 
     @Test func theMagicIsComparedByCase() {
-        #expect(!MessageText.isValid("bisqMessageAndroid|\(Self.iv)|\(Self.block)", for: .fcm))
-        #expect(!MessageText.isValid("BisqMessageandroid|\(Self.iv)|\(Self.block)", for: .fcm))
+        #expect(!MessageText.isValid("bisqMessageAndroid|\(Self.iv)|\(Self.block)", for: .android))
+        #expect(!MessageText.isValid("BisqMessageandroid|\(Self.iv)|\(Self.block)", for: .android))
     }
 
     @Test(arguments: zip([1, 27, 28, 29, 30, 3000], [false, false, true, true, true, true]))
     func anotherMessageHasANonceAndATag(bytes: Int, isValid: Bool) {
-        #expect(MessageText.isValid(Self.base64(bytes: bytes), for: .apns) == isValid)
-        #expect(MessageText.isValid(Self.base64(bytes: bytes), for: .fcm) == isValid)
+        #expect(MessageText.isValid(Self.base64(bytes: bytes), for: .ios) == isValid)
+        #expect(MessageText.isValid(Self.base64(bytes: bytes), for: .android) == isValid)
     }
 
     @Test(arguments: [
@@ -131,15 +131,15 @@ import Vectors
     ])
     func whatIsNotStandardBase64IsRefused(tail: String) {
         let head = tail.isEmpty ? "" : String(repeating: "QUJD", count: 12)
-        #expect(!MessageText.isValid(head + tail, for: .fcm))
-        #expect(!MessageText.isValid(tail + head, for: .fcm))
+        #expect(!MessageText.isValid(head + tail, for: .android))
+        #expect(!MessageText.isValid(tail + head, for: .android))
     }
 
     @Test func paddingStandsAtTheEndOnly() {
         let text = String(repeating: "QUJD", count: 12)
-        #expect(MessageText.isValid(text + "QQ==", for: .fcm))
-        #expect(MessageText.isValid(text + "QUI=", for: .fcm))
-        #expect(!MessageText.isValid("QQ==" + text, for: .fcm))
+        #expect(MessageText.isValid(text + "QQ==", for: .android))
+        #expect(MessageText.isValid(text + "QUI=", for: .android))
+        #expect(!MessageText.isValid("QQ==" + text, for: .android))
     }
 
     static func base64(bytes: Int) -> String {

@@ -74,7 +74,7 @@ final class Node {
 }
 
 extension Outcome {
-    static let overloaded = Outcome.deferred(Deferral(reason: "ServiceUnavailable", scope: .app))
+    static let overloaded = Outcome.deferred(Deferral(reason: "ServiceUnavailable", scope: .host))
     static let tooMany = Outcome.deferred(Deferral(reason: "TooManyRequests", scope: .device))
-    static let goneAway = Outcome.deferred(Deferral(reason: "GoAway", scope: .app, isUnharmed: true))
+    static let goneAway = Outcome.deferred(Deferral(reason: "GoAway", scope: .host, isUnharmed: true))
 }

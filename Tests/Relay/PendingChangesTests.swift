@@ -8,7 +8,8 @@ import Testing
             sequence: 9,
             notification: Notification(
                 id: NotificationID(high: 1, low: 2), lane: LaneID(app: "android", host: .production),
-                deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
+                deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,
+                hasSound: false,
                 isMutableContent: false, isContentAvailable: false, expiresAt: 1, acceptedAt: 0),
             digests: SubmissionDigests(
                 token: Sample.digest("t"), identity: Sample.digest("i"), content: Sample.digest("c"))))

@@ -137,6 +137,21 @@ import Testing
         #expect(node.sendAll(LaneID(app: "ios", host: .sandbox)) == [3])
     }
 
+    @Test(arguments: [Deferral.Scope.device, .host, .app])
+    func aDeferralHoldsUpWhatItConcerns(scope: Deferral.Scope) throws {
+        let node = Node()
+        let (first, second) = (Sample.iosToken, String(repeating: "0b", count: 32))
+        var sandbox = Sample.ios()
+        sandbox.platform = .iosDev
+        for submission in [Sample.ios(token: first), Sample.ios(token: second), sandbox, Sample.android()] {
+            node.accept(submission)
+        }
+        node.end(try #require(node.send(Node.ios)), .deferred(Deferral(reason: "r", scope: scope)))
+        #expect(node.sendAll(Node.ios) == (scope == .device ? [2] : []))
+        #expect(node.sendAll(LaneID(app: "ios", host: .sandbox)) == (scope == .app ? [] : [3]))
+        #expect(node.sendAll() == [4])
+    }
+
     @Test func oneTokenAtTwoHostsIsTwoDevices() throws {
         let node = Node()
         var sandbox = Sample.ios()

@@ -25,7 +25,8 @@ import Testing
         Notification(
             id: NotificationID(high: 0, low: UInt64(sequence)),
             lane: LaneID(app: "android", host: .production),
-            deviceToken: Sample.androidToken, message: Sample.message, isUrgent: false, hasSound: false,
+            deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,
+            hasSound: false,
             isMutableContent: false, isContentAvailable: false,
             expiresAt: Sample.start.unixMilliseconds + 86_400_000, acceptedAt: 0)
     }
@@ -80,7 +81,7 @@ import Testing
         #expect(node.next() == .load([3]))
         let ended = node.pipeline.loaded([:], of: [3])
         #expect(ended.map(\.sequence) == [3])
-        #expect(ended.map(\.ending) == [.refused(reason: "Internal")])
+        #expect(ended.map(\.ending) == [.refused(reason: .internal)])
         #expect(drain(node) == [4])
     }
 
@@ -136,7 +137,7 @@ import Testing
         let token = Sample.digest("android", "production", Sample.androidToken)
         let node = node([], dead: [token: DeadToken(since: 5, buriedAt: Sample.start.unixMilliseconds)])
         let dead = Ending.tokenDead(
-            reason: "Unregistered", detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")
+            reason: .unregistered, detail: "Token is invalid as of 1970-01-01T00:00:00.005Z")
         #expect(node.submit(Sample.android()) == .answered(.ended(dead)))
     }
 

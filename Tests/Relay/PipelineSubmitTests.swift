@@ -57,7 +57,7 @@ import Testing
         (.alreadyEnded(.expired), .ended(.expired)),
         (.alreadyEnded(.refused(reason: "BadTopic")), .ended(.refused(reason: "BadTopic"))),
         (.alreadyEnded(.tokenDead(reason: "Unregistered")), .ended(.tokenDead(reason: "Unregistered"))),
-        (.conflict, .ended(.refused(reason: "DuplicateUid"))),
+        (.conflict, .ended(.refused(reason: .duplicateUid))),
     ])
     func aRepetitionHearsOfTheFirstAndIsNotSent(result: StoreResult, receipt: Receipt) {
         let node = Node()

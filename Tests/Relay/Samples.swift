@@ -1,3 +1,5 @@
+import Vectors
+
 @testable import Relay
 
 /// Apps, submissions and digests as the tests use them.
@@ -12,20 +14,20 @@ enum Sample {
         unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 3_600_000_000_000)
 
     static let deadSinceTheStart = Ending.tokenDead(
-        reason: "Unregistered", detail: "Token is invalid as of 2024-10-04T00:00:00.000Z")
+        reason: .unregistered, detail: "Token is invalid as of 2024-10-04T00:00:00.000Z")
 
     static func app(
-        _ name: String, _ gateway: GatewayKind, isEnabled: Bool = true, overhead: Int = 96
+        _ name: String, _ platforms: [Platform], isEnabled: Bool = true, overhead: Int = 96
     ) -> App {
         App(
-            name: name, gateway: gateway, isEnabled: isEnabled,
-            payloadSize: { $0.message.utf8.count + overhead })
+            name: name, service: SampleService("sample", for: platforms, overhead: overhead),
+            isEnabled: isEnabled)
     }
 
     static let validator = Validator(
         apps: [
-            app("ios", .apns), app("android", .fcm), app("tight", .fcm, overhead: 97),
-            app("off", .apns, isEnabled: false),
+            app("ios", [.ios, .iosDev]), app("android", [.android]), app("tight", [.android], overhead: 97),
+            app("off", [.ios], isEnabled: false),
         ],
         defaultIOS: "ios", defaultAndroid: "android")
 
@@ -54,16 +56,16 @@ enum Sample {
     }
 
     static let androidPhone = Recipient(
-        lane: LaneID(app: "android", host: .production), deviceToken: androidToken)
+        lane: LaneID(app: "android", host: .production), deviceToken: DeviceToken(androidToken))
 
     static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
-        let token = digest(recipient.lane.app, "\(recipient.lane.host)", recipient.deviceToken)
+        let token = digest(recipient.lane.app, "\(recipient.lane.host)", recipient.deviceToken.text)
         let said =
             switch submission.content {
             case .bisq(let content): content.message
             case .prepared(let push): push.body
             }
-        let content = digest(recipient.lane.app, recipient.deviceToken, said)
+        let content = digest(recipient.lane.app, recipient.deviceToken.text, said)
         return SubmissionDigests(
             token: token, identity: submission.uid.map { digest("uid", $0) } ?? content, content: content)
     }

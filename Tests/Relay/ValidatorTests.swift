@@ -1,4 +1,5 @@
 import Testing
+import Vectors
 
 @testable import Relay
 
@@ -28,7 +29,7 @@ import Testing
             try notification(submission)
                 == Notification(
                     id: NotificationID(high: 1, low: 2), lane: LaneID(app: "ios", host: .sandbox),
-                    deviceToken: Sample.iosToken,
+                    deviceToken: DeviceToken(Sample.iosToken),
                     message: Sample.message, isUrgent: true, hasSound: true, isMutableContent: true,
                     isContentAvailable: true,
                     expiresAt: Sample.start.unixMilliseconds + 28 * 86_400_000,
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test func aPlatformWithoutADefaultNeedsAName() {
-        let validator = Validator(apps: [Sample.app("ios", .apns)], defaultIOS: "", defaultAndroid: "")
+        let validator = Validator(apps: [Sample.app("ios", [.ios])], defaultIOS: "", defaultAndroid: "")
         #expect(refusal(Sample.ios(), validator) == .unknownApp)
         #expect(refusal(Sample.ios(app: "ios"), validator) == nil)
     }
@@ -102,7 +103,7 @@ import Testing
 
     @Test func aLifetimeOfTheNodesOwnHoldsWhereNoneIsGiven() throws {
         let validator = Validator(
-            apps: [Sample.app("android", .fcm)], defaultIOS: "", defaultAndroid: "android",
+            apps: [Sample.app("android", [.android])], defaultIOS: "", defaultAndroid: "android",
             defaultLifetime: .seconds(60))
         let notification = try notification(Sample.android(), validator)
         #expect(notification.expiresAt == Sample.start.unixMilliseconds + 60_000)
@@ -120,7 +121,7 @@ import Testing
         submission.platform = .android
         submission.app = "tight"
         #expect(refusal(submission) == .badDeviceToken)
-        submission.deviceToken = Sample.androidToken
+        submission.deviceToken = DeviceToken(Sample.androidToken)
         #expect(refusal(submission) == .badMessage)
         submission.uid = "u"
         #expect(refusal(submission) == .badMessage)
@@ -132,12 +133,38 @@ import Testing
         #expect(refusal(submission) == nil)
     }
 
+    /// A service that claims addresses by a prefix gets them whatever app the sender names, and no others.
+    @Test func anAddressWithAPrefixGoesToTheServiceThatClaimsIt() throws {
+        let validator = Validator(
+            apps: [
+                Sample.app("android", [.android]),
+                App(
+                    name: "page", service: SampleService("web", for: [.android], prefix: "wp1:"),
+                    isEnabled: true),
+            ], defaultIOS: "", defaultAndroid: "android")
+        func app(_ token: String, app: String, _ platform: Platform = .android) throws(Reason) -> String {
+            let submission = Submission(
+                platform: platform, app: app, deviceToken: token, message: Sample.message)
+            return try validator.recipient(of: submission).0.lane.app
+        }
+        let address = "wp1:" + Sample.androidToken
+        #expect(try app(address, app: "") == "page")
+        #expect(try app(address, app: "android") == "page")
+        #expect(try app(address, app: "nobody's") == "page")
+        #expect(try app(Sample.androidToken, app: "") == "android")
+        #expect(throws: Reason.unknownApp) { try app(Sample.androidToken, app: "page") }
+        #expect(throws: Reason.unknownApp) { try app(address, app: "android", .ios) }
+        // Nobody claims it, and it is no token of the platform's.
+        #expect(throws: Reason.badDeviceToken) { try app("mb1:" + Sample.androidToken, app: "") }
+    }
+
     private func prepared(
         _ body: String, payloadSize: Int? = nil, collapseID: String? = nil
     ) -> Submission {
         Submission(
             platform: .ios, deviceToken: Sample.iosToken,
-            content: .prepared(PreparedPush(body: body, collapseID: collapseID)), payloadSize: payloadSize)
+            content: .prepared(PreparedPush(.apns(body: body), collapseID: collapseID)),
+            payloadSize: payloadSize)
     }
 
     @Test func aPreparedPushIsTakenAsItIs() throws {
@@ -166,6 +193,6 @@ import Testing
             UnknownPlatform UnknownApp BadDeviceToken Unregistered BadMessage MessageTooLarge BadExpiry \
             DuplicateUid Busy GatewayDisabled Expired Internal
             """
-        #expect(Reason.allCases.map(\.rawValue) == words.split(separator: " ").map(String.init))
+        #expect(Reason.own.map(\.code) == words.split(separator: " ").map(String.init))
     }
 }

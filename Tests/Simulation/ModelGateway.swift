@@ -37,7 +37,7 @@ struct ModelGateway {
         case .well: return accepted
         case .busy:
             return draw < 80
-                ? hears(.deferred(Deferral(reason: "busy", scope: .app, retryAfter: wish(draw)))) : accepted
+                ? hears(.deferred(Deferral(reason: "busy", scope: .host, retryAfter: wish(draw)))) : accepted
         case .blocked: return draw < 90 ? hears(.blocked(reason: "key")) : accepted
         case .silent:
             // The answer is lost or never given: one in three was taken all the same.
@@ -45,7 +45,7 @@ struct ModelGateway {
             return hears(.deferred(Deferral(reason: "silence", scope: scope)), isTaken: draw % 3 == 0)
         case .leaving:
             return draw < 70
-                ? hears(.deferred(Deferral(reason: "goaway", scope: .app, isUnharmed: true))) : accepted
+                ? hears(.deferred(Deferral(reason: "goaway", scope: .host, isUnharmed: true))) : accepted
         case .mixed:
             switch draw {
             case 0..<5: return hears(.tokenDead(reason: "Unregistered", since: draw == 0 ? .max : nil))

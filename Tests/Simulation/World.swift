@@ -68,8 +68,8 @@ final class World {
     }()
 
     static func pipeline() -> Pipeline {
-        let apps = [("ios", GatewayKind.apns), ("android", .fcm)].map { name, gateway in
-            App(name: name, gateway: gateway, isEnabled: true, payloadSize: { $0.message.utf8.count })
+        let apps = [("ios", SampleService.ios), ("android", .android)].map { name, service in
+            App(name: name, service: service, isEnabled: true)
         }
         return Pipeline(
             validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,

@@ -41,7 +41,7 @@ extension World {
 
     static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
         let token = digest(
-            ofToken: recipient.deviceToken, in: recipient.lane)
+            ofToken: recipient.deviceToken.text, in: recipient.lane)
         // Messages differ in their number.
         let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
         let content = Digest(high: number, low: token.high << 8 | token.low)
@@ -89,7 +89,7 @@ extension World {
             if result == .stored { accept(ticket.sequence) }
             let receipt = pipeline.stored(ticket, result: result, at: now)
             switch (result, receipt) {
-            case (.stored, .stored), (.conflict, .ended(.refused(reason: "DuplicateUid", detail: nil))): break
+            case (.stored, .stored), (.conflict, .ended(.refused(reason: .duplicateUid, detail: nil))): break
             case (.stored, .ended(let ending)): end([(ticket.sequence, ending)])
             case (.alreadyWaiting(let first), .stored):
                 if !pipeline.isWaiting(first), pipeline.unsavedEnding(of: first) == nil {
@@ -122,7 +122,7 @@ extension World {
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID) {
-        let token = World.digest(ofToken: notification.deviceToken, in: lane)
+        let token = World.digest(ofToken: notification.deviceToken.text, in: lane)
         if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
         if books.first(of: token) != handle.sequence {
             fail("\(handle.sequence) overtakes one of its device")
@@ -164,7 +164,11 @@ extension World {
             let end = now.monotonicNanoseconds + wish.nanoseconds
             switch deferral.scope {
             case .device: books.spared[attempt.token] = end
-            case .app: books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
+            case .host, .app:
+                for lane in World.lanes
+                where lane == attempt.lane || deferral.scope == .app && lane.app == attempt.lane.app {
+                    books.paused[lane] = max(books.paused[lane] ?? .min, end)
+                }
             }
         case .accepted, .blocked, .deferred, .refused, .tokenDead: break
         }

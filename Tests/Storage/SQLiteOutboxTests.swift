@@ -28,7 +28,7 @@ func request(
         notification: Notification(
             id: NotificationID(high: UInt64(sequence), low: .max),
             lane: LaneID(app: app, host: sequence.isMultiple(of: 2) ? .sandbox : .production),
-            deviceToken: "token-\(token)", message: message, isUrgent: true, hasSound: false,
+            deviceToken: DeviceToken("token-\(token)"), message: message, isUrgent: true, hasSound: false,
             isMutableContent: true,
             isContentAvailable: false, expiresAt: 9_000_000_000_000, acceptedAt: acceptedAt),
         digests: SubmissionDigests(
@@ -76,8 +76,9 @@ func request(
                 .stored, .alreadyWaiting(sequence: 1),
             ])
         for ending in [
-            Ending.delivered, .refused(reason: "Word"), .refused(reason: "Word", detail: "Why."),
-            .tokenDead(reason: "Gone", detail: "Since then."), .expired,
+            Ending.delivered, .refused(reason: .gateway("Word")),
+            .refused(reason: .gateway("Word"), detail: "Why."),
+            .tokenDead(reason: .gateway("Gone"), detail: "Since then."), .expired,
         ] {
             #expect(
                 try await outbox.commit([.finish(sequence: 1, ending), again(3)]) == [.alreadyEnded(ending)])
@@ -161,7 +162,7 @@ func request(
         let first = try await SQLiteOutbox(path: directory.outbox)
         _ = try await first.commit((1...4).map { .store(request($0)) })
         _ = try await first.commit([
-            .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: "Word")),
+            .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: .gateway("Word"))),
             .finish(sequence: 4, .delivered), .forget(acceptedBefore: 0, buriedBefore: 0),
         ])
         await first.close()
@@ -172,7 +173,7 @@ func request(
                 .store(request(13, identity: 3)), .store(request(14, identity: 4, content: 8)),
                 .store(request(15, identity: 5)),
             ]) == [
-                .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: "Word")),
+                .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: .gateway("Word"))),
                 .alreadyWaiting(sequence: 3), .conflict, .stored,
             ])
         await second.close()

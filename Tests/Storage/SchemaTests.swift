@@ -47,7 +47,7 @@ private typealias Notification = Relay.Notification
             try await outbox.notifications([4])[4]
                 == Notification(
                     id: NotificationID(high: 1, low: 2), lane: LaneID(app: "app", host: .sandbox),
-                    deviceToken: "token-1",
+                    deviceToken: DeviceToken("token-1"),
                     message: "QUJD", isUrgent: true, hasSound: false, isMutableContent: true,
                     isContentAvailable: false, expiresAt: 9000, acceptedAt: 5))
         let repeated = StoreRequest(
@@ -69,12 +69,12 @@ private typealias Notification = Relay.Notification
     }
 
     @Test(arguments: [
-        PreparedPush(body: #"{"aps":{"alert":"🎺"}}"#),
+        PreparedPush(.apns(body: #"{"aps":{"alert":"🎺"}}"#)),
         PreparedPush(
-            body: "x", android: #""a":1"#, kind: .background, isUrgent: false, expiry: .unsaid,
-            collapseID: "c"),
-        PreparedPush(body: "x", kind: .alert, isUrgent: true, expiry: .atOnce),
-        PreparedPush(exactly: "x", fields: [("apns-topic", "t"), ("apns-id", "1: 2")], isUrgent: false),
+            .apns(body: "{}", isAlert: false), isUrgent: false, expiry: .unsaid, collapseID: "c"),
+        PreparedPush(.fcm(members: #""data":{}"#), expiry: .atOnce),
+        PreparedPush(
+            exactly: "x", fields: [.init("apns-topic", "t"), .init("apns-id", "1: 2")], isUrgent: false),
     ])
     func preparedPushesComeBackAsTheyWere(push: PreparedPush) async throws {
         let bisq = request(1)
@@ -86,7 +86,8 @@ private typealias Notification = Relay.Notification
                     notification: Notification(
                         id: NotificationID(high: 2, low: UInt64(sequence)),
                         lane: LaneID(app: "app", host: .sandbox),
-                        deviceToken: "token", content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
+                        deviceToken: DeviceToken("token"), content: .prepared(push), expiresAt: 9000,
+                        acceptedAt: 5),
                     digests: request(sequence).digests))
         }
         let first = try await SQLiteOutbox(path: directory.outbox)

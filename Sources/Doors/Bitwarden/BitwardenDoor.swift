@@ -270,7 +270,7 @@ private final class BitwardenAnswer {
     func take(_ receipt: Receipt) {
         switch receipt {
         case .busy(let busy): self.busy = busy
-        case .ended(.refused(Reason.messageTooLarge.rawValue, _)): isTooLarge = true
+        case .ended(.refused(.messageTooLarge, _)): isTooLarge = true
         // Stored; or refused for what the sender can't mend, such as a dead token or an app without credentials.
         case .stored, .held, .ended: break
         }

@@ -109,17 +109,17 @@ extension BitwardenRequest.Registration {
         type = try body.number("Type", in: 0...255) ?? BitwardenRequest.android
         organizations =
             try body.texts("OrganizationIds", limit: BitwardenRequest.mostElements, skipsEmpty: true) ?? []
-        let gateway: GatewayKind? =
-            switch type {
-            case BitwardenRequest.android: .fcm
-            case BitwardenRequest.ios: .apns
-            default: nil
-            }
-        guard let gateway else { return }
-        guard let token = DeviceToken.normalized(pushToken, for: gateway) else {
-            throw .invalid("PushToken", "The PushToken field is no token of \(gateway.rawValue).")
+        let token: DeviceToken?
+        let service: String
+        switch type {
+        case BitwardenRequest.android: (token, service) = (DeviceToken(opaque: pushToken), "fcm")
+        case BitwardenRequest.ios: (token, service) = (DeviceToken(hexadecimal: pushToken), "apns")
+        default: return
         }
-        pushToken = token
+        guard let token else {
+            throw .invalid("PushToken", "The PushToken field is no token of \(service).")
+        }
+        pushToken = token.text
     }
 }
 
@@ -173,7 +173,7 @@ extension BitwardenRequest.Send {
             let body =
                 #"{"data":{"type":\#(self.type),"payload":\#(payloadText)},"aps":{"content-available":1}}"#
             return (
-                .prepared(PreparedPush(body: body, kind: .background, isUrgent: false, expiry: .unsaid)),
+                .prepared(PreparedPush(.apns(body: body, isAlert: false), isUrgent: false, expiry: .unsaid)),
                 body.utf8.count
             )
         case BitwardenRequest.android:

@@ -20,7 +20,7 @@ final class PatientQueues {
     /// Where a submission goes, as it names it.
     private struct Phone: Hashable {
         let app: String
-        let deviceToken: String
+        let deviceToken: DeviceToken
     }
 
     private let dispatcher: Dispatcher

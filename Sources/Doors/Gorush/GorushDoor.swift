@@ -107,13 +107,14 @@ package final class GorushDoor: HTTPDoor {
         do throws(GorushRefusal) {
             let push = try GorushApplePush(notification)
             guard let app = settings.apps.app(topic: notification.topic) else {
-                throw GorushRefusal(reason: Reason.unknownApp.rawValue)
+                throw GorushRefusal(reason: Reason.unknownApp.code)
             }
             let isSandbox =
                 notification.apple.isProduction
                 ? false : notification.apple.isDevelopment || settings.apps.isSandbox
             let prepared = PreparedPush(
-                exactly: push.body, fields: push.fields, isUrgent: notification.priority != "normal")
+                exactly: push.body, fields: push.fields.map { .init($0.name, $0.value) },
+                isUrgent: notification.priority != "normal")
             for token in notification.tokens {
                 submit(
                     Submission(
@@ -137,7 +138,7 @@ package final class GorushDoor: HTTPDoor {
                 push.targets.prefix(1).allSatisfy({
                     push.body(for: $0).utf8.count <= GorushDoor.longestMessage
                 })
-            else { throw GorushRefusal(reason: Reason.messageTooLarge.rawValue) }
+            else { throw GorushRefusal(reason: Reason.messageTooLarge.code) }
             for target in push.targets {
                 let prepared = PreparedPush(exactly: push.body(for: target), isUrgent: push.isUrgent)
                 submit(
@@ -234,10 +235,10 @@ private final class Gathering {
         // What is held is delivered when the operator has mended what it waits for.
         case .stored, .held, .ended(.delivered): break
         case .busy(.node): answer.add(push, error: "max capacity reached")
-        case .busy(.device): answer.add(push, error: Reason.busy.rawValue)
+        case .busy(.device): answer.add(push, error: Reason.busy.code)
         case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            answer.add(push, error: reason)
-        case .ended(.expired): answer.add(push, error: Reason.expired.rawValue)
+            answer.add(push, error: reason.code)
+        case .ended(.expired): answer.add(push, error: Reason.expired.code)
         }
         known()
     }

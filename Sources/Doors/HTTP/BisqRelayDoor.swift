@@ -38,7 +38,7 @@ package final class BisqRelayDoor: HTTPDoor {
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         switch RelayRoute(path: request.path) {
         case .get: answerGet(request, respond)
-        case .post(let gateway, let token): answerPost(request, gateway, token: token, respond)
+        case .post(let platform, let token): answerPost(request, platform, token: token, respond)
         case nil: respond(HTTPResponse(status: 404, text: "no such door"))
         }
     }
@@ -66,16 +66,16 @@ package final class BisqRelayDoor: HTTPDoor {
     // MARK: Bisq 2
 
     private func answerPost(
-        _ request: HTTPRequest, _ gateway: GatewayKind, token: Substring?,
+        _ request: HTTPRequest, _ platform: Platform, token: Substring?,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
         guard RelayPostForm.isJSON(request.fields["content-type"]) else {
             return respond(HTTPResponse(status: 415, text: "application/json only"))
         }
-        let app = gateway == .apns ? settings.bisq2.ios : settings.bisq2.android
+        let app = platform == .android ? settings.bisq2.android : settings.bisq2.ios
         let submission: Submission
-        switch RelayPostForm.submission(request, gateway, token: token, app: app) {
+        switch RelayPostForm.submission(request, platform, token: token, app: app) {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
         }

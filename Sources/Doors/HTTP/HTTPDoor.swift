@@ -20,7 +20,7 @@ package protocol HTTPDoor: AnyObject {
 
 extension HTTPDoor {
     package func busyAnswer(_ busy: Busy) -> HTTPResponse {
-        var response = HTTPResponse(status: busy.status, text: Reason.busy.rawValue)
+        var response = HTTPResponse(status: busy.status, text: Reason.busy.code)
         response.addRetryAfter(busy)
         return response
     }

@@ -34,15 +34,15 @@ enum RelayGetForm {
         case .stored, .held, .ended(.delivered):
             return success
         case .busy(let busy):
-            var response = HTTPResponse(status: busy.status, text: Reason.busy.rawValue)
+            var response = HTTPResponse(status: busy.status, text: Reason.busy.code)
             response.addRetryAfter(busy)
             return response
-        case .ended(.refused(Reason.messageTooLarge.rawValue, _)):
-            return HTTPResponse(status: 413, text: Reason.messageTooLarge.rawValue)
+        case .ended(.refused(.messageTooLarge, _)):
+            return HTTPResponse(status: 413, text: Reason.messageTooLarge.code)
         case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            return HTTPResponse(status: 400, text: reason)
+            return HTTPResponse(status: 400, text: reason.code)
         case .ended(.expired):
-            return HTTPResponse(status: 400, text: Reason.expired.rawValue)
+            return HTTPResponse(status: 400, text: Reason.expired.code)
         }
     }
 

@@ -17,25 +17,25 @@ enum RelayPostForm {
     }
 
     static func submission(
-        _ request: HTTPRequest, _ gateway: GatewayKind, token: Substring?, app: String
+        _ request: HTTPRequest, _ platform: Platform, token: Substring?, app: String
     ) -> Result<Submission, Refusal> {
         guard let body = try? JSON.members(of: request.body) else {
-            return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue))
+            return .failure(Refusal(status: 400, code: Reason.badMessage.code))
         }
         func value(_ key: String) -> JSON? { body.first { $0.key == key }?.value }
         var deviceToken = value("deviceToken")?.string ?? ""
         if let token {
             guard let decoded = try? String(percentEncoded: token.utf8.span) else {
-                return .failure(Refusal(status: 400, code: Reason.badDeviceToken.rawValue))
+                return .failure(Refusal(status: 400, code: Reason.badDeviceToken.code))
             }
             deviceToken = decoded
         }
         guard let encrypted = value("encrypted")?.string, let isUrgent = flag(value("isUrgent")),
             let isMutable = flag(value("isMutableContent"))
-        else { return .failure(Refusal(status: 400, code: Reason.badMessage.rawValue)) }
+        else { return .failure(Refusal(status: 400, code: Reason.badMessage.code)) }
         return .success(
             Submission(
-                platform: gateway == .apns ? .ios : .android, app: app, deviceToken: deviceToken,
+                platform: platform, app: app, deviceToken: deviceToken,
                 message: encrypted,
                 isUrgent: isUrgent, isMutableContent: isMutable, isContentAvailable: true))
     }
@@ -63,22 +63,23 @@ enum RelayPostForm {
             return accepted
         case .busy(let busy):
             var response = response(
-                status: busy.status, accepted: false, code: Reason.busy.rawValue, isUnregistered: false)
+                status: busy.status, accepted: false, code: Reason.busy.code, isUnregistered: false)
             response.addRetryAfter(busy)
             return response
-        case .ended(.refused(Reason.messageTooLarge.rawValue, _)):
+        case .ended(.refused(.messageTooLarge, _)):
             return response(
-                status: 413, accepted: false, code: Reason.messageTooLarge.rawValue, isUnregistered: false)
+                status: 413, accepted: false, code: Reason.messageTooLarge.code, isUnregistered: false)
         case .ended(.refused(let reason, let detail)):
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
-                status: 400, accepted: false, code: reason, text: detail,
-                isUnregistered: reason == Reason.badDeviceToken.rawValue)
+                status: 400, accepted: false, code: reason.code, text: detail,
+                isUnregistered: reason == .badDeviceToken || reason == .gateway("BadDeviceToken"))
         case .ended(.tokenDead(let reason, let detail)):
-            return response(status: 400, accepted: false, code: reason, text: detail, isUnregistered: true)
+            return response(
+                status: 400, accepted: false, code: reason.code, text: detail, isUnregistered: true)
         case .ended(.expired):
             return response(
-                status: 400, accepted: false, code: Reason.expired.rawValue, isUnregistered: false)
+                status: 400, accepted: false, code: Reason.expired.code, isUnregistered: false)
         }
     }
 

@@ -5,20 +5,20 @@ enum RelayRoute: Equatable {
     /// `/relay`: Bisq 1.
     case get
     /// `/v1/{apns|fcm}[/device/{token}]`: Bisq 2. The token is as sent, percent-encoded; `nil`: it is in the body.
-    case post(GatewayKind, token: Substring?)
+    case post(Platform, token: Substring?)
 
     /// `nil` for every other path.
     init?(path: String) {
         if let token = path.dropping(prefix: "/v1/apns/device/") {
-            self = .post(.apns, token: token)
+            self = .post(.ios, token: token)
         } else if let token = path.dropping(prefix: "/v1/fcm/device/") {
-            self = .post(.fcm, token: token)
+            self = .post(.android, token: token)
         } else {
             switch path {
             // One client of Bisq 1's network writes two slashes.
             case "/relay", "//relay": self = .get
-            case "/v1/apns": self = .post(.apns, token: nil)
-            case "/v1/fcm": self = .post(.fcm, token: nil)
+            case "/v1/apns": self = .post(.ios, token: nil)
+            case "/v1/fcm": self = .post(.android, token: nil)
             case _: return nil
             }
         }

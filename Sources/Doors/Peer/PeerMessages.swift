@@ -32,12 +32,14 @@ extension MobileNotificationResponse {
         case .held: return nil
         case .busy(let busy):
             self.init(
-                requestUid: uid, status: .busy, reason: Reason.busy.rawValue,
+                requestUid: uid, status: .busy, reason: Reason.busy.code,
                 retryAfterMilliseconds: max(1, busy.retryAfter.milliseconds))
         case .ended(.delivered): self.init(requestUid: uid, status: .delivered)
-        case .ended(.refused(let reason, _)): self.init(requestUid: uid, status: .refused, reason: reason)
-        case .ended(.tokenDead(let reason, _)): self.init(requestUid: uid, status: .tokenDead, reason: reason)
-        case .ended(.expired): self.init(requestUid: uid, status: .expired, reason: Reason.expired.rawValue)
+        case .ended(.refused(let reason, _)):
+            self.init(requestUid: uid, status: .refused, reason: reason.code)
+        case .ended(.tokenDead(let reason, _)):
+            self.init(requestUid: uid, status: .tokenDead, reason: reason.code)
+        case .ended(.expired): self.init(requestUid: uid, status: .expired, reason: Reason.expired.code)
         }
     }
 }

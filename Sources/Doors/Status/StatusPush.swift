@@ -25,7 +25,7 @@ enum StatusPush {
                 uid: uid, platform: apps.isSandbox ? .iosDev : .ios, app: app,
                 deviceToken: target.deviceToken,
                 content: .prepared(
-                    PreparedPush(exactly: JSON.object(body).text, fields: [("apns-push-type", "alert")])),
+                    PreparedPush(exactly: JSON.object(body).text, fields: [.init("apns-push-type", "alert")])),
                 registeredAt: target.registeredAt)
         case .firebase:
             guard let app = apps.android else { return nil }

@@ -16,8 +16,8 @@ enum WebPushAnswer {
         // Held: it is the node's to deliver, whatever the operator has to mend before.
         case .stored, .held, .ended(.delivered), .ended(.expired):
             return accepted(state, route)
-        case .busy(let busy): return fault(busy.status, Reason.busy.rawValue, after: busy.retryAfter)
-        case .ended(.tokenDead(let reason, _)): return HTTPResponse(status: 410, text: reason)
+        case .busy(let busy): return fault(busy.status, Reason.busy.code, after: busy.retryAfter)
+        case .ended(.tokenDead(let reason, _)): return HTTPResponse(status: 410, text: reason.code)
         case .ended(.refused(let reason, _)):
             return response(toRefusal: reason, isDoubtful: isDoubtful)
         }
@@ -31,16 +31,18 @@ enum WebPushAnswer {
         return response
     }
 
-    private static func response(toRefusal reason: String, isDoubtful: Bool) -> HTTPResponse {
+    private static func response(toRefusal reason: Reason, isDoubtful: Bool) -> HTTPResponse {
         switch reason {
-        case Reason.messageTooLarge.rawValue: HTTPResponse(status: 413, text: reason)
+        case .messageTooLarge: HTTPResponse(status: 413, text: reason.code)
         // Of no app, or of another one.
-        case Reason.badDeviceToken.rawValue, "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH":
+        case .badDeviceToken, .gateway("BadDeviceToken"), .gateway("DeviceTokenNotForTopic"),
+            .gateway("SENDER_ID_MISMATCH"):
             isDoubtful
-                ? fault(502, reason, after: retryWhenMended) : HTTPResponse(status: 410, text: reason)
-        case Reason.unknownApp.rawValue, Reason.gatewayDisabled.rawValue:
-            fault(503, reason, after: retryWhenMended)
-        case _: fault(502, reason, after: retryWhenMended)
+                ? fault(502, reason.code, after: retryWhenMended)
+                : HTTPResponse(status: 410, text: reason.code)
+        case .unknownApp, .gatewayDisabled:
+            fault(503, reason.code, after: retryWhenMended)
+        case _: fault(502, reason.code, after: retryWhenMended)
         }
     }
 

@@ -11,34 +11,36 @@ enum WebPushSubmission {
     static func make(
         _ message: WebPushMessage, to route: WebPushRoute, _ settings: WebPushSettings, now: Int64
     ) -> Submission? {
-        var push = PreparedPush(
-            body: "", isUrgent: message.isUrgent, expiry: .unsaid, collapseID: message.topic)
+        var expiry = PreparedPush.Expiry.unsaid
         var expiresAt: Int64 = 0
         if let seconds = message.timeToLive {
-            push.expiry = seconds == 0 ? .atOnce : .withNotification
+            expiry = seconds == 0 ? .atOnce : .withNotification
             let longest = Validator.longestLifetime.milliseconds / 1000
             expiresAt = now + (seconds == 0 ? shortestLife : min(Int64(seconds), longest) * 1000)
         }
         let platform: Platform
         let app: String
         let deviceToken: String
+        let payload: PreparedPush.Payload
         var size: Int?
         switch route {
         case .relay(.fcm, let token, let extra):
             (platform, app, deviceToken) = (.android, settings.relay.android, token)
             let rendered = WebPushPayload.tootAtGoogle(message, extra: extra)
-            push.body = rendered.body
+            payload = .fcm(members: rendered.body)
             size = rendered.size
         case .relay(let environment, let token, let extra):
             (platform, app, deviceToken) =
                 (environment == .production ? .ios : .iosDev, settings.relay.ios, token)
-            push.body = WebPushPayload.toot(message, extra: extra)
+            payload = .apns(body: WebPushPayload.toot(message, extra: extra))
         case .push(let isSandbox, let token, let id):
             (platform, app, deviceToken) = (isSandbox ? .iosDev : .ios, settings.pushApp, token)
-            push.body = WebPushPayload.metatext(message, id: id)
+            payload = .apns(body: WebPushPayload.metatext(message, id: id))
         case .state, .health, .unknown: return nil
         }
         guard !app.isEmpty else { return nil }
+        var push = PreparedPush(
+            payload, isUrgent: message.isUrgent, expiry: expiry, collapseID: message.topic)
         if platform != .android, !settings.givesIDs { push = withoutIDs(push, message, now: now) }
         return Submission(
             platform: platform, app: app, deviceToken: deviceToken, content: .prepared(push),
@@ -49,13 +51,13 @@ enum WebPushSubmission {
     private static func withoutIDs(_ push: PreparedPush, _ message: WebPushMessage, now: Int64)
         -> PreparedPush
     {
-        var fields = [(name: "apns-push-type", value: "alert")]
-        fields.append(("apns-priority", message.isUrgent ? "10" : "5"))
+        var fields = [PreparedPush.Field("apns-push-type", "alert")]
+        fields.append(.init("apns-priority", message.isUrgent ? "10" : "5"))
         if let seconds = message.timeToLive {
             let longest = Validator.longestLifetime.milliseconds / 1000
-            fields.append(("apns-expiration", String(now / 1000 + min(Int64(seconds), longest))))
+            fields.append(.init("apns-expiration", String(now / 1000 + min(Int64(seconds), longest))))
         }
-        if let topic = message.topic { fields.append(("apns-collapse-id", topic)) }
+        if let topic = message.topic { fields.append(.init("apns-collapse-id", topic)) }
         return PreparedPush(exactly: push.body, fields: fields, isUrgent: message.isUrgent)
     }
 }

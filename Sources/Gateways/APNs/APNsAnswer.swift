@@ -77,7 +77,7 @@ enum APNsAnswer {
 
     /// With a time to wait all wait; without it one notification does, as single ones fail while others pass.
     private static func unavailable(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
-        .deferred(reason, answer.retryAfter == nil ? .device : .app, after: answer.retryAfter)
+        .deferred(reason, answer.retryAfter == nil ? .device : .host, after: answer.retryAfter)
     }
 
     /// Whether a GOAWAY for that reason says that the operator must mend something: a certificate's faults show up only

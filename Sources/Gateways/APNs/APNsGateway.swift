@@ -1,24 +1,21 @@
 import Crypto
-import Delivery
 import Logging
 import Metrics
+import Outbound
 import Reactor
 import Relay
 import TLS
 
 /// One app at one of Apple's hosts.
 @EventLoop
-package final class APNsGateway: Gateway {
-    package var onCapacity: (@EventLoop () -> Void)?
-
+package final class APNsGateway: LinkedGateway {
     private let isSecure: Bool
-    private let link: GatewayLink
+    let link: GatewayLink
     private let tokens: ProviderTokens?
     private let log: Logger
     private let later = Later()
     private var heads: APNsHeads
-    /// Words for refused device tokens that, in bulk, mean a wrong configuration.
-    private static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
+    static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// The app's gateways at both hosts; with a provider key they share its token.
     package static func both(
@@ -46,11 +43,9 @@ package final class APNsGateway: Gateway {
                 url: url, egress: settings.egress, version: .http2, needsProof: tokens != nil, limits: limits),
             context: url.isSecure ? context : nil, log: log)
         link.isFault = APNsAnswer.isBlocking
-        link.onRoom = { [unowned self] in onCapacity?() }
         note(settings.credentials)
     }
 
-    /// Connects, and stays connected.
     package func start() { link.start() }
 
     package func stop() { link.stop() }
@@ -68,6 +63,8 @@ package final class APNsGateway: Gateway {
         note(settings.credentials)
     }
 
+    package var capacity: Int { link.room }
+    package var fault: String? { link.fault }
     package var figures: GatewayFigures { link.figures }
 
     private func note(_ credentials: APNsCredentials) {
@@ -76,12 +73,6 @@ package final class APNsGateway: Gateway {
     }
 
     // MARK: Sending
-
-    /// With a fault that only the operator can mend it is 1, so that the lane learns of it.
-    package var capacity: Int {
-        let room = link.room
-        return room == 0 && link.fault != nil ? 1 : room
-    }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
         guard let connection = link.roomiest else {
@@ -104,53 +95,28 @@ package final class APNsGateway: Gateway {
         }
     }
 
-    private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
+    func verdict(
+        _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
-    ) -> Outcome {
-        switch end {
-        case .unharmed(let reason):
-            // A word in a GOAWAY that names what the operator must mend.
-            APNsAnswer.isBlocking(goAwayReason: reason)
-                ? .blocked(reason: reason)
-                : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
-        case .unclear(let reason): link.unclear(reason)
-        case .answered(let answer): outcome(of: answer, over: connection, generation, notification)
-        }
-    }
-
-    private func outcome(
-        of answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
-        _ notification: Notification
-    ) -> Outcome {
+    ) -> Verdict {
         let verdict = APNsAnswer.verdict(
             answer, isProven: connection.life.isProven, hasOwnTopic: heads.hasOwnTopic(notification))
         // Any judgement of the notification itself says that the credentials were taken.
         if answer.status != 403, answer.status < 500 { connection.proved() }
         if case .blocked(let reason) = verdict.outcome, tokens?.isPresent(generation) == false {
             // What Apple says of the key before says nothing of the present one.
-            return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+            return .deferred(reason, .device, isUnharmed: true)
         }
-        link.judge(verdict, of: notification, suspicious: APNsGateway.suspicious)
-        // That token can't die: it is to be refused each time anew.
-        if case .tokenDead(let reason, _, _) = verdict.outcome, notification.isForNobody {
-            return .refused(reason: reason)
-        }
-        switch verdict.consequence {
-        case .none, .ownFault: break
-        case .reconnect: connection.drain()
-        case .keepCredential:
-            tokens?.changedTooOften()
-            // Apple lets nothing through on it for a while.
-            connection.drain()
-        case .renewCredential:
-            guard tokens?.expired(generation: generation) == .clockFault else { break }
-            log.error(
-                "gateway.clock",
-                metadata: ["reason": "a provider token just signed has expired: set the clock"])
-            link.note(fault: "ExpiredProviderToken")
-            return .blocked(reason: "ExpiredProviderToken")
-        }
-        return verdict.outcome
+        return verdict
     }
+
+    func renewCredential(_ generation: Int) -> Bool {
+        guard tokens?.expired(generation: generation) == .clockFault else { return true }
+        log.error(
+            "gateway.clock",
+            metadata: ["reason": "a provider token just signed has expired: set the clock"])
+        return false
+    }
+
+    func keepCredential() { tokens?.changedTooOften() }
 }

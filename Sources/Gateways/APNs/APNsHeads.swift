@@ -44,21 +44,29 @@ struct APNsHeads {
     ) -> HTTP2Headers {
         let changing: HTTP2Headers.Indexing = isFirst ? .automatic : .never
         head.keepFirst(opening)
-        head.add(":path", "/3/device/", notification.deviceToken, .never)
+        head.add(":path", "/3/device/", notification.deviceToken.text, .never)
         let isUrgent = notification.content.isUrgent
         switch notification.content {
         case .bisq:
             add(Kind(authorization: authorization, isAlert: isUrgent, isUrgent: isUrgent))
             add(notification, expiresAt: notification.expiresAt, collapseID: nil, changing)
-        case .prepared(let push) where push.kind == .exact: add(exact: push, authorization, changing)
         case .prepared(let push):
+            let isAlert: Bool
+            switch push.payload {
+            case .exact(let fields, _):
+                add(exact: fields, authorization, changing)
+                return head
+            case .apns(_, let kind): isAlert = kind
+            // The core lets none through.
+            case .fcm: isAlert = false
+            }
             let expiresAt: Int64? =
                 switch push.expiry {
                 case .withNotification: notification.expiresAt
                 case .atOnce: notification.acceptedAt
                 case .unsaid: nil
                 }
-            add(Kind(authorization: authorization, isAlert: push.kind == .alert, isUrgent: isUrgent))
+            add(Kind(authorization: authorization, isAlert: isAlert, isUrgent: isUrgent))
             add(notification, expiresAt: expiresAt, collapseID: push.collapseID, changing)
         }
         return head
@@ -91,25 +99,27 @@ struct APNsHeads {
     }
 
     private mutating func add(
-        exact push: PreparedPush, _ authorization: String?, _ changing: HTTP2Headers.Indexing
+        exact fields: [PreparedPush.Field], _ authorization: String?, _ changing: HTTP2Headers.Indexing
     ) {
         if let authorization { head.add("authorization", authorization, .never) }
-        let fields = push.fields
         head.add("apns-topic", APNsHeads.ownTopic(fields) ?? topic)
         for name in APNsHeads.exactFields {
             guard let field = fields.first(where: { $0.name == name.description }) else { continue }
-            head.add(name, String(field.value), changing)
+            head.add(name, field.value, changing)
         }
     }
 
     /// Whether the sender has chosen another topic than the app's.
     func hasOwnTopic(_ notification: Notification) -> Bool {
-        guard case .prepared(let push) = notification.content, push.kind == .exact else { return false }
-        return (APNsHeads.ownTopic(push.fields) ?? topic) != topic
+        guard case .prepared(let push) = notification.content, case .exact(let fields, _) = push.payload
+        else {
+            return false
+        }
+        return (APNsHeads.ownTopic(fields) ?? topic) != topic
     }
 
-    private static func ownTopic(_ fields: [(name: Substring, value: Substring)]) -> String? {
-        fields.first { $0.name == "apns-topic" }.map { String($0.value) }
+    private static func ownTopic(_ fields: [PreparedPush.Field]) -> String? {
+        fields.first { $0.name == "apns-topic" }?.value
     }
 
     /// What a sender's own protocol may say beside the topic.

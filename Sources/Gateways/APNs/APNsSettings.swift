@@ -1,4 +1,5 @@
 import Crypto
+import Relay
 import TLS
 
 /// How an app proves to Apple that it may push.
@@ -29,6 +30,13 @@ package struct APNsSettings: Sendable {
         self.productionURL = productionURL
         self.sandboxURL = sandboxURL
         self.trust = trust
+    }
+
+    func url(of host: LaneHost) -> GatewayURL { host == .sandbox ? sandboxURL : productionURL }
+
+    /// Seconds since 1970 until which the certificate is valid; `nil`: a key proves who we are.
+    var certificateEnd: Int64? {
+        if case .certificate(let identity) = credentials { identity.certificate.validUntil } else { nil }
     }
 
     /// For connections: with the certificate, if that is the credential.

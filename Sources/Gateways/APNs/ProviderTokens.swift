@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Outbound
 import Reactor
 import Relay
 

@@ -100,7 +100,18 @@ struct ConnectionLife: Equatable, Sendable {
     enum Check: Equatable {
         case wait(until: Int64)
         case ping
-        case end(reason: String)
+        case end(End)
+    }
+
+    /// Why it ends by itself.
+    enum End: Equatable {
+        /// It took nothing more, and all its requests have ended.
+        case drained
+        /// Another one does its work.
+        case spare
+        case setupTimeout
+        /// It has not answered a PING.
+        case silent
     }
 
     /// - Parameter isSpare: whether another connection is open that can do its work.
@@ -108,15 +119,15 @@ struct ConnectionLife: Equatable, Sendable {
         switch phase {
         case .settingUp:
             let end = startedAt + limits.setup.nanoseconds
-            return time >= end ? .end(reason: "SetupTimeout") : .wait(until: end)
+            return time >= end ? .end(.setupTimeout) : .wait(until: end)
         case .draining where inFlight == 0:
-            return .end(reason: "Drained")
+            return .end(.drained)
         case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare.nanoseconds:
-            return .end(reason: "Spare")
+            return .end(.spare)
         case .open, .draining:
             if let pingedAt {
                 let end = pingedAt + limits.ping.nanoseconds
-                return time >= end ? .end(reason: "Silent") : .wait(until: end)
+                return time >= end ? .end(.silent) : .wait(until: end)
             }
             let patience = inFlight > 0 ? limits.unanswered : limits.idle
             let end = (inFlight > 0 ? max(lastReceived, changedAt) : lastReceived) + patience.nanoseconds

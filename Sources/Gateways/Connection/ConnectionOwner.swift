@@ -36,6 +36,16 @@ enum ConnectionEnd: Error, Equatable {
     /// The other end is not who it must be, or doesn't take our certificate: the operator must look.
     case untrusted(reason: String)
 
+    init(_ end: ConnectionLife.End) {
+        self =
+            switch end {
+            case .drained: .finished(reason: "Drained")
+            case .spare: .finished(reason: "Spare")
+            case .setupTimeout: .broken(reason: "SetupTimeout")
+            case .silent: .broken(reason: "Silent")
+            }
+    }
+
     var reason: String {
         switch self {
         case .finished(let reason), .broken(let reason), .untrusted(let reason): reason

@@ -23,7 +23,7 @@ final class GatewayConnection {
     private let presumed: HTTPVersion
     private var stream: Stream?
     private var tls: TLSSession?
-    private var wire: (any Wire)?
+    private var session: (any HTTPClientSession)?
     private var flushSoon: EndOfTurn!
     private var timer: Timer!
     private var plain: [UInt8] = []
@@ -81,7 +81,7 @@ final class GatewayConnection {
         case _: speak(presumed)
         }
         life.received(at: EventLoop.monotonicNanoseconds)
-        wire?.receive(way.unread.span.bytes)
+        session?.receive(way.unread.span.bytes)
         way.stream.handler = self
         way.stream.resumeReading()
         takeEvents()
@@ -92,10 +92,10 @@ final class GatewayConnection {
     private func speak(_ version: HTTPVersion) {
         self.version = version
         switch version {
-        case .http1: wire = HTTP1Wire(host: url.authority)
+        case .http1: session = HTTP1ClientSession(host: url.authority)
         case .http2:
             // Nothing is sent before the gateway's SETTINGS have come.
-            wire = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
+            session = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
         }
     }
 
@@ -103,21 +103,21 @@ final class GatewayConnection {
 
     /// How many more requests it takes now.
     var room: Int {
-        guard let wire, let stream, stream.unsentBytes < GatewayConnection.longestOutput else { return 0 }
-        return life.room(freeStreams: wire.freeStreams)
+        guard let session, let stream, stream.unsentBytes < GatewayConnection.longestOutput else { return 0 }
+        return life.room(freeStreams: session.freeStreams)
     }
 
-    var isFull: Bool { wire.map { life.isFull(freeStreams: $0.freeStreams) } ?? false }
+    var isFull: Bool { session.map { life.isFull(freeStreams: $0.freeStreams) } ?? false }
 
     /// Sends a request; ``room`` must be above 0. `completion` is called once, and not before the loop's next turn.
     func send(_ head: HTTP2Headers, body: [UInt8], completion: @escaping Completion) {
-        guard let wire else { preconditionFailure("a request for a connection that is not open") }
+        guard let session else { preconditionFailure("a request for a connection that is not open") }
         let now = EventLoop.monotonicNanoseconds
         requests += 1
         let tag = pending.add(completion, at: now)
         let wasIdle = life.inFlight == 0
         life.sent(at: now)
-        wire.submit(head, body: body, tag: tag)
+        session.submit(head, body: body, tag: tag)
         flushSoon.schedule()
         if wasIdle { timer.start(after: min(life.limits.unanswered, life.limits.request)) }
     }
@@ -141,10 +141,10 @@ final class GatewayConnection {
     }
 
     private func takeEvents() {
-        guard let wire else { return }
+        guard let session else { return }
         let now = EventLoop.monotonicNanoseconds
         var isNews = false
-        wire.takeEvents { event in
+        session.takeEvents { event in
             isNews = true
             switch event {
             case .answered(let tag, let answer):
@@ -178,13 +178,10 @@ final class GatewayConnection {
         switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false) {
         case .wait(let until): wait(until: until, at: now)
         case .ping:
-            wire?.ping()
+            session?.ping()
             flushSoon.schedule()
             wait(until: now + life.limits.ping.nanoseconds, at: now)
-        case .end(let reason):
-            end(
-                reason == "Drained" || reason == "Spare" ? .finished(reason: reason) : .broken(reason: reason)
-            )
+        case .end(let reason): end(ConnectionEnd(reason))
         }
     }
 
@@ -199,7 +196,7 @@ final class GatewayConnection {
         for tag in pending.tags(sentUntil: now - life.limits.request.nanoseconds) {
             guard let request = pending.giveUp(tag) else { continue }
             life.timedOut(sentAt: request.sentAt)
-            wire?.cancel(tag: tag)
+            session?.cancel(tag: tag)
             complete(request, .unclear(reason: "AnswerTimeout"), at: now)
             flushSoon.schedule()
         }
@@ -210,17 +207,17 @@ final class GatewayConnection {
     private func flush() {
         guard !hasEnded, let stream else { return }
         if let tls {
-            if let wire {
+            if let session {
                 var hasMore = true
                 while hasMore {
                     plain.removeAll(keepingCapacity: true)
-                    hasMore = wire.takeOutput(into: &plain, upTo: GatewayConnection.batch)
+                    hasMore = session.takeOutput(into: &plain, upTo: GatewayConnection.batch)
                     tls.write(plain.span.bytes)
                 }
             }
             if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
-        } else if let wire {
-            stream.write { while wire.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
+        } else if let session {
+            stream.write { while session.takeOutput(into: &$0, upTo: $0.count + GatewayConnection.batch) {} }
         }
         takeEvents()
     }
@@ -236,9 +233,9 @@ final class GatewayConnection {
             if let tls, tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
             stream.closeWhenFlushed()
         }
-        wire?.streamEnded()
+        session?.streamEnded()
         takeEvents()
-        // What the wire never had or never gave back.
+        // What the session never had or never gave back.
         let now = EventLoop.monotonicNanoseconds
         for tag in pending.tags(sentUntil: now) {
             complete(pending.giveUp(tag), .unclear(reason: reason.reason), at: now)
@@ -251,7 +248,7 @@ extension GatewayConnection: StreamHandler {
     func stream(_ stream: Stream, received bytes: RawSpan) {
         life.received(at: EventLoop.monotonicNanoseconds)
         if let tls {
-            tls.receive(bytes) { wire?.receive($0) }
+            tls.receive(bytes) { session?.receive($0) }
             switch tls.state {
             case .handshaking, .open: break
             case .closed:
@@ -262,7 +259,7 @@ extension GatewayConnection: StreamHandler {
                 return end(ConnectionEnd(error))
             }
         } else {
-            wire?.receive(bytes)
+            session?.receive(bytes)
         }
         takeEvents()
         flushSoon.schedule()
@@ -272,7 +269,7 @@ extension GatewayConnection: StreamHandler {
 
     func stream(_ stream: Stream, ended streamEnd: StreamEnd) {
         // An answer may reach as far as the stream's end.
-        wire?.streamEnded()
+        session?.streamEnded()
         takeEvents()
         end(life.phase == .draining ? .finished(reason: "\(streamEnd)") : .broken(reason: "\(streamEnd)"))
     }

@@ -87,7 +87,6 @@ final class GatewayLink: ConnectionOwner {
         guard isRunning else { return 0 }
         var room = 0
         for connection in connections { room += connection.room }
-        if room == 0 { noteStarvation() }
         return room
     }
 
@@ -119,7 +118,9 @@ final class GatewayLink: ConnectionOwner {
     func note(fault: String) { self.fault = fault }
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
-    private func noteStarvation() {
+    /// More waits than ``room`` lets through: when that lasts, another connection is opened.
+    func noteBacklog() {
+        guard isRunning, room == 0 else { return }
         lacksRoom = true
         starvedAt = EventLoop.monotonicNanoseconds
         if !growLater.isRunning, connections.contains(where: \.isFull) {
@@ -227,6 +228,13 @@ final class GatewayLink: ConnectionOwner {
             ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
     }
 
+    /// Surely not handled; a word in a GOAWAY may name what the operator must mend.
+    func unharmed(_ reason: String) -> Outcome {
+        isFault(reason)
+            ? .blocked(reason: reason)
+            : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+    }
+
     /// It may have been handled: to be sent again under the same ids.
     func unclear(_ reason: String) -> Outcome {
         if reason == "AnswerTimeout" { counted.timeouts += 1 }
@@ -243,7 +251,7 @@ final class GatewayLink: ConnectionOwner {
             fault = nil
         case .refused(let reason, _):
             fault = nil
-            if suspicious.contains(reason), !notification.isForNobody { suspect(reason) }
+            if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
                 log.error("gateway.own_fault", metadata: ["reason": "\(reason)"])

@@ -21,7 +21,7 @@ struct PendingRequests {
         return entries.count - 1
     }
 
-    /// The wire has given the tag back.
+    /// The session has given the tag back.
     ///
     /// - Returns: `nil` if the request was given up before.
     mutating func end(_ tag: Int) -> Entry? {
@@ -29,7 +29,7 @@ struct PendingRequests {
         return giveUp(tag)
     }
 
-    /// It is waited for no longer. Its tag is not free before the wire has given it back.
+    /// It is waited for no longer. Its tag is not free before the session has given it back.
     mutating func giveUp(_ tag: Int) -> Entry? {
         let entry = entries[tag]
         entries[tag] = nil

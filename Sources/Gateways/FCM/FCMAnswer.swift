@@ -30,7 +30,7 @@ enum FCMAnswer {
         case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code, detail: text)
         case "UNREGISTERED": Verdict(outcome: .tokenDead(reason: code, since: nil, detail: text))
         case "QUOTA_EXCEEDED": overQuota(answer, code, details)
-        case "UNAVAILABLE": .deferred(code, .app, after: max(answer.retryAfter ?? faultPause, .zero))
+        case "UNAVAILABLE": .deferred(code, .host, after: max(answer.retryAfter ?? faultPause, .zero))
         case "INTERNAL": fault(answer, code)
         // The key that the Firebase project holds for Apple or for web push: no new access token mends it.
         case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .blocked(code)
@@ -46,25 +46,25 @@ enum FCMAnswer {
         case 400:
             // A named field is wrong in what we built. Without Google's form something else has answered.
             return word == nil
-                ? .deferred(reason, .app, after: answer.retryAfter)
+                ? .deferred(reason, .host, after: answer.retryAfter)
                 : .refused(reason, violatesFields(details) ? .ownFault : .none, detail: text)
         case 401: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
         // API switched off, role missing, another project, or no such project: a token is never judged by these.
         case 403, 404: return .blocked(reason)
         case 429: return overQuota(answer, reason, details)
         case 500: return fault(answer, reason)
-        case _: return .deferred(reason, .app, after: answer.retryAfter ?? faultPause)
+        case _: return .deferred(reason, .host, after: answer.retryAfter ?? faultPause)
         }
     }
 
     private static func overQuota(_ answer: GatewayAnswer, _ reason: String, _ details: [JSON]) -> Verdict {
         let pause = answer.retryAfter ?? quotaPause
         return isDeviceQuota(details)
-            ? .throttled(reason, after: pause) : .deferred(reason, .app, after: pause)
+            ? .throttled(reason, after: pause) : .deferred(reason, .host, after: pause)
     }
 
     private static func fault(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
-        .deferred(reason, answer.retryAfter == nil ? .device : .app, after: answer.retryAfter ?? faultPause)
+        .deferred(reason, answer.retryAfter == nil ? .device : .host, after: answer.retryAfter ?? faultPause)
     }
 
     private static func violatesFields(_ details: [JSON]) -> Bool {

@@ -1,25 +1,22 @@
-import Delivery
 import HTTP2
 import Logging
 import Metrics
+import Outbound
 import Reactor
 import Relay
 import TLS
 
 /// One app at Google.
 @EventLoop
-package final class FCMGateway: Gateway {
-    package var onCapacity: (@EventLoop () -> Void)?
-
+package final class FCMGateway: LinkedGateway {
     private let authority: String
     private let path: String
     private let isSecure: Bool
     private let withNotification: Bool
-    private let link: GatewayLink
+    let link: GatewayLink
     private let tokens: AccessTokens
     private let later = Later()
-    /// Words for refused device tokens that, in bulk, mean a wrong configuration.
-    private static let suspicious = ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"]
+    static let suspicious = ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"]
 
     package convenience init(_ settings: FCMSettings, log: Logger) throws(GatewaySetupError) {
         try self.init(settings, limits: ConnectionLife.Limits(), log: log)
@@ -38,8 +35,7 @@ package final class FCMGateway: Gateway {
             context: url.isSecure ? context : nil, log: log)
         tokens = AccessTokens(
             for: settings.account, from: tokenURL, by: settings.egress, context, log: log)
-        link.onRoom = { [unowned self] in onCapacity?() }
-        tokens.onChange = { [unowned self] in onCapacity?() }
+        tokens.onChange = { [unowned link] in link.onRoom?() }
     }
 
     static func path(at url: GatewayURL, of account: ServiceAccount) -> String {
@@ -68,24 +64,21 @@ package final class FCMGateway: Gateway {
 
     package var figures: GatewayFigures {
         var figures = link.figures
-        figures.fault = figures.fault ?? (tokens.current == nil ? tokens.fault : nil)
+        figures.fault = fault
         figures.lastError = tokens.lastError ?? figures.lastError
         return figures
     }
 
     // MARK: Sending
 
-    /// With a fault that only the operator can mend it is 1, so that the lane learns of it.
-    package var capacity: Int {
-        let room = link.room
-        guard tokens.current != nil else { return tokens.fault == nil ? 0 : 1 }
-        return room == 0 && link.fault != nil ? 1 : room
-    }
+    package var capacity: Int { tokens.current == nil ? 0 : link.room }
+
+    package var fault: String? { link.fault ?? (tokens.current == nil ? tokens.fault : nil) }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
         guard let (authorization, generation) = tokens.current else {
             let outcome: Outcome =
-                tokens.fault.map { .blocked(reason: $0) }
+                fault.map { .blocked(reason: $0) }
                 ?? .deferred(Deferral(reason: "NoToken", scope: .device, isUnharmed: true))
             return later { completion(outcome) }
         }
@@ -102,33 +95,14 @@ package final class FCMGateway: Gateway {
         }
     }
 
-    private func outcome(
-        of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
+    func verdict(
+        _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
-    ) -> Outcome {
-        switch end {
-        case .unharmed(let reason):
-            return .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
-        case .unclear(let reason): return link.unclear(reason)
-        case .answered(let answer):
-            let verdict = FCMAnswer.verdict(answer)
-            link.judge(verdict, of: notification, suspicious: FCMGateway.suspicious)
-            // That token can't die: it is to be refused each time anew.
-            if case .tokenDead(let reason, _, _) = verdict.outcome, notification.isForNobody {
-                return .refused(reason: reason)
-            }
-            switch verdict.consequence {
-            case .none, .ownFault, .keepCredential: break
-            case .reconnect: connection.drain()
-            case .renewCredential:
-                guard tokens.refused(generation: generation) == .hopeless else { break }
-                if case .deferred(let deferral) = verdict.outcome {
-                    link.note(fault: deferral.reason)
-                    return .blocked(reason: deferral.reason)
-                }
-            }
-            if verdict.outcome == .accepted { tokens.proved(generation: generation) }
-            return verdict.outcome
-        }
+    ) -> Verdict {
+        let verdict = FCMAnswer.verdict(answer)
+        if verdict.outcome == .accepted { tokens.proved(generation: generation) }
+        return verdict
     }
+
+    func renewCredential(_ generation: Int) -> Bool { tokens.refused(generation: generation) != .hopeless }
 }

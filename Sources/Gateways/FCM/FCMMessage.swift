@@ -18,8 +18,8 @@ package enum FCMMessage {
     ///   - withNotification: the block that the system shows by itself, for apps that can't show data messages.
     ///   - now: milliseconds since 1970.
     package static func body(_ notification: Notification, withNotification: Bool, now: Int64) -> [UInt8] {
-        if case .prepared(let push) = notification.content, push.kind == .exact {
-            return Array(push.body.utf8)
+        if case .prepared(let push) = notification.content, case .exact(_, let body) = push.payload {
+            return Array(body.utf8)
         }
         let left = (notification.expiresAt - now + 999) / 1000
         let life = min(max(left, 0), longestLife)
@@ -27,7 +27,7 @@ package enum FCMMessage {
         body.reserveCapacity(notification.size + 256)
         // Checked tokens and messages hold nothing that JSON must escape.
         body.append(contentsOf: #"{"message":{"token":""#.utf8)
-        body.append(contentsOf: notification.deviceToken.utf8)
+        body.append(contentsOf: notification.deviceToken.text.utf8)
         switch notification.content {
         case .bisq(let content):
             body.append(contentsOf: #"","data":{"encrypted":""#.utf8)
@@ -57,7 +57,6 @@ package enum FCMMessage {
             body.append(contentsOf: #","collapse_key":"#.utf8)
             body.append(jsonString: collapseID)
         }
-        if !push.android.isEmpty { body.append(contentsOf: ",\(push.android)".utf8) }
         body.append(contentsOf: "}}}".utf8)
     }
 

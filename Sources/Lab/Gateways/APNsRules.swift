@@ -51,7 +51,7 @@ extension APNsRules {
         let digits = deviceToken.utf8
         guard digits.count >= 64, digits.count <= 512, digits.count.isMultiple(of: 2),
             digits.allSatisfy(Self.isHexDigit),
-            deviceToken != DeviceToken.ofNobody(at: .apns),
+            deviceToken != DeviceToken.hexadecimalOfNobody.text,
             deviceTokens?.contains(deviceToken.lowercased()) ?? true
         else { return (400, "BadDeviceToken") }
         guard !request.body.isEmpty else { return (400, "PayloadEmpty") }

@@ -38,7 +38,7 @@ package final class GatewaySimulator {
     let service: any SimulatedService
     private let context: TLSContext
     private var listener: Listener!
-    private var connections: [ObjectIdentifier: GatewayConnection] = [:]
+    private var connections: [ObjectIdentifier: SimulatedConnection] = [:]
     private var phones: [String: @EventLoop (AcceptedPush) -> Void] = [:]
 
     /// - Parameter context: a server's, with the protocols it is to offer: ``LabCredentials/serverContext(protocols:)``.
@@ -47,8 +47,8 @@ package final class GatewaySimulator {
     ) throws(SystemError) {
         self.service =
             switch service {
-            case .apns(let rules): APNsService(rules)
-            case .fcm(let rules): FCMService(rules)
+            case .apns(let rules): SimulatedAPNs(rules)
+            case .fcm(let rules): SimulatedFCM(rules)
             }
         self.context = context
         listener = try Listener(on: endpoint) { [unowned self] stream in accept(stream) }
@@ -60,10 +60,10 @@ package final class GatewaySimulator {
     package var url: String { "https://\(endpoint)" }
 
     /// Access tokens handed out; FCM only.
-    package var issuedTokens: Int { (service as? FCMService)?.issuedTokens ?? 0 }
+    package var issuedTokens: Int { (service as? SimulatedFCM)?.issuedTokens ?? 0 }
 
     /// Makes all access tokens bad at once; FCM only.
-    package func revokeTokens() { (service as? FCMService)?.revokeTokens() }
+    package func revokeTokens() { (service as? SimulatedFCM)?.revokeTokens() }
 
     /// Hands each push that is accepted for this device token to its phone.
     package func onPush(to deviceToken: String, _ deliver: (@EventLoop (AcceptedPush) -> Void)?) {
@@ -87,11 +87,11 @@ package final class GatewaySimulator {
     private func accept(_ stream: Stream) {
         figures.connections += 1
         figures.openConnections += 1
-        let connection = GatewayConnection(stream, number: figures.connections, context, self)
+        let connection = SimulatedConnection(stream, number: figures.connections, context, self)
         connections[ObjectIdentifier(connection)] = connection
     }
 
-    func forget(_ connection: GatewayConnection) {
+    func forget(_ connection: SimulatedConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         figures.openConnections -= 1
     }
@@ -100,7 +100,7 @@ package final class GatewaySimulator {
 
     // MARK: Requests
 
-    func handle(_ request: GatewayRequest, of connection: GatewayConnection, stream: Int32) {
+    func handle(_ request: GatewayRequest, of connection: SimulatedConnection, stream: Int32) {
         let call = service.call(request)
         if call.subject == .push { figures.requests += 1 }
         switch faults.fault(for: call.subject, deviceToken: call.deviceToken) {
@@ -148,14 +148,14 @@ package final class GatewaySimulator {
         }
     }
 
-    private func breakOff(_ connection: GatewayConnection) {
+    private func breakOff(_ connection: SimulatedConnection) {
         connection.breakOff()
         onBreak?(connection.facts.number)
     }
 
     /// Judges a request; a push that is accepted is delivered and written down.
     private func answer(
-        _ call: GatewayCall, of connection: GatewayConnection, isAnswered: Bool = true
+        _ call: GatewayCall, of connection: SimulatedConnection, isAnswered: Bool = true
     ) -> GatewayAnswer {
         let realNow = EventLoop.unixMilliseconds
         let offset = clockOffset.components.seconds * 1000

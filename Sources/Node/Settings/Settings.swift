@@ -1,4 +1,5 @@
 import Doors
+import Gateways
 import Logging
 import Reactor
 import Relay
@@ -50,34 +51,17 @@ package struct Settings: Sendable {
 
     package struct App: Sendable {
         package var name = ""
-        package var credentials: Credentials
-    }
+        /// What the folder of its gateway has read.
+        package var settings: any ConfiguredApp
 
-    package enum Credentials: Sendable {
-        case apns(APNs)
-        case fcm(FCM)
-    }
+        package init(name: String, settings: any ConfiguredApp) {
+            self.name = name
+            self.settings = settings
+        }
 
-    package struct APNs: Sendable {
-        package var topic = ""
-        package var keyFile = ""
-        package var keyID = ""
-        package var teamID = ""
-        package var certificateFile = ""
-        package var certificatePasswordFile = ""
-        package var productionURL = "https://api.push.apple.com"
-        package var sandboxURL = "https://api.sandbox.push.apple.com"
-        package var caFile = ""
-    }
-
-    package struct FCM: Sendable {
-        package var serviceAccountFile = ""
-        package var baseURL = "https://fcm.googleapis.com"
-        /// Empty: the service account's own.
-        package var tokenURL = ""
-        package var caFile = ""
-        /// A notification block for phones whose app can't show data-only messages (Bisq Remote before 1.3.4).
-        package var hasNotificationBlock = false
+        package var service: any PushService { settings.service }
+        /// Without credentials the app is known, and nothing is sent by it.
+        package var hasCredentials: Bool { settings.hasCredentials }
     }
 
     package struct Log: Sendable {

@@ -1,4 +1,5 @@
 import Doors
+import Gateways
 import Relay
 
 extension Settings {
@@ -19,8 +20,8 @@ extension Settings {
             return App(name: name, section)
         }
         let defaults = root.section("defaults")
-        defaultIOS = app("ios", of: .apns, names, in: defaults)
-        defaultAndroid = app("android", of: .fcm, names, in: defaults)
+        defaultIOS = app("ios", of: .ios, names, in: defaults)
+        defaultAndroid = app("android", of: .android, names, in: defaults)
         defaults.refuseUnknownKeys()
         return names
     }
@@ -28,15 +29,15 @@ extension Settings {
     /// The apps that serve one generation of phones.
     func apps(of section: SettingsReader.Section, _ names: [String]) -> PhoneApps {
         var apps = PhoneApps()
-        apps.ios = app("ios", of: .apns, names, in: section)
-        apps.android = app("android", of: .fcm, names, in: section)
+        apps.ios = app("ios", of: .ios, names, in: section)
+        apps.android = app("android", of: .android, names, in: section)
         section.refuseUnknownKeys()
         return apps
     }
 
-    /// The name of an app with this gateway, or nothing.
+    /// The name of an app for phones of this platform, or nothing.
     func app(
-        _ key: String, of gateway: GatewayKind, _ names: [String], in section: SettingsReader.Section
+        _ key: String, of platform: Platform, _ names: [String], in section: SettingsReader.Section
     ) -> String {
         let name = section.identifier(key)
         guard !name.isEmpty else { return "" }
@@ -46,73 +47,29 @@ extension Settings {
             return ""
         }
         // An app whose gateway is missing has a fault already.
-        if let app = apps.first(where: { $0.name == name }), app.gateway != gateway {
-            section.fault(key, "\(name) is no app of gateway \(gateway)")
+        if let app = apps.first(where: { $0.name == name }), !app.service.serves(platform) {
+            section.fault(
+                key, "\(name) is of gateway \(app.service.name), which serves no \(platform) phones")
         }
         return name
     }
 }
 
 extension Settings.App {
-    var gateway: GatewayKind {
-        switch credentials {
-        case .apns: .apns
-        case .fcm: .fcm
-        }
-    }
-
     /// `nil` when the gateway is not one of ours, which is a fault.
     fileprivate init?(name: String, _ section: SettingsReader.Section) {
-        let gateways = "each app needs a gateway: apns or fcm"
-        switch section.text("gateway") {
-        case GatewayKind.apns.rawValue: self.init(name: name, credentials: .apns(Settings.APNs(section)))
-        case GatewayKind.fcm.rawValue: self.init(name: name, credentials: .fcm(Settings.FCM(section)))
-        case "":
-            section.fault("gateway", gateways)
-            return nil
-        case let other:
-            section.fault("gateway", "\"\(SettingsFault.shown(other))\" is not allowed; \(gateways)")
+        let gateways = PushServices.all.map { $0.gateway }
+        let wanted = section.text("gateway")
+        guard let service = PushServices.all.first(where: { $0.gateway == wanted }) else {
+            let rule = "each app needs a gateway: \(gateways.joined(separator: " or "))"
+            section.fault(
+                "gateway",
+                wanted.isEmpty ? rule : "\"\(SettingsFault.shown(wanted))\" is not allowed; \(rule)")
             return nil
         }
+        self.init(name: name, settings: service.init(section))
         section.refuseUnknownKeys()
     }
 }
 
-extension Settings.APNs {
-    fileprivate init(_ section: SettingsReader.Section) {
-        self.init()
-        topic = section.identifier("topic")
-        keyFile = section.credential("key_file")
-        keyID = section.identifier("key_id")
-        teamID = section.identifier("team_id")
-        certificateFile = section.credential("certificate_file")
-        certificatePasswordFile = section.credential("certificate_password_file")
-        productionURL = section.origin("production_url", default: productionURL)
-        sandboxURL = section.origin("sandbox_url", default: sandboxURL)
-        caFile = section.path("ca_file")
-        if topic.isEmpty { section.fault("topic", "the app's bundle id is missing") }
-        if !keyFile.isEmpty && !certificateFile.isEmpty {
-            section.fault("certificate_file", "give key_file or certificate_file, not both")
-        }
-        for (key, value) in [("key_id", keyID), ("team_id", teamID)] where keyFile.isEmpty != value.isEmpty {
-            section.fault(
-                key,
-                value.isEmpty
-                    ? "is needed with key_file (Apple's 10 characters)" : "is of no use without key_file")
-        }
-        if certificateFile.isEmpty && !certificatePasswordFile.isEmpty {
-            section.fault("certificate_password_file", "is of no use without certificate_file")
-        }
-    }
-}
-
-extension Settings.FCM {
-    fileprivate init(_ section: SettingsReader.Section) {
-        self.init()
-        serviceAccountFile = section.credential("service_account_file")
-        baseURL = section.origin("base_url", default: baseURL)
-        tokenURL = section.url("token_url")
-        caFile = section.path("ca_file")
-        hasNotificationBlock = section.flag("notification_block", default: hasNotificationBlock)
-    }
-}
+extension SettingsReader.Section: SettingsSection {}

@@ -88,13 +88,17 @@ extension Settings {
                 section.fault("apps", "no app has the name \(SettingsFault.shown(name))\(hint)")
                 continue
             }
-            switch self.apps.first(where: { $0.name == name })?.credentials {
-            case .apns(let apns): apps.ios.append(PushApps.Apple(name: name, topic: apns.topic))
-            case .fcm where apps.android != nil:
-                section.fault("apps", "\(name) is the second one of gateway fcm")
-            case .fcm: apps.android = name
             // An app whose gateway is missing has a fault already.
-            case nil: break
+            guard let app = self.apps.first(where: { $0.name == name }) else { continue }
+            if let topic = app.settings.topic {
+                apps.ios.append(PushApps.Apple(name: name, topic: topic))
+            } else if app.service.payloadSize(of: .prepared(PreparedPush(.fcm(members: "")))) == nil {
+                section.fault(
+                    "apps", "\(name) is of gateway \(app.service.name), which takes no payloads of this door")
+            } else if apps.android != nil {
+                section.fault("apps", "\(name) is the second one of gateway \(app.service.name)")
+            } else {
+                apps.android = name
             }
         }
         if isOn, wanted.isEmpty { section.fault("apps", "name the apps that this door may push to") }

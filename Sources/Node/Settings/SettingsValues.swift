@@ -1,4 +1,3 @@
-import Gateways
 import Reactor
 
 /// The kinds of values a configuration has.
@@ -78,21 +77,6 @@ extension SettingsReader.Section {
     func optionalEndpoint(_ name: String) -> Endpoint? {
         value(name, default: Endpoint?.none, expecting: "ADDRESS:PORT, unix:/PATH, or nothing") {
             $0.isEmpty ? .some(nil) : Endpoint($0).map { .some($0) }
-        }
-    }
-
-    /// Where a gateway is: `https://HOST[:PORT]`, without a slash at its end.
-    func origin(_ name: String, default fallback: String) -> String {
-        value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
-            let origin = text.hasSuffix("/") ? String(text.dropLast()) : text
-            return (try? GatewayURL(origin))?.path == "/" && !origin.hasSuffix("/") ? origin : nil
-        }
-    }
-
-    /// `https://HOST[:PORT][/PATH]`, or nothing.
-    func url(_ name: String) -> String {
-        value(name, default: "", expecting: "https://HOST[:PORT]/PATH, or nothing") { text in
-            text.isEmpty || (try? GatewayURL(text)) != nil ? text : nil
         }
     }
 }

@@ -51,8 +51,8 @@ final class Doctor {
         await checkNode()
         checkLimits()
         await checkTor()
-        for (index, app) in settings.apps.enumerated() where app.hasCredentials {
-            await check(app, key: "apps[\(index)]")
+        for app in settings.apps where app.hasCredentials {
+            await check(app)
         }
         await ownTor?.client.stop()
         await ownTor?.directory.remove()
@@ -71,13 +71,8 @@ final class Doctor {
                     .warn(
                         "credentials", "\(app.name) has none, so what is sent to it is refused",
                         "name its files in \(file), or take the app out"))
-            } else if case .apns(let apns) = app.credentials, !apns.keyFile.isEmpty,
-                !AppleName.isIdentifier(apns.keyID) || !AppleName.isIdentifier(apns.teamID)
-            {
-                tell(
-                    .warn(
-                        "credentials", "\(app.name): key_id or team_id has not Apple's form",
-                        "both have 10 capital letters and digits"))
+            } else if let doubt = app.settings.doubt {
+                tell(.warn("credentials", "\(app.name): \(doubt.words)", doubt.advice))
             }
         }
         if settings.apps.isEmpty {

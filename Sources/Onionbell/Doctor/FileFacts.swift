@@ -53,14 +53,7 @@ enum ProcessLimits {
 extension Settings {
     /// Every file that holds a key or a password.
     var credentialFiles: [String] {
-        var files = [tor.passwordFile, doors.keyFile]
-        for app in apps {
-            switch app.credentials {
-            case .apns(let apns):
-                files += [apns.keyFile, apns.certificateFile, apns.certificatePasswordFile]
-            case .fcm(let fcm): files.append(fcm.serviceAccountFile)
-            }
-        }
+        let files = [tor.passwordFile, doors.keyFile] + apps.flatMap(\.settings.secretFiles)
         return files.filter { !$0.isEmpty }
     }
 }

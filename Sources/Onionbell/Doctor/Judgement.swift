@@ -93,7 +93,11 @@ enum Judgement {
     }
 
     /// What a gateway said to a request for a device that there isn't.
-    static func gateway(_ check: String, host: String, _ finding: GatewayProbe.Finding) -> [Finding] {
+    ///
+    /// - Parameter advice: the service's, by its reason code.
+    static func gateway(
+        _ check: String, host: String, _ finding: GatewayProbe.Finding, advice: (String) -> String?
+    ) -> [Finding] {
         let tls = "\(check).tls"
         let credentials = "\(check).credentials"
         let connected = Finding.pass(tls, "\(host) is who it must be")
@@ -101,7 +105,10 @@ enum Judgement {
         case .taken(let word):
             [connected, .pass(credentials, "taken by \(host) (\(word) for a device that there isn't)")]
         case .refused(let reason):
-            [connected, .fail(credentials, "\(host) says \(reason)", GatewayAdvice.text(for: reason))]
+            [
+                connected,
+                .fail(credentials, "\(host) says \(reason)", advice(reason) ?? GatewayAdvice.article),
+            ]
         case .unclear(let reason):
             [
                 connected,

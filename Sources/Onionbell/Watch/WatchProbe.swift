@@ -101,7 +101,7 @@ struct WatchProbe {
         request.uid = "watch-" + Hex.encode(randomBytes(16))
         request.platform = platform
         request.app = app
-        request.deviceToken = DeviceToken.ofNobody(at: platform == .android ? .fcm : .apns)
+        request.deviceToken = (platform == .android ? DeviceToken.opaqueOfNobody : .hexadecimalOfNobody).text
         request.message = Base64.encode(randomBytes(48))
         request.expiresAt = EventLoop.unixMilliseconds + 600_000
         request.awaitsOutcome = true

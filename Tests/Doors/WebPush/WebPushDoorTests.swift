@@ -270,6 +270,7 @@ import Testing
         (.refused(.internal), 502), (.ended(.refused(reason: "PayloadTooLarge")), 502),
         (.ended(.refused(reason: "INVALID_ARGUMENT")), 502), (.ended(.refused(reason: "BadTopic")), 502),
         (.ended(.refused(reason: "SENDER_ID_MISMATCH")), 410),
+        (.ended(.refused(reason: "BadDeviceToken")), 410), (.ended(.refused(reason: "UnknownApp")), 502),
     ])
     func whatASenderIsTold(receipt: Receipt, status: Int) {
         let route = WebPushRoute.relay(.production, token: "aa", extra: nil)

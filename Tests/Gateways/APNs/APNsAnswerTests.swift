@@ -87,13 +87,13 @@ import Testing
             verdict: .deferred("Shutdown", .device, isUnharmed: true, .reconnect)),
         Row(
             status: 503, reason: "ServiceUnavailable", retryAfter: .seconds(7),
-            verdict: .deferred("ServiceUnavailable", .app, after: .seconds(7))),
+            verdict: .deferred("ServiceUnavailable", .host, after: .seconds(7))),
         Row(
             status: 503, reason: "ServiceUnavailable", retryAfter: .until(farAway),
-            verdict: .deferred("ServiceUnavailable", .app, after: untilFarAway)),
+            verdict: .deferred("ServiceUnavailable", .host, after: untilFarAway)),
         Row(
             status: 500, reason: "InternalServerError", retryAfter: .until(longAgo),
-            verdict: .deferred("InternalServerError", .app, after: .zero)),
+            verdict: .deferred("InternalServerError", .host, after: .zero)),
     ]
 
     @Test(arguments: table)

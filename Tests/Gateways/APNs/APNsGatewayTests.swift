@@ -65,7 +65,7 @@ private func many(_ count: Int) -> [Notification] {
         let sent = notification(message: "abcd", isMutableContent: true)
         #expect(await world.gateway.deliver(sent) == .accepted)
         let push = try #require(world.apple.book.first)
-        #expect(push.deviceToken == sent.deviceToken)
+        #expect(push.deviceToken == sent.deviceToken.text)
         #expect(push.body == APNsRequest.body(sent))
         #expect(push.headers["apns-id"] == sent.id.uuid)
         #expect(push.headers["apns-topic"] == World.topic)
@@ -269,7 +269,7 @@ private func many(_ count: Int) -> [Notification] {
             ("other.topic", Outcome.refused(reason: reason)), (World.topic, .blocked(reason: reason)),
         ] {
             world.apple.faults = FaultScript([FaultRule(.answer(status: 400, reason: reason), times: 1)])
-            let push = PreparedPush(exactly: "{}", fields: [("apns-topic", topic)])
+            let push = PreparedPush(exactly: "{}", fields: [.init("apns-topic", topic)])
             #expect(await world.gateway.deliver(notification(push)) == expected)
             #expect((world.gateway.figures.fault == nil) == (topic == "other.topic"))
         }

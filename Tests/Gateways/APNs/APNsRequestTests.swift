@@ -103,20 +103,21 @@ import Vectors
 
     @Test func aPreparedPushGoesOutAsItsDoorMadeIt() {
         let push = PreparedPush(
-            body: #"{"aps":{"alert":"🎺"}}"#, kind: .alert, isUrgent: false, collapseID: "topic")
+            .apns(body: #"{"aps":{"alert":"🎺"}}"#), isUrgent: false, collapseID: "topic")
         #expect(text(APNsRequest.body(notification(push))) == push.body)
         let sent = headers(notification(push))
         #expect(sent["apns-push-type"] == "alert" && sent["apns-priority"] == "5")
         #expect(sent["apns-collapse-id"] == "topic")
         #expect(sent["apns-id"] == NotificationID(high: 1, low: 2).uuid)
-        let silent = headers(notification(PreparedPush(body: "{}", kind: .background)))
+        let silent = headers(notification(PreparedPush(.apns(body: "{}", isAlert: false))))
         #expect(silent["apns-push-type"] == "background" && silent["apns-priority"] == "10")
         #expect(silent["apns-collapse-id"] == silent["apns-id"])
     }
 
     /// A field that belongs to no push is let go.
     @Test func anExactPushHasNothingOfOursBesideIt() {
-        let plain = headers(notification(PreparedPush(exactly: "{}", fields: [("apns-push-type", "alert")])))
+        let plain = headers(
+            notification(PreparedPush(exactly: "{}", fields: [.init("apns-push-type", "alert")])))
         #expect(plain["apns-topic"] == "bisqremote.joachimneumann.com" && plain["apns-push-type"] == "alert")
         for absent in ["apns-priority", "apns-expiration", "apns-id", "apns-collapse-id"] {
             #expect(plain[absent] == nil, "\(absent)")
@@ -124,7 +125,7 @@ import Vectors
         let fields = [
             ("apns-topic", "own"), ("apns-priority", "5"), ("apns-expiration", "9"), ("apns-id", "x: y"),
             ("apns-collapse-id", "c"), ("apns-other", "z"),
-        ]
+        ].map { PreparedPush.Field($0.0, $0.1) }
         let sent = headers(notification(PreparedPush(exactly: "{}", fields: fields)))
         #expect(sent["apns-topic"] == "own" && sent["apns-id"] == "x: y" && sent["apns-other"] == nil)
         #expect(
@@ -136,7 +137,7 @@ import Vectors
             (PreparedPush.Expiry.withNotification, "1800000000"), (.atOnce, "1700000000"), (.unsaid, nil),
         ] as [(PreparedPush.Expiry, String?)])
     func appleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) {
-        let sent = headers(notification(PreparedPush(body: "{}", expiry: expiry)))
+        let sent = headers(notification(PreparedPush(.apns(body: "{}"), expiry: expiry)))
         #expect(sent["apns-expiration"] == expected)
     }
 }

@@ -47,13 +47,13 @@ private let second: Int64 = 1_000_000_000
         #expect(life.room(freeStreams: 100) == 0)
         expect(life.check(at: second, isSpare: false), is: .wait(until: 10 * second))
         life.ended(wasAnswered: true, at: 2 * second)
-        expect(life.check(at: 2 * second, isSpare: false), is: .end(reason: "Drained"))
+        expect(life.check(at: 2 * second, isSpare: false), is: .end(.drained))
     }
 
     @Test func oneThatNeverSpeaksIsGivenUpAfter30Seconds() {
         var life = ConnectionLife(needsProof: false, at: 5 * second)
         expect(life.check(at: 34 * second, isSpare: false), is: .wait(until: 35 * second))
-        expect(life.check(at: 35 * second, isSpare: false), is: .end(reason: "SetupTimeout"))
+        expect(life.check(at: 35 * second, isSpare: false), is: .end(.setupTimeout))
     }
 
     @Test func anIdleOneIsAskedForALifeSignEachMinute() {
@@ -68,7 +68,7 @@ private let second: Int64 = 1_000_000_000
     @Test func aSilentOneIsGivenUp10SecondsAfterThePing() {
         var life = open()
         expect(life.check(at: 60 * second, isSpare: false), is: .ping)
-        expect(life.check(at: 70 * second, isSpare: false), is: .end(reason: "Silent"))
+        expect(life.check(at: 70 * second, isSpare: false), is: .end(.silent))
     }
 
     @Test func aWaitingRequestMakesThePingComeSooner() {
@@ -94,7 +94,7 @@ private let second: Int64 = 1_000_000_000
         life.received(at: 599 * second)
         expect(life.check(at: 599 * second, isSpare: true), is: .wait(until: 659 * second))
         expect(life.check(at: 600 * second, isSpare: false), is: .wait(until: 659 * second))
-        expect(life.check(at: 600 * second, isSpare: true), is: .end(reason: "Spare"))
+        expect(life.check(at: 600 * second, isSpare: true), is: .end(.spare))
     }
 }
 

@@ -40,16 +40,16 @@ import Testing
         ),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"),
-            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: projectQuota + ","),
-            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(60))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","),
             verdict: .throttled("QUOTA_EXCEEDED", after: .seconds(60))),
         Row(
             status: 503, body: fcm("UNAVAILABLE"),
-            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
+            verdict: .deferred("UNAVAILABLE", .host, after: .seconds(10))),
         Row(status: 500, body: fcm("INTERNAL"), verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
         Row(status: 401, body: fcm("THIRD_PARTY_AUTH_ERROR"), verdict: .blocked("THIRD_PARTY_AUTH_ERROR")),
         Row(status: 401, body: fcm("APNS_AUTH_ERROR"), verdict: .blocked("APNS_AUTH_ERROR")),
@@ -63,28 +63,28 @@ import Testing
             verdict: .refused("INVALID_ARGUMENT", .ownFault, detail: "m")),
         Row(
             status: 503, body: fcm("UNSPECIFIED_ERROR", status: "UNAVAILABLE"),
-            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(10))),
+            verdict: .deferred("UNAVAILABLE", .host, after: .seconds(10))),
         Row(
             status: 500, body: fcm("NEW_CODE", status: "INTERNAL"),
             verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"), retryAfter: .seconds(5),
-            verdict: .deferred("QUOTA_EXCEEDED", .app, after: .seconds(5))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(5))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","), retryAfter: .until(farAway),
             verdict: .throttled("QUOTA_EXCEEDED", after: untilFarAway)),
         Row(
             status: 503, body: fcm("UNAVAILABLE"), retryAfter: .seconds(90),
-            verdict: .deferred("UNAVAILABLE", .app, after: .seconds(90))),
+            verdict: .deferred("UNAVAILABLE", .host, after: .seconds(90))),
         Row(
             status: 503, body: fcm("UNAVAILABLE"), retryAfter: .until(farAway),
-            verdict: .deferred("UNAVAILABLE", .app, after: untilFarAway)),
+            verdict: .deferred("UNAVAILABLE", .host, after: untilFarAway)),
         Row(
             status: 500, body: fcm("INTERNAL"), retryAfter: .seconds(90),
-            verdict: .deferred("INTERNAL", .app, after: .seconds(90))),
+            verdict: .deferred("INTERNAL", .host, after: .seconds(90))),
         Row(
             status: 500, body: fcm("INTERNAL"), retryAfter: .until(longAgo),
-            verdict: .deferred("INTERNAL", .app, after: .zero)),
+            verdict: .deferred("INTERNAL", .host, after: .zero)),
     ]
 
     @Test(arguments: table)
@@ -116,13 +116,13 @@ import Testing
     func whatGoogleDidNotSayKillsNoTokenAndLosesNothing(body: String) {
         #expect(FCMAnswer.verdict(answer(404, body)) == .blocked("HTTP404"))
         #expect(FCMAnswer.verdict(answer(403, body)) == .blocked("HTTP403"))
-        #expect(FCMAnswer.verdict(answer(400, body)) == .deferred("HTTP400", .app))
-        #expect(FCMAnswer.verdict(answer(429, body)) == .deferred("HTTP429", .app, after: .seconds(60)))
+        #expect(FCMAnswer.verdict(answer(400, body)) == .deferred("HTTP400", .host))
+        #expect(FCMAnswer.verdict(answer(429, body)) == .deferred("HTTP429", .host, after: .seconds(60)))
         #expect(FCMAnswer.verdict(answer(500, body)) == .deferred("HTTP500", .device, after: .seconds(10)))
         for status in [302, 502, 503, 504] {
             #expect(
                 FCMAnswer.verdict(answer(status, body))
-                    == .deferred("HTTP\(status)", .app, after: .seconds(10)))
+                    == .deferred("HTTP\(status)", .host, after: .seconds(10)))
         }
         #expect(
             FCMAnswer.verdict(answer(401, body))

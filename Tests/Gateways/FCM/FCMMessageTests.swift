@@ -65,22 +65,21 @@ import Vectors
 
     @Test func aPreparedPushHasTheMembersThatItsDoorMade() {
         let push = PreparedPush(
-            body: #""data":{"p":"x"}"#, android: #""direct_boot_ok":true"#, isUrgent: false,
-            collapseID: #"a"b"#)
+            .fcm(members: #""data":{"p":"x"}"#), isUrgent: false, collapseID: #"a"b"#)
         let token = String(repeating: "ab", count: 32)
         let body = FCMMessage.body(
             notification(push, expiresAt: 65_000), withNotification: true, now: 5_000)
         #expect(
             text(body)
                 == #"{"message":{"token":"\#(token)","data":{"p":"x"},"android":{"priority":"normal","ttl":"60s","#
-                + #""collapse_key":"a\"b","direct_boot_ok":true}}}"#)
+                + #""collapse_key":"a\"b"}}}"#)
     }
 
     @Test(
         arguments: [(PreparedPush.Expiry.withNotification, "60s"), (.atOnce, "0s"), (.unsaid, nil)]
             as [(PreparedPush.Expiry, String?)])
     func googleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) throws {
-        let push = PreparedPush(body: #""data":{}"#, expiry: expiry)
+        let push = PreparedPush(.fcm(members: #""data":{}"#), expiry: expiry)
         let body = FCMMessage.body(
             notification(push, expiresAt: 65_000), withNotification: false, now: 5_000)
         let android = try JSON(body)["message"]?["android"]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Gateways
 import Glibc
 import Node
 import Programs

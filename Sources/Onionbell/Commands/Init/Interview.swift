@@ -1,3 +1,4 @@
+import Gateways
 import Glibc
 import Node
 import Programs

@@ -1,3 +1,4 @@
+import Metrics
 import Reactor
 import Relay
 
@@ -7,15 +8,28 @@ import Relay
 /// never handled: retrying is the delivery's decision.
 @EventLoop
 package protocol Gateway: AnyObject {
+    /// Connects, and stays connected.
+    func start()
+
+    /// Takes nothing more; requests on their way may still end. Connections close when they have.
+    func stop()
+
     /// How many more notifications ``send(_:completion:)`` takes now; 0 while there is no connection or it is full.
     var capacity: Int { get }
 
-    /// Called when ``capacity`` rose from 0.
+    /// More waits than ``capacity`` lets through: a gateway that can may open another connection.
+    func noteBacklog()
+
+    /// What the operator must mend before anything can be delivered, in the service's word; `nil` when nothing is known
+    /// to be wrong. What is sent meanwhile without ``capacity`` comes back blocked for this reason.
+    var fault: String? { get }
+
+    /// Called when ``capacity`` rose from 0, and when ``fault`` appeared.
     var onCapacity: (@EventLoop () -> Void)? { get set }
 
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
-    /// Takes nothing more; requests on their way may still end. Connections close when they have.
-    func stop()
+    /// What the operator may see of its connections.
+    var figures: GatewayFigures { get }
 }

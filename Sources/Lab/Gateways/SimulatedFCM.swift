@@ -32,7 +32,7 @@ package struct FCMRules: Sendable {
 }
 
 /// Google's push service as far as Firebase describes it: `POST /v1/projects/<id>/messages:send`, and `POST /token`.
-final class FCMService: SimulatedService {
+final class SimulatedFCM: SimulatedService {
     private let rules: FCMRules
     private let endpoint: TokenEndpoint
     private let path: String
@@ -80,7 +80,7 @@ final class FCMService: SimulatedService {
         if let field = faultyField(of: message) { return .answered(violation(of: field)) }
         if message["token"] != nil {
             guard (32...4096).contains(deviceToken.utf8.count),
-                deviceToken.utf8.allSatisfy(Self.isTokenByte), deviceToken != DeviceToken.ofNobody(at: .fcm)
+                deviceToken.utf8.allSatisfy(Self.isTokenByte), deviceToken != DeviceToken.opaqueOfNobody.text
             else { return .answered(error(status: 400, code: "INVALID_ARGUMENT")) }
         }
         lastMessage += 1

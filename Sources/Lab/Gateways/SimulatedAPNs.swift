@@ -3,7 +3,7 @@ import HTTP2
 import Reactor
 
 /// Apple's push service as far as Apple describes it: `POST /3/device/<token>` over HTTP/2.
-final class APNsService: SimulatedService {
+final class SimulatedAPNs: SimulatedService {
     private let rules: APNsRules
     private static let tokenLifetime: Int64 = 3_600_000
     private static let clockTolerance: Int64 = 60_000

@@ -3,7 +3,7 @@ import HTTP2
 import Reactor
 
 /// What happened on a connection.
-enum WireEvent {
+enum ExchangeEvent {
     case answered(tag: Int, GatewayAnswer)
     /// Surely not handled: it may be sent again at once.
     case unharmed(tag: Int)
@@ -21,7 +21,7 @@ enum WireEvent {
 /// The protocol that a connection speaks, without its socket and TLS. Each request ends in exactly one event.
 ///
 /// Take the events after ``receive(_:)``, ``takeOutput(into:upTo:)`` and ``streamEnded()``.
-protocol Wire: AnyObject {
+protocol HTTPClientSession: AnyObject {
     /// Requests that may be sent now; below 0 when the gateway took back what it had allowed.
     var freeStreams: Int { get }
     func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int)
@@ -36,19 +36,19 @@ protocol Wire: AnyObject {
     /// - Returns: whether there is more.
     func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool
     /// Hands over what happened since the last call, in order.
-    func takeEvents(_ take: (WireEvent) -> Void)
+    func takeEvents(_ take: (ExchangeEvent) -> Void)
 }
 
-extension HTTP2ClientSession: Wire {
+extension HTTP2ClientSession: HTTPClientSession {
     func ping() { ping(payload: 0) }
     func streamEnded() { connectionLost() }
 
-    func takeEvents(_ take: (WireEvent) -> Void) {
-        for event in takeEvents() { take(WireEvent(event)) }
+    func takeEvents(_ take: (ExchangeEvent) -> Void) {
+        for event in takeEvents() { take(ExchangeEvent(event)) }
     }
 }
 
-extension WireEvent {
+extension ExchangeEvent {
     fileprivate init(_ event: HTTP2ClientEvent) {
         self =
             switch event {
@@ -66,11 +66,11 @@ extension WireEvent {
 }
 
 /// HTTP/1.1: one request at a time.
-final class HTTP1Wire: Wire {
+final class HTTP1ClientSession: HTTPClientSession {
     private let host: String
     private var decoder = HTTPResponseDecoder(limits: HTTPLimits(body: GatewayAnswer.bodyLimit))
     private var output: [UInt8] = []
-    private var events: [WireEvent] = [.ready]
+    private var events: [ExchangeEvent] = [.ready]
     private var tag: Int?
     private var hasEnded = false
 
@@ -121,7 +121,7 @@ final class HTTP1Wire: Wire {
         return false
     }
 
-    func takeEvents(_ take: (WireEvent) -> Void) {
+    func takeEvents(_ take: (ExchangeEvent) -> Void) {
         let taken = events
         events = []
         for event in taken { take(event) }

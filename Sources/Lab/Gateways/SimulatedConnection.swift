@@ -5,7 +5,7 @@ import TLS
 
 /// One connection to a simulated gateway: TLS, then HTTP/2 or HTTP/1.1 as ALPN agreed.
 @EventLoop
-final class GatewayConnection: StreamHandler {
+final class SimulatedConnection: StreamHandler {
     var facts: ConnectionFacts
     private let stream: Stream
     private let tls: TLSSession

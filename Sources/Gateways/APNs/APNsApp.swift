@@ -1,0 +1,137 @@
+import Crypto
+import Logging
+import Reactor
+import Relay
+import TLS
+
+/// One app at Apple: its keys under `apps`, and what becomes of them.
+package struct APNsApp: ConfiguredApp {
+    package var bundleID = ""
+    package var keyFile = ""
+    package var keyID = ""
+    package var teamID = ""
+    package var certificateFile = ""
+    package var certificatePasswordFile = ""
+    package var productionURL = "https://api.push.apple.com"
+    package var sandboxURL = "https://api.sandbox.push.apple.com"
+    package var caFile = ""
+
+    package static let gateway = "apns"
+
+    package init() {}
+
+    package init(_ section: any SettingsSection) {
+        bundleID = section.identifier("topic")
+        keyFile = section.credential("key_file")
+        keyID = section.identifier("key_id")
+        teamID = section.identifier("team_id")
+        certificateFile = section.credential("certificate_file")
+        certificatePasswordFile = section.credential("certificate_password_file")
+        productionURL = section.origin("production_url", default: productionURL)
+        sandboxURL = section.origin("sandbox_url", default: sandboxURL)
+        caFile = section.path("ca_file", default: "")
+        if bundleID.isEmpty { section.fault("topic", "the app's bundle id is missing") }
+        if !keyFile.isEmpty && !certificateFile.isEmpty {
+            section.fault("certificate_file", "give key_file or certificate_file, not both")
+        }
+        for (key, value) in [("key_id", keyID), ("team_id", teamID)] where keyFile.isEmpty != value.isEmpty {
+            section.fault(
+                key,
+                value.isEmpty
+                    ? "is needed with key_file (Apple's 10 characters)" : "is of no use without key_file")
+        }
+        if certificateFile.isEmpty && !certificatePasswordFile.isEmpty {
+            section.fault("certificate_password_file", "is of no use without certificate_file")
+        }
+    }
+
+    package var service: any PushService { APNsService() }
+    package var hosts: [LaneHost] { [.production, .sandbox] }
+    package var hasCredentials: Bool { !keyFile.isEmpty || !certificateFile.isEmpty }
+    package var secretFiles: [String] { [keyFile, certificateFile, certificatePasswordFile] }
+    package var files: [String] { secretFiles + [caFile] }
+    package var topic: String? { bundleID }
+
+    package var doubt: (words: String, advice: String)? {
+        guard !keyFile.isEmpty, !AppleName.isIdentifier(keyID) || !AppleName.isIdentifier(teamID) else {
+            return nil
+        }
+        return ("key_id or team_id has not Apple's form", "both have 10 capital letters and digits")
+    }
+
+    package func open(
+        by egress: Egress, reading file: @escaping FileReader, log: Logger
+    ) throws(CredentialFault) -> OpenedApp {
+        let settings = try load(by: egress, reading: file)
+        let (production, sandbox) = try setUp { () throws(GatewaySetupError) in
+            try APNsGateway.both(settings, log: log)
+        }
+        return OpenedApp([(.production, production), (.sandbox, sandbox)]) { () throws(CredentialFault) in
+            let settings = try load(by: egress, reading: file)
+            if let end = settings.certificateEnd, end <= EventLoop.unixMilliseconds / 1000 {
+                throw CredentialFault(key: "certificate_file", problem: "\(certificateFile) has ended")
+            }
+            try setUp { () throws(GatewaySetupError) in
+                try production.use(settings)
+                try sandbox.use(settings)
+            }
+        }
+    }
+
+    package func probes(
+        by egress: Egress, reading file: FileReader
+    ) throws(CredentialFault) -> [GatewayProbe] {
+        let settings = try load(by: egress, reading: file)
+        return hosts.map { host in
+            GatewayProbe(of: host, at: settings.url(of: host), certificateEnd: settings.certificateEnd) {
+                () async throws(GatewaySetupError) in try await settings.probe(host)
+            }
+        }
+    }
+
+    private func load(
+        by egress: Egress, reading file: FileReader
+    ) throws(CredentialFault) -> APNsSettings {
+        var settings = APNsSettings(
+            topic: bundleID, credentials: try credentials(reading: file),
+            productionURL: try GatewayURL(productionURL, key: "production_url"),
+            sandboxURL: try GatewayURL(sandboxURL, key: "sandbox_url"),
+            trust: caFile.isEmpty ? .systemRoots : .file(path: caFile))
+        settings.egress = egress
+        return settings
+    }
+
+    private func credentials(reading file: FileReader) throws(CredentialFault) -> APNsCredentials {
+        let key = keyFile.isEmpty ? "certificate_file" : "key_file"
+        let path = keyFile.isEmpty ? certificateFile : keyFile
+        let bytes = try read(path, key: key, by: file)
+        var password = ""
+        if keyFile.isEmpty, !certificatePasswordFile.isEmpty {
+            let text = try read(certificatePasswordFile, key: "certificate_password_file", by: file)
+            password = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
+        }
+        do throws(CryptoError) {
+            return keyFile.isEmpty
+                ? .certificate(try PKCS12.open(bytes, password: password))
+                : .providerKey(try ProviderKey(keyID: keyID, teamID: teamID, p8: bytes))
+        } catch {
+            throw CredentialFault(key: key, problem: "\(path): \(error)")
+        }
+    }
+
+    package static func advice(for reason: String) -> String? {
+        switch reason {
+        case "ExpiredProviderToken":
+            "the token was signed a moment ago, so this machine's clock is wrong: timedatectl set-ntp true"
+        case "InvalidProviderToken":
+            "key_file, key_id and team_id must belong together (developer.apple.com, Keys and Membership), the key must not be revoked, and the clock must be right"
+        case "TopicDisallowed", "BadTopic", "MissingTopic", "DeviceTokenNotForTopic":
+            "topic must be the app's bundle id, and the app must be of the team whose key or certificate it is"
+        case "BadCertificate", "BadCertificateEnvironment":
+            "the certificate was revoked, has ended, or is for the other of Apple's two hosts: put in the right .p12"
+        case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
+            "Apple made this key for the other of its two hosts: make one for both, or for this one"
+        case _: nil
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Crypto
+import Reactor
+import Relay
+
+extension APNsSettings {
+    /// A background push to a device token that no phone has: Apple can only refuse it once it has taken the credentials
+    /// and the topic.
+    @EventLoop
+    func probe(_ host: LaneHost) async throws(GatewaySetupError) -> GatewayProbe.Finding {
+        let url = url(of: host)
+        let notification = GatewayProbe.notification(to: APNsService().nobody(on: .ios))
+        var authorization: String?
+        if case .providerKey(let key) = credentials {
+            do {
+                authorization = "bearer \(try key.token(now: EventLoop.unixMilliseconds / 1000))"
+            } catch {
+                throw .credentials(error)
+            }
+        }
+        var heads = APNsHeads(authority: url.authority, topic: topic)
+        let head = heads.head(of: notification, authorization: authorization, isFirst: true)
+        let end = await GatewayProbe.exchange(
+            url, by: egress, try context(), .http2, head, APNsRequest.body(notification))
+        switch end {
+        case .success(let answer): return .init(APNsAnswer.verdict(answer, isProven: false))
+        case .failure(let failure):
+            if let word = failure.goAwayWord, APNsAnswer.isBlocking(goAwayReason: word) {
+                return .refused(reason: word)
+            }
+            return .init(failure)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Logging
+import Outbound
+import Reactor
+import Relay
+
+/// One app at its push service as the operator configured it: all that the folder of a gateway brings. The program has
+/// one list of the conformers.
+package protocol ConfiguredApp: Sendable {
+    /// How `apps[].gateway` names the service.
+    static var gateway: String { get }
+
+    /// Asks for each of its keys in an entry of `apps`; what is wrong with one is told there.
+    init(_ section: any SettingsSection)
+
+    /// The service as the core sees it.
+    var service: any PushService { get }
+    /// The hosts that have a lane from the start.
+    var hosts: [LaneHost] { get }
+    /// Without credentials the app is known, and nothing is sent by it.
+    var hasCredentials: Bool { get }
+    /// Files that hold a key or a password. Empty names stand for none.
+    var secretFiles: [String] { get }
+    /// All files that are read: when one changes it is taken over.
+    var files: [String] { get }
+    /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
+    var topic: String? { get }
+    /// What can be read and is hardly right.
+    var doubt: (words: String, advice: String)? { get }
+
+    /// Reads the files, and makes a gateway for each of ``hosts``.
+    @EventLoop
+    func open(
+        by egress: Egress, reading file: @escaping FileReader, log: Logger
+    ) throws(CredentialFault) -> OpenedApp
+
+    /// Reads the files, and makes a probe for each of ``hosts``.
+    @EventLoop
+    func probes(by egress: Egress, reading file: FileReader) throws(CredentialFault) -> [GatewayProbe]
+
+    /// What an operator does about a reason code of the service; `nil`: there is nothing more to say.
+    static func advice(for reason: String) -> String?
+}
+
+extension ConfiguredApp {
+    package var topic: String? { nil }
+    package var doubt: (words: String, advice: String)? { nil }
+}
+
+/// The gateways of an app.
+package struct OpenedApp {
+    package let gateways: [(host: LaneHost, gateway: any Gateway)]
+    /// Reads the files anew, and hands what is in them to the gateways.
+    package let reload: @EventLoop () throws(CredentialFault) -> Void
+
+    package init(
+        _ gateways: [(host: LaneHost, gateway: any Gateway)],
+        reload: @escaping @EventLoop () throws(CredentialFault) -> Void
+    ) {
+        self.gateways = gateways
+        self.reload = reload
+    }
+}
+
+/// What is wrong with an app's files, in words for the operator.
+package struct CredentialFault: Error, Equatable {
+    /// The key that names the file; empty: the app as a whole.
+    package let key: String
+    package let problem: String
+
+    package init(key: String, problem: String) {
+        self.key = key
+        self.problem = problem
+    }
+}
+
+/// Reads a file of credentials as a whole.
+package typealias FileReader = @Sendable (_ path: String) throws(SystemError) -> [UInt8]
+
+/// An entry of the settings, from which a service reads its keys. Each reading remembers its key; a fault gives the
+/// default.
+package protocol SettingsSection {
+    func text(_ name: String, default fallback: String) -> String
+    /// Letters, digits, `.`, `-` and `_`; empty: nothing was set.
+    func identifier(_ name: String) -> String
+    func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int
+    func seconds(_ name: String, default fallback: Duration, in range: ClosedRange<Int>) -> Duration
+    func flag(_ name: String, default fallback: Bool) -> Bool
+    /// A list of single values; `nil` for anything else.
+    func words(_ name: String) -> [String]?
+    /// A file's name; relative ones are relative to the configuration.
+    func path(_ name: String, default fallback: String) -> String
+    /// The name of a file that holds a key, a certificate or a password.
+    func credential(_ name: String) -> String
+    /// - Parameter parse: `nil` for what is not allowed.
+    func value<Value>(
+        _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
+    ) -> Value
+    func fault(_ name: String, _ problem: String)
+}
+
+extension SettingsSection {
+    /// Where a gateway is: `https://HOST[:PORT]`, without a slash at its end.
+    func origin(_ name: String, default fallback: String) -> String {
+        value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
+            let origin = text.hasSuffix("/") ? String(text.dropLast()) : text
+            return (try? GatewayURL(origin))?.path == "/" && !origin.hasSuffix("/") ? origin : nil
+        }
+    }
+
+    /// `https://HOST[:PORT][/PATH]`, or nothing.
+    func url(_ name: String) -> String {
+        value(name, default: "", expecting: "https://HOST[:PORT]/PATH, or nothing") { text in
+            text.isEmpty || (try? GatewayURL(text)) != nil ? text : nil
+        }
+    }
+}
+
+// MARK: For the conformers
+
+extension GatewayURL {
+    init(_ text: String, key: String) throws(CredentialFault) {
+        do throws(Fault) {
+            try self.init(text)
+        } catch {
+            throw CredentialFault(key: key, problem: "\"\(text)\" is \(error)")
+        }
+    }
+}
+
+func read(_ path: String, key: String, by file: FileReader) throws(CredentialFault) -> [UInt8] {
+    do throws(SystemError) {
+        return try file(path)
+    } catch {
+        throw CredentialFault(key: key, problem: error.description)
+    }
+}
+
+@EventLoop
+func setUp<Value>(
+    _ make: @EventLoop () throws(GatewaySetupError) -> Value
+) throws(CredentialFault) -> Value {
+    do throws(GatewaySetupError) {
+        return try make()
+    } catch {
+        throw CredentialFault(key: "", problem: "\(error)")
+    }
+}

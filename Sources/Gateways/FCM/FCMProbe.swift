@@ -1,0 +1,62 @@
+import Crypto
+import HTTP2
+import Reactor
+import Relay
+import TLS
+
+extension FCMSettings {
+    /// A message with `validate_only`, which delivers nothing whatever the token is.
+    @EventLoop
+    func probe() async throws(GatewaySetupError) -> GatewayProbe.Finding {
+        let context = try context()
+        let authorization: String
+        switch try await accessToken(context) {
+        case .success(let token): authorization = "Bearer \(token)"
+        case .failure(let finding): return finding.value
+        }
+        var head = HTTP2Headers(
+            method: "POST", authority: baseURL.authority, path: FCMGateway.path(at: baseURL, of: account))
+        head.add("authorization", authorization, .never)
+        head.add("content-type", "application/json")
+        let service = FCMService(withNotification: withNotification)
+        let message = FCMMessage.body(
+            GatewayProbe.notification(to: service.nobody(on: .android)), withNotification: withNotification,
+            now: EventLoop.unixMilliseconds)
+        let body = Array(#"{"validate_only":true,"#.utf8) + message.dropFirst()
+        return switch await GatewayProbe.exchange(baseURL, by: egress, context, .http1, head, body) {
+        case .success(let answer): .init(FCMAnswer.verdict(answer))
+        case .failure(let failure): .init(failure)
+        }
+    }
+
+    /// What came of the attempt instead of a token.
+    private struct NoToken: Error {
+        let value: GatewayProbe.Finding
+    }
+
+    @EventLoop
+    private func accessToken(
+        _ context: TLSContext
+    ) async throws(GatewaySetupError) -> Result<String, NoToken> {
+        let url = try whereTokensAre()
+        let assertion: String
+        do {
+            assertion = try account.assertion(now: EventLoop.unixMilliseconds / 1000)
+        } catch {
+            throw .credentials(error)
+        }
+        var head = HTTP2Headers(method: "POST", authority: url.authority, path: url.path)
+        head.add("content-type", OAuthExchange.contentType)
+        switch await GatewayProbe.exchange(
+            url, by: egress, context, .http1, head, OAuthExchange.body(assertion: assertion))
+        {
+        case .failure(let failure): return .failure(NoToken(value: .init(failure)))
+        case .success(let answer):
+            return switch OAuthExchange.read(answer) {
+            case .token(let token, _): .success(token)
+            case .refused(let reason): .failure(NoToken(value: .refused(reason: reason)))
+            case .failed(let reason, _): .failure(NoToken(value: .unclear(reason: reason)))
+            }
+        }
+    }
+}

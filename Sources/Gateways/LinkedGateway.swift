@@ -1,0 +1,72 @@
+import Metrics
+import Outbound
+import Reactor
+import Relay
+
+/// A gateway whose service takes one HTTP request for each notification at one host: what its folder adds are requests,
+/// credentials and the meaning of answers.
+@EventLoop
+protocol LinkedGateway: Gateway {
+    var link: GatewayLink { get }
+
+    /// Words for refused device tokens that, in bulk, mean a wrong configuration.
+    static var suspicious: [String] { get }
+
+    /// What an answer says of its notification, which was sent under the credential of that generation.
+    func verdict(
+        _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
+    ) -> Verdict
+
+    /// The service calls that credential over.
+    ///
+    /// - Returns: false when no other one helps: the operator must look.
+    func renewCredential(_ generation: Int) -> Bool
+
+    /// The service wants the credential changed less often.
+    func keepCredential()
+}
+
+extension LinkedGateway {
+    package var onCapacity: (@EventLoop () -> Void)? {
+        get { link.onRoom }
+        set { link.onRoom = newValue }
+    }
+
+    package func noteBacklog() { link.noteBacklog() }
+
+    func keepCredential() {}
+
+    /// What became of a notification.
+    func outcome(
+        of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
+        _ notification: Notification
+    ) -> Outcome {
+        switch end {
+        case .unharmed(let reason): return link.unharmed(reason)
+        case .unclear(let reason): return link.unclear(reason)
+        case .answered(let answer):
+            let verdict = verdict(answer, over: connection, generation, notification)
+            link.judge(verdict, of: notification, suspicious: Self.suspicious)
+            // That token can't die: it is to be refused each time anew.
+            if case .tokenDead(let reason, _, _) = verdict.outcome, notification.deviceToken.isOfNobody {
+                return .refused(reason: reason)
+            }
+            switch verdict.consequence {
+            case .none, .ownFault: break
+            case .reconnect: connection.drain()
+            case .keepCredential:
+                keepCredential()
+                // Nothing is let through on it for a while.
+                connection.drain()
+            case .renewCredential:
+                guard !renewCredential(generation), case .deferred(let deferral) = verdict.outcome else {
+                    break
+                }
+                link.note(fault: deferral.reason)
+                return .blocked(reason: deferral.reason)
+            }
+            return verdict.outcome
+        }
+    }
+}

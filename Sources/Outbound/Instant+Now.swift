@@ -1,0 +1,10 @@
+import Reactor
+import Relay
+
+extension Instant {
+    package static var now: Instant {
+        Instant(
+            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
+        )
+    }
+}

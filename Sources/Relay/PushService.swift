@@ -1,0 +1,39 @@
+/// A push service as the core sees it: what its addresses and payloads are like. A value that the folder of its gateway
+/// brings (`Sources/Gateways`), one for each configured app.
+///
+/// Pure: it looks at texts and opens nothing.
+package protocol PushService: Sendable {
+    /// As settings, reports and metrics name it: `apns`.
+    var name: String { get }
+    /// What all its addresses begin with, and nobody else's: `wp1:`. Such an address goes to this service whatever app the
+    /// sender names. `nil`: its apps are named, or stand in for a platform.
+    var prefix: String? { get }
+    /// Whether senders may name an app of it for phones of this platform.
+    func serves(_ platform: Platform) -> Bool
+    /// Where an address leads; `nil`: it has not the form of this service's addresses.
+    func target(_ address: String, on platform: Platform) -> Target?
+    /// Bytes that the service counts against ``payloadLimit``; `nil`: it carries nothing of the kind.
+    func payloadSize(of content: Content) -> Int?
+    var payloadLimit: Int { get }
+    /// Whether the phone shows a notification that was sent twice under one id only once.
+    var replacesRepetitions: Bool { get }
+    /// An address in the service's form that no phone has, for notifications that go all the way and reach nobody: the
+    /// service refuses it, and only it can.
+    func nobody(on platform: Platform) -> DeviceToken
+}
+
+extension PushService {
+    package var prefix: String? { nil }
+    package var payloadLimit: Int { Validator.payloadLimit }
+}
+
+/// An address in its one spelling, and the host that serves it.
+package struct Target: Equatable, Sendable {
+    package let deviceToken: DeviceToken
+    package let host: LaneHost
+
+    package init(_ deviceToken: DeviceToken, at host: LaneHost = .production) {
+        self.deviceToken = deviceToken
+        self.host = host
+    }
+}
