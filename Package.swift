@@ -46,13 +46,30 @@ let package = Package(
         system("CSecp256k1", pkgConfig: "libsecp256k1", apt: "libsecp256k1-dev"),
         .target(name: "CSupport"),
 
-        .target(name: "Wire", exclude: ["onionbell.proto"], swiftSettings: pure),
-        library("Status", pure: true, ["Wire"]),
-        library("Relay", pure: true, []),
+        .target(name: "Wire", dependencies: ["Encodings"], exclude: ["onionbell.proto"], swiftSettings: pure),
+        library("Encodings", pure: true, []),
+        library(
+            "Status", pure: true,
+            [
+                "Encodings", "Wire",
+            ]),
+        library(
+            "Relay", pure: true,
+            [
+                "Encodings"
+            ]),
         library("Metrics", pure: true, []),
         library("Overview", pure: true, ["Metrics", "Relay", "JSON"]),
-        library("JSON", pure: true, []),
-        library("HTTP1", pure: true, []),
+        library(
+            "JSON", pure: true,
+            [
+                "Encodings"
+            ]),
+        library(
+            "HTTP1", pure: true,
+            [
+                "Encodings"
+            ]),
         library("Pointing", pure: true, []),
         library("YAML", ["CYAML"]),
         library("Reactor", ["CEvent", "CSupport"]),
@@ -65,40 +82,48 @@ let package = Package(
         library("Storage", ["Relay", "CSQLite", "CSupport"]),
         library(
             "Gateways",
-            ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", log]),
-        library("Tor", ["Reactor", "Crypto", log]),
+            [
+                "Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
+                "HTTP2", log,
+            ]),
+        library(
+            "Tor",
+            [
+                "Encodings", "Reactor", "Crypto", log,
+            ]),
         library(
             "Doors",
             [
-                "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto", "JSON", "HTTP1", "TLS",
-                "Overview", log,
+                "Encodings", "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto", "JSON",
+                "HTTP1", "TLS", "Overview", log,
             ]),
-        library("Client", ["Wire", "Reactor", "Crypto", "JSON", "HTTP1"]),
+        library(
+            "Client",
+            [
+                "Encodings", "Wire", "Reactor", "Crypto", "JSON", "HTTP1",
+            ]),
         library("Programs", ["Reactor"]),
         library(
             "Node",
             [
-                "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Outbound", "Storage", "Gateways",
-                "Tor",
-                "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML", "Programs", "CSupport", log,
+                "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Outbound", "Storage",
+                "Gateways", "Tor", "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML",
+                "Programs", "CSupport", log,
             ]),
         .executableTarget(name: "Onionbelld", dependencies: ["Node", "Programs"], swiftSettings: checked),
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto", "Storage", "Gateways",
-                "Tor",
-                "Doors",
-                "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
+                "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto", "Storage",
+                "Gateways", "Tor", "Doors", "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
             ],
             swiftSettings: checked),
 
         library(
             "Lab",
             [
-                "Client", "Programs", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
-                "HTTP2",
-                "Tor",
+                "Encodings", "Client", "Programs", "Wire", "Status", "Relay", "Reactor", "Crypto", "TLS",
+                "JSON", "HTTP1", "HTTP2", "Tor",
             ]),
         .executableTarget(
             name: "OnionbellLab",
@@ -111,10 +136,9 @@ let package = Package(
         .executableTarget(
             name: "onionbell-bench",
             dependencies: [
-                "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways", "HTTP1",
-                "CSupport",
-                arguments,
-                log, .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways",
+                "HTTP1", "CSupport", arguments, log,
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
 
@@ -122,13 +146,15 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Lab", "Client", "Wire", "Status", "HTTP1", "Reactor", "Crypto", "TLS", "JSON", arguments,
+                "Encodings", "Lab", "Client", "Wire", "Status", "HTTP1", "Reactor", "Crypto", "TLS", "JSON",
+                arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors", dependencies: ["Relay"], path: "Tests/Vectors",
             exclude: ["bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json"],
             swiftSettings: checked),
+        tests("Encodings", ["Encodings"]),
         tests("Wire", ["Wire", "Vectors"]),
         tests("Status", ["Status", "Crypto", "Vectors"]),
         tests("Relay", ["Relay", "Vectors"]),
@@ -136,12 +162,24 @@ let package = Package(
         tests("Overview", ["Overview", "Metrics", "JSON", "QR", "Relay"]),
         tests("QR", ["QR"]),
         tests("Simulation", ["Relay", "Vectors"]),
-        tests("JSON", ["JSON"]),
-        tests("HTTP1", ["HTTP1"]),
+        tests(
+            "JSON",
+            [
+                "Vectors", "JSON",
+            ]),
+        tests(
+            "HTTP1",
+            [
+                "Vectors", "HTTP1",
+            ]),
         tests("YAML", ["YAML"]),
         tests("Pointing", ["Pointing"]),
         tests("Reactor", ["Reactor"]),
-        tests("Crypto", ["Crypto", "Vectors"]),
+        tests(
+            "Crypto",
+            [
+                "Encodings", "Crypto", "Vectors",
+            ]),
         tests("TLS", ["TLS", "Crypto"]),
         tests("HTTP2", ["HTTP2"]),
         tests(
@@ -154,27 +192,37 @@ let package = Package(
         tests(
             "Gateways",
             [
-                "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1", "HTTP2", "Lab",
-                "Client", "Vectors",
+                "Encodings", "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
+                "HTTP2", "Lab", "Client", "Vectors",
             ]),
-        tests("Tor", ["Tor", "Reactor", "Crypto", "Lab", "Client", "Programs"]),
+        tests(
+            "Tor",
+            [
+                "Encodings", "Tor", "Reactor", "Crypto", "Lab", "Client", "Programs",
+            ]),
         tests(
             "Doors",
             [
-                "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors", "HTTP1",
-                "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Client", "Status",
+                "Encodings", "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors",
+                "HTTP1", "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Client", "Status",
             ]),
-        tests("Client", ["Client", "Wire", "HTTP1", "Crypto", "JSON", "Reactor", "Vectors"]),
-        tests("Lab", ["Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor"]),
+        tests(
+            "Client",
+            [
+                "Encodings", "Client", "Wire", "HTTP1", "Crypto", "JSON", "Reactor", "Vectors",
+            ]),
+        tests(
+            "Lab",
+            [
+                "Encodings", "Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor",
+            ]),
         tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", log]),
         tests("Onionbell", ["Onionbell", "Node", "Gateways", "Tor", "Relay"]),
         tests(
             "EndToEnd",
             [
-                "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client", "Wire",
-                "Crypto",
-                "Reactor", "Tor", "Relay", "Storage", "JSON",
-                "HTTP1", "Vectors", "Status",
+                "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client",
+                "Wire", "Crypto", "Reactor", "Tor", "Relay", "Storage", "JSON", "HTTP1", "Vectors", "Status",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -4,8 +4,9 @@
     bitwarden.py vaultwarden|official URL [SOCKS-HOST:PORT]
 
 The installation is in the environment: INSTALLATION='{"id":...,"key":...}'. Says each step, and exits 1 at the first
-answer that the server would not take; the third argument needs python3-socks. Both send the same things in their own manner: Vaultwarden with a length, no
-organizations, and its own way to delete; the official server in chunks, with organizations.
+answer that the server would not take; the third argument needs python3-socks. Both send the same things in their own
+manner: Vaultwarden with a length, no organizations, and its own way to delete, without body and length; the official
+server in chunks, with organizations.
 """
 
 import base64
@@ -44,7 +45,14 @@ def ask(method, path, body=None, want=200):
             data = iter([data[:10], data[10:]])
             headers["Transfer-Encoding"] = "chunked"
     begun = time.monotonic()
-    connection.request(method, path, data, headers, encode_chunked="Transfer-Encoding" in headers)
+    if data is None:
+        # Both leave out the length of a body that is not there; http.client would write one.
+        connection.putrequest(method, path)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+    else:
+        connection.request(method, path, data, headers, encode_chunked="Transfer-Encoding" in headers)
     answer = connection.getresponse()
     text = answer.read()
     print(f"  {method} {path}: {answer.status} after {1000 * (time.monotonic() - begun):.0f} ms")

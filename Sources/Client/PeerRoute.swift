@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Reactor
 
 /// How a peer reaches a node.

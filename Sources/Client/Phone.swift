@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import JSON
 import Wire
 
@@ -102,7 +103,7 @@ extension MobileMessage {
         "read",
     ]
 
-    fileprivate init(_ fields: [String: JSON], for platform: MobilePlatform) throws(PhoneError) {
+    fileprivate init(_ fields: JSON.Object, for platform: MobilePlatform) throws(PhoneError) {
         // The app for iOS wants all fields and ignores others; the one for Android has defaults and refuses others.
         let isStrict = platform != .android
         if !isStrict, let unknown = fields.keys.first(where: { !Self.namesOnAndroid.contains($0) }) {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The configured apps that a door for other senders may push to.
 package struct PushApps: Equatable, Sendable {
     /// An app of Apple's.
@@ -26,6 +28,7 @@ package struct PushApps: Equatable, Sendable {
     /// - Parameter topic: empty: the first app.
     func app(topic: String) -> String? {
         guard !topic.isEmpty else { return ios.first?.name }
+        guard let topic = topic.name(limit: 256) else { return nil }
         return ios.first { topic == $0.topic }?.name
             ?? ios.first { app in PushApps.endings.contains { topic == app.topic + $0 } }?.name
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// A signed JSON web token in its compact form (RFC 7515, section 7.1): what proves to a push service who we are.
 enum JSONWebToken {

@@ -42,11 +42,4 @@ extension Span<UInt8> {
         while end < count, isAllowed(self[end]) { end += 1 }
         return end
     }
-
-    func isEqual(to text: String) -> Bool {
-        let other = text.utf8.span
-        guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
-        return true
-    }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Takes a body out of the stream, whatever its framing (RFC 9112, sections 6 and 7).
 enum HTTPBodyDecoder {
     case length(Int)
@@ -104,7 +106,7 @@ struct HTTPChunkDecoder {
     }
 
     private func size(_ line: ArraySlice<UInt8>) throws(HTTPFault) -> Int {
-        let digits = line.prefix { $0.hexValue != nil }
+        let digits = line.prefix { ASCII.hexDigit($0) == 1 }
         // Blanks before the extension are bad form that some senders have (RFC 9112, section 7.1.1).
         let behind = line[digits.endIndex...].drop { $0 == 0x20 || $0 == 0x09 }
         guard !digits.isEmpty, behind.isEmpty || behind.first == UInt8(ascii: ";") else { throw .badChunk }

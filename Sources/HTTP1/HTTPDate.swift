@@ -1,10 +1,14 @@
+import Encodings
+
 /// Times as HTTP writes them (RFC 9110, section 5.6.7): the one form of today, and the two old ones that every
 /// reader must take.
 package enum HTTPDate {
     /// - Parameter now: seconds since 1970; tells the century of a year with two digits.
     /// - Returns: seconds since 1970, or `nil` for what is no date.
     package static func seconds(_ text: String, now: Int64) -> Int64? {
-        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
+        guard let words = text.name()?.split(whereSeparator: { " ,-".contains($0) }).map(String.init) else {
+            return nil
+        }
         // Sun, 06 Nov 1994 08:49:37 GMT | Sunday, 06-Nov-94 08:49:37 GMT | Sun Nov  6 08:49:37 1994
         if words.count == 6, words[5] == "GMT" {
             return seconds(day: words[1], month: words[2], year: words[3], time: words[4], now: now)

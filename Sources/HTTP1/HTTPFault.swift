@@ -26,8 +26,6 @@ package enum HTTPFault: Error, Equatable {
     case badContentLength
     /// Content-Length beside Transfer-Encoding: the way to smuggle a request past a proxy.
     case conflictingLengths
-    /// A body is due and nobody says how long it is.
-    case lengthRequired
     case unknownTransferCoding
     case badChunk
     /// Something else than `100-continue` is expected of us.
@@ -42,7 +40,6 @@ package enum HTTPFault: Error, Equatable {
         case .headTooLarge, .tooManyFields: 431
         case .bodyTooLarge: 413
         case .unsupportedVersion: 505
-        case .lengthRequired: 411
         case .unknownTransferCoding: 501
         case .unknownExpectation: 417
         case .badStartLine, .badTarget, .badPercentEncoding, .controlByte, .badField, .foldedField, .badHost,
@@ -69,7 +66,6 @@ extension HTTPFault: CustomStringConvertible {
         case .badHost: "Host missing, repeated or not valid"
         case .badContentLength: "Content-Length not valid or repeated"
         case .conflictingLengths: "Content-Length and Transfer-Encoding together"
-        case .lengthRequired: "length required"
         case .unknownTransferCoding: "transfer coding not known"
         case .badChunk: "chunk not valid"
         case .unknownExpectation: "expectation not known"

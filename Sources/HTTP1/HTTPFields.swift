@@ -1,3 +1,5 @@
+import Encodings
+
 /// The header fields of a message, in the order sent; names in lower case.
 package struct HTTPFields: Equatable, Sendable {
     package private(set) var all: [(name: String, value: String)] = []
@@ -9,7 +11,7 @@ package struct HTTPFields: Equatable, Sendable {
     }
 
     package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
-        left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value == $1.value }
+        left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value.hasSameBytes(as: $1.value) }
     }
 
     package mutating func append(_ name: String, _ value: String) {
@@ -30,7 +32,7 @@ package struct HTTPFields: Equatable, Sendable {
         all.contains { field in
             field.name == name
                 && field.value.utf8.split(separator: UInt8(ascii: ",")).contains {
-                    String(decoding: $0.trimmingBlanks, as: UTF8.self).lowercased() == token
+                    $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
                 }
         }
     }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The fields of a message's head (RFC 9112, section 5), strictly: no folded lines, no blanks around a name. That each
 /// line ends with CR LF and has no control bytes is ``HTTPHeadScanner``'s business.
 struct HTTPHead {
@@ -17,7 +19,7 @@ struct HTTPHead {
             guard colon > start, bytes[colon] == UInt8(ascii: ":") else { throw .badField }
             name.removeAll(keepingCapacity: true)
             name.append(addingCapacity: colon - start) { output in
-                for index in start..<colon { output.append(bytes[index].lowercased) }
+                for index in start..<colon { output.append(ASCII.lowercased(bytes[index])) }
             }
             var valueEnd = end
             while bytes[valueEnd - 1].isBlank { valueEnd -= 1 }
@@ -35,7 +37,7 @@ struct HTTPHead {
         let codings = fields.count(of: "transfer-encoding")
         if codings > 0 {
             guard lengths == 0 else { throw .conflictingLengths }
-            guard codings == 1, fields["transfer-encoding"]?.lowercased() == "chunked" else {
+            guard codings == 1, fields["transfer-encoding"]?.word() == "chunked" else {
                 throw .unknownTransferCoding
             }
             return .chunked(limit: limit)
@@ -103,21 +105,10 @@ extension UInt8 {
 
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        case _: nil
-        }
-    }
-
     /// 0 for control bytes.
     var differenceFromControl: UInt8 { Swift.min(self & 0xE0, self ^ 0x7F) }
 
     var isForbiddenInHead: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 
     var isBlank: Bool { self == 0x20 || self == 0x09 }
-
-    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }

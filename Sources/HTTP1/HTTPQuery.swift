@@ -1,4 +1,6 @@
-/// The parameters of a query, `name=value` joined by `&`, percent-decoded; as many as the head's limit lets in.
+import Encodings
+
+/// The parameters of a query or a form, `name=value` joined by `&`, percent-decoded; at most ``most``.
 ///
 /// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
 /// blank, so a form's way to write one would only make two texts of one.
@@ -6,15 +8,20 @@ package struct HTTPQuery: Sendable {
     /// Few enough to be looked through: a table would cost more to fill than it saves.
     private var parameters: [(name: String, value: String)] = []
 
-    /// - Throws: ``HTTPFault/badPercentEncoding``.
-    package init(_ text: String) throws(HTTPFault) {
-        let bytes = text.utf8.span
+    /// Far more than any of the doors has names for.
+    package static let most = 100
+
+    /// - Throws: ``HTTPFault/badPercentEncoding``, ``HTTPFault/tooManyFields(limit:)``.
+    package init(_ text: String) throws(HTTPFault) { try self.init(text.utf8.span) }
+
+    package init(_ bytes: Span<UInt8>) throws(HTTPFault) {
         parameters.reserveCapacity(8)
         var start = 0
         while start < bytes.count {
             let end = bytes.firstIndex(of: UInt8(ascii: "&"), from: start) ?? bytes.count
             defer { start = end + 1 }
             guard end > start else { continue }
+            guard parameters.count < HTTPQuery.most else { throw .tooManyFields(limit: HTTPQuery.most) }
             let parameter = bytes.extracting(start..<end)
             let nameEnd = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count
             let name = try String(percentEncoded: parameter.extracting(first: nameEnd))
@@ -24,7 +31,9 @@ package struct HTTPQuery: Sendable {
     }
 
     /// The first value given for that name.
-    package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+    package subscript(name: String) -> String? {
+        parameters.first { $0.name.hasSameBytes(as: name) }?.value
+    }
 }
 
 extension String {
@@ -43,7 +52,7 @@ extension String {
         for index in text.indices {
             let byte = text[index]
             if digits > 0 {
-                guard let digit = byte.hexValue else { throw .badPercentEncoding }
+                guard let digit = Hex.value(byte) else { throw .badPercentEncoding }
                 value = value << 4 | digit
                 digits -= 1
                 if digits == 0 { bytes.append(value) }

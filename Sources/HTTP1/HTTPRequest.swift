@@ -31,7 +31,7 @@ package struct HTTPRequest: Equatable, Sendable {
         var text = "\(method) \(path)\(query.map { "?" + $0 } ?? "") HTTP/1.1\r\nHost: \(host)\r\n"
         for field in fields.all { text += "\(field.name): \(field.value)\r\n" }
         if !isKeptAlive { text += "Connection: close\r\n" }
-        if !body.isEmpty || needsBody { text += "Content-Length: \(body.count)\r\n" }
+        if !body.isEmpty { text += "Content-Length: \(body.count)\r\n" }
         return Array((text + "\r\n").utf8) + body
     }
 }
@@ -49,7 +49,4 @@ extension HTTPRequest {
                 ? fields.list("connection", contains: "keep-alive")
                 : !fields.list("connection", contains: "close"))
     }
-
-    /// Methods whose requests are nothing without a body.
-    var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Cuts a client's byte stream into requests, one at a time.
 ///
 /// Drained after every read it holds one incomplete request at most, and nothing between requests. What can be refused
@@ -107,10 +109,9 @@ package struct HTTPRequestDecoder {
         let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let request = try HTTPRequest(line, head.fields)
         let framing = try head.framing(limit: limits.body)
-        guard framing != nil || !request.needsBody else { throw .lengthRequired }
         unread.removeFirst(length)
         if let expectation = request.fields["expect"] {
-            guard expectation.lowercased() == "100-continue" else { throw .unknownExpectation }
+            guard expectation.word() == "100-continue" else { throw .unknownExpectation }
             isContinueExpected = unread.isEmpty
         }
         return (request, framing ?? .length(0))

@@ -1,3 +1,5 @@
+import Encodings
+
 /// `METHOD target HTTP/1.x`, checked.
 struct HTTPRequestLine {
     let method: String
@@ -14,13 +16,12 @@ struct HTTPRequestLine {
             bytes.firstIndex(of: 0x20, from: second + 1) == nil
         else { throw .badStartLine }
         let version = line.dropFirst(second + 1)
-        if version.span.isEqual(to: "HTTP/1.1") {
+        if version.elementsEqual("HTTP/1.1".utf8) {
             isOld = false
-        } else if version.span.isEqual(to: "HTTP/1.0") {
+        } else if version.elementsEqual("HTTP/1.0".utf8) {
             isOld = true
         } else {
-            throw String(decoding: version, as: UTF8.self).hasPrefix("HTTP/")
-                ? .unsupportedVersion : .badStartLine
+            throw version.starts(with: "HTTP/".utf8) ? .unsupportedVersion : .badStartLine
         }
         let target = try HTTPRequestLine.originForm(line.prefix(second).dropFirst(first + 1))
         let end = target.span.firstIndex(of: UInt8(ascii: "?"))
@@ -34,9 +35,9 @@ struct HTTPRequestLine {
         guard target.span.firstIndex(from: 0, whereZero: \.differenceFromForbiddenInTarget) == nil else {
             throw .badTarget
         }
-        if target.first == UInt8(ascii: "/") || target.span.isEqual(to: "*") { return target }
+        if target.first == UInt8(ascii: "/") || target.elementsEqual("*".utf8) { return target }
         let scheme = Array("http://".utf8)
-        guard target.prefix(scheme.count).map(\.lowercased) == scheme else { throw .badTarget }
+        guard target.prefix(scheme.count).map(ASCII.lowercased) == scheme else { throw .badTarget }
         let behind = target.dropFirst(scheme.count)
         let host = behind.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         guard !host.isEmpty, isHost(host.span) else { throw .badHost }
@@ -50,7 +51,7 @@ struct HTTPRequestLine {
             return isPort(bytes, from: bytes.endOfRun { $0.isTokenByte && $0 != UInt8(ascii: "%") })
         }
         let end = bytes.endOfRun(from: 1) {
-            $0.hexValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            ASCII.hexDigit($0) == 1 || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
         }
         return end > 1 && end < bytes.count && bytes[end] == UInt8(ascii: "]") && isPort(bytes, from: end + 1)
     }

@@ -66,7 +66,6 @@ package struct HTTPResponse: Equatable, Sendable {
         case 405: "405 Method Not Allowed"
         case 408: "408 Request Timeout"
         case 410: "410 Gone"
-        case 411: "411 Length Required"
         case 413: "413 Content Too Large"
         case 414: "414 URI Too Long"
         case 415: "415 Unsupported Media Type"

@@ -3,7 +3,7 @@
 /// ``init(_:maximumDepth:)`` refuses what two readers could understand differently: a key that comes twice, bytes that
 /// are not UTF-8, half a surrogate pair, anything behind the value. Memory is a small multiple of the text's length,
 /// which the caller bounds.
-package enum JSON: Equatable, Sendable {
+package enum JSON: Sendable {
     case null
     case bool(Bool)
     /// A number without fraction and exponent that fits.
@@ -11,7 +11,7 @@ package enum JSON: Equatable, Sendable {
     case number(Double)
     case string(String)
     case array([JSON])
-    case object([String: JSON])
+    case object(Object)
 }
 
 extension JSON {
@@ -31,7 +31,7 @@ extension JSON {
         if case .array(let value) = self { value } else { nil }
     }
 
-    package var object: [String: JSON]? {
+    package var object: Object? {
         if case .object(let value) = self { value } else { nil }
     }
 
@@ -68,6 +68,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 
     /// - Parameter members: no key twice.
     package init(dictionaryLiteral members: (String, JSON)...) {
-        self = .object(Dictionary(uniqueKeysWithValues: members))
+        self = .object(Object(members))
     }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 extension JSON {
     /// Reads one document.
     ///
@@ -13,7 +15,7 @@ extension JSON {
 extension JSON {
     /// A member of an object, with its value also as it was written.
     package struct Member: Equatable, Sendable {
-        package let key: String
+        @ByteText package private(set) var key: String
         package let value: JSON
         package let text: ArraySlice<UInt8>
     }
@@ -50,13 +52,13 @@ private struct JSONReader {
         }
         var found: [JSON.Member] = []
         found.reserveCapacity(4)
-        var keys: Set<String> = []
+        var keys: Set<ByteText> = []
         try members(depth: 1) { key, value, text in
             // Few keys are compared with each other, which costs less than a table of them.
-            if found.count == JSONReader.fewKeys { keys = Set(found.map(\.key)) }
+            if found.count == JSONReader.fewKeys { keys = Set(found.map { ByteText($0.key) }) }
             let isNew =
                 found.count < JSONReader.fewKeys
-                ? !found.contains { $0.key == key } : keys.insert(key).inserted
+                ? !found.contains { $0.key.hasSameBytes(as: key) } : keys.insert(ByteText(key)).inserted
             found.append(JSON.Member(key: key, value: value, text: text))
             return isNew
         }
@@ -93,8 +95,8 @@ private struct JSONReader {
     }
 
     private mutating func object(depth: Int) throws(JSONError) -> JSON {
-        var members: [String: JSON] = [:]
-        try self.members(depth: depth) { key, value, _ in members.updateValue(value, forKey: key) == nil }
+        var members = JSON.Object()
+        try self.members(depth: depth) { key, value, _ in members.add(key, value) }
         return .object(members)
     }
 
@@ -230,7 +232,7 @@ private struct JSONReader {
         var value: UInt32 = 0
         for _ in 0..<4 {
             offset += 1
-            guard let digit = Character(Unicode.Scalar(text[offset])).hexDigitValue else {
+            guard let digit = Hex.value(text[offset]) else {
                 throw .unexpectedByte(offset: offset)
             }
             value = value << 4 | UInt32(digit)

@@ -17,13 +17,12 @@ extension [UInt8] {
             append(UInt8(ascii: "]"))
         case .object(let members):
             append(UInt8(ascii: "{"))
-            for (index, key) in members.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
-                .enumerated()
-            {
+            let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for (index, member) in sorted.enumerated() {
                 if index > 0 { append(UInt8(ascii: ",")) }
-                append(jsonString: key)
+                append(jsonString: member.key)
                 append(UInt8(ascii: ":"))
-                append(json: members[key]!)
+                append(json: member.value)
             }
             append(UInt8(ascii: "}"))
         }

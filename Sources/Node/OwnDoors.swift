@@ -1,6 +1,7 @@
 import Client
 import Crypto
 import Doors
+import Encodings
 import HTTP1
 import Reactor
 import Tor

@@ -1,6 +1,7 @@
 import Crypto
 import Delivery
 import Doors
+import Encodings
 import Logging
 import Reactor
 import Relay
@@ -21,6 +22,11 @@ struct StatusDoors {
         if settings.gorush.isOn {
             var door = settings.gorushDoor
             door.secret = try StatusDoors.secret(in: settings.gorushSecretFile)
+            if door.secret == nil {
+                log.warning(
+                    "endpoint.open",
+                    metadata: ["door": "gorush", "places": "\(settings.gorush.listen.map(\.description))"])
+            }
             placed.append(
                 DoorListeners.PlacedDoor(
                     GorushDoor(settings: door, dispatcher: dispatcher), named: "gorush", settings.gorush))

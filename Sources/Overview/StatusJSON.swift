@@ -94,7 +94,7 @@ package enum StatusJSON {
     private static func lane(_ lane: Report.Lane, in report: Report) -> JSON {
         let figures = lane.figures
         let certificate = report.certificates.first { $0.app == lane.app }
-        let members: [String: JSON] = [
+        let members: JSON.Object = [
             "app": .string(lane.app), "environment": .string(lane.environment),
             "service": text(lane.service),
             "has_credentials": .bool(lane.gateway != nil),
@@ -119,7 +119,9 @@ package enum StatusJSON {
         return .object(members)
     }
 
-    private static func words(_ words: WordCounts) -> JSON { .object(words.counts.mapValues(count)) }
+    private static func words(_ words: WordCounts) -> JSON {
+        .object(JSON.Object(words.counts.map { ($0.key, count($0.value)) }))
+    }
     private static func count(_ count: Int) -> JSON { .integer(Int64(count)) }
     private static func text(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
     private static func seconds(_ milliseconds: Int64?) -> JSON {

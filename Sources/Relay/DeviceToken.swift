@@ -1,3 +1,5 @@
+import Encodings
+
 /// The address of a phone at its push service. Whether one is alive, only the service knows.
 ///
 /// It prints as `<token>`: no log, error or report can show one by mistake.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The shape of what a phone gets: the node never holds its key, so shape is all there is to check.
 enum MessageText {
     /// Bisq 1's `magic|iv|base64` with the magic of the platform, an IV of 16 characters and whole AES blocks; or
@@ -5,7 +7,7 @@ enum MessageText {
     static func isValid(_ message: String, for platform: Platform) -> Bool {
         let text = message.utf8.span
         guard text.starts(with: "BisqMessage".utf8.span) else {
-            return base64Length(text).map { $0 >= 28 } ?? false
+            return Base64.byteCount(of: text).map { $0 >= 28 } ?? false
         }
         let magic = platform == .android ? "BisqMessageAndroid|" : "BisqMessageiOS|"
         let iv = magic.utf8.count
@@ -13,7 +15,7 @@ enum MessageText {
         guard text.starts(with: magic.utf8.span), text.count > separator,
             text[separator] == UInt8(ascii: "|"),
             text.extracting(iv..<separator).consists(of: plain),
-            let length = base64Length(text.extracting((separator + 1)...))
+            let length = Base64.byteCount(of: text.extracting((separator + 1)...))
         else { return false }
         return length > 0 && length.isMultiple(of: 16)
     }
@@ -24,20 +26,5 @@ enum MessageText {
     private static func plain(_ byte: UInt8) -> UInt8 {
         ASCII.printable(byte)
             & (1 ^ (ASCII.equal(byte, "\"") | ASCII.equal(byte, "\\") | ASCII.equal(byte, "|")))
-    }
-
-    /// How many bytes standard base64 with padding stands for; `nil` if it is not that.
-    private static func base64Length(_ text: Span<UInt8>) -> Int? {
-        let count = text.count
-        guard count.isMultiple(of: 4), count > 0 else { return nil }
-        let padding = text[count - 1] != equals ? 0 : text[count - 2] != equals ? 1 : 2
-        guard text.extracting(first: count - padding).consists(of: base64) else { return nil }
-        return count / 4 * 3 - padding
-    }
-
-    private static let equals = UInt8(ascii: "=")
-
-    private static func base64(_ byte: UInt8) -> UInt8 {
-        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "+") | ASCII.equal(byte, "/")
     }
 }

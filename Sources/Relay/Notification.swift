@@ -1,3 +1,5 @@
+import Encodings
+
 /// 16 bytes that name a notification towards the gateways: the same on every attempt, and for every submission that is
 /// a repetition of the first, also when the node no longer remembers it.
 package struct NotificationID: Hashable, Sendable {
@@ -16,20 +18,16 @@ package struct NotificationID: Hashable, Sendable {
 
     /// As ``uuid`` has written it, and in no other way.
     package init?(uuid text: some StringProtocol) {
+        guard text.utf8.prefix(37).count == 36 else { return nil }
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard digits.count == 32, text.utf8.count == 36 else { return nil }
+        guard digits.count == 32 else { return nil }
         var words: [UInt64] = [0, 0]
         for (index, digit) in digits.enumerated() {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            case _: return nil
-            }
+            guard let value = Hex.value(digit) else { return nil }
             words[index / 16] = words[index / 16] << 4 | UInt64(value)
         }
         self.init(high: words[0], low: words[1])
-        guard uuid == text else { return nil }
+        guard uuid.utf8.elementsEqual(text.utf8) else { return nil }
     }
 
     /// The digest of the identity that it was made of.
@@ -48,15 +46,11 @@ package struct NotificationID: Hashable, Sendable {
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { end += 1 }
             let byte = (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)) & 0xff
-            text[end] = digit(UInt8(byte >> 4))
-            text[end + 1] = digit(UInt8(byte & 15))
+            text[end] = Hex.digit(UInt8(byte >> 4))
+            text[end + 1] = Hex.digit(UInt8(byte & 15))
             end += 2
         }
         return text
-    }
-
-    private func digit(_ value: UInt8) -> UInt8 {
-        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Checks a submission against the configured apps and their services' rules, in a fixed order; the first failure names
 /// itself and nothing is stored.
 package struct Validator: Sendable {
@@ -9,7 +11,10 @@ package struct Validator: Sendable {
     /// The same in milliseconds: a `Duration` is divided with 128 bits, each time.
     static let longestMilliseconds = longestLifetime.milliseconds
 
-    private let apps: [String: App]
+    /// Bytes of an app's name.
+    package static let longestName = 64
+
+    private let apps: [ByteText: App]
     /// Those whose service claims addresses by a prefix.
     private let claimants: [(prefix: String, app: App)]
     private let defaultIOS: String
@@ -21,7 +26,7 @@ package struct Validator: Sendable {
         apps: [App], defaultIOS: String, defaultAndroid: String,
         defaultLifetime: Duration = Validator.longestLifetime
     ) {
-        self.apps = Dictionary(apps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.apps = Dictionary(apps.map { (ByteText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         claimants = apps.compactMap { app in app.service.prefix.map { ($0, app) } }
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
@@ -54,7 +59,8 @@ package struct Validator: Sendable {
             return claimant.app
         }
         let fallback = platform == .android ? defaultAndroid : defaultIOS
-        guard let app = apps[submission.app.isEmpty ? fallback : submission.app],
+        guard submission.app.utf8.count <= Validator.longestName,
+            let app = apps[ByteText(submission.app.isEmpty ? fallback : submission.app)],
             app.service.prefix == nil, app.service.serves(platform)
         else { return nil }
         return app

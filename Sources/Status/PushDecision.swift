@@ -1,3 +1,5 @@
+import Encodings
+
 /// What is done with an entry, before any gateway is asked.
 package enum PushDecision: Equatable, Sendable {
     /// Nothing is sent, and this is told.
@@ -61,8 +63,9 @@ package struct PushContent: Equatable, Sendable {
             default: "Someone mentioned you"
             }
         data = [
-            ("chatId", hex(entry.chatID)), ("encryptedMessage", hex(entry.message)),
-            ("publicKey", hex(entry.keyHash)),
+            ("chatId", "0x" + Hex.encode(entry.chatID)),
+            ("encryptedMessage", "0x" + Hex.encode(entry.message)),
+            ("publicKey", "0x" + Hex.encode(entry.keyHash)),
         ]
     }
 
@@ -70,15 +73,3 @@ package struct PushContent: Equatable, Sendable {
         one.text == other.text && one.data.elementsEqual(other.data, by: ==)
     }
 }
-
-private func hex(_ bytes: [UInt8]) -> String {
-    var text = Array("0x".utf8)
-    text.reserveCapacity(2 + 2 * bytes.count)
-    for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
-}
-
-private let digits = Array("0123456789abcdef".utf8)

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The first section of a message string: which phones can read it.
 package enum MessageMagic: String, CaseIterable, Sendable {
     case ios = "BisqMessageiOS"
@@ -57,13 +59,14 @@ package struct MessageString: Equatable, Sendable {
 
     /// Reads what a phone with this magic would accept.
     package init(_ text: String, for magic: MessageMagic) throws(MessageStringError) {
-        let sections = text.split(separator: "|", omittingEmptySubsequences: false)
+        let sections = text.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
         guard sections.count == 3 else { throw .sections(count: sections.count) }
-        guard let found = MessageMagic(rawValue: String(sections[0])) else { throw .unknownMagic }
+        guard let found = MessageMagic.allCases.first(where: { sections[0].elementsEqual($0.rawValue.utf8) })
+        else { throw .unknownMagic }
         guard found == magic else { throw .wrongPlatform(found) }
-        let iv = Array(sections[1].utf8)
+        let iv = Array(sections[1])
         guard iv.count == 16, iv.allSatisfy(\.isAllowedInIV) else { throw .ivLength(characters: iv.count) }
-        guard let cipherText = Base64.decode(sections[2].utf8) else { throw .notBase64 }
+        guard let cipherText = Base64.decode(Array(sections[2]).span) else { throw .notBase64 }
         guard !cipherText.isEmpty, cipherText.count.isMultiple(of: 16) else {
             throw .cipherTextLength(bytes: cipherText.count)
         }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Which phone a notification is for, as numbers on the wire.
 package enum MobilePlatform: Int32, CaseIterable, Sendable {
     case ios = 1
@@ -10,14 +12,14 @@ package enum MobilePlatform: Int32, CaseIterable, Sendable {
 package struct MobileNotificationRequest: Hashable, Sendable {
     static let number: UInt32 = 1001
 
-    package var uid = ""
+    @ByteText package var uid = ""
     /// A claim, for the network's own use. Never stored.
     package var senderNodeAddress: NodeAddress?
     /// The number as sent; ``MobilePlatform`` if it is known.
     package var platformNumber: Int32 = 0
-    package var app = ""
-    package var deviceToken = ""
-    package var message = ""
+    @ByteText package var app = ""
+    @ByteText package var deviceToken = ""
+    @ByteText package var message = ""
     package var isUrgent = false
     package var hasSound = false
     package var isMutableContent = false
@@ -47,10 +49,10 @@ package struct MobileNotificationResponse: Hashable, Sendable {
         case busy = 6
     }
 
-    package var requestUid = ""
+    @ByteText package var requestUid = ""
     /// The number as sent; ``Status`` if it is known.
     package var statusNumber: Int32 = 0
-    package var reason = ""
+    @ByteText package var reason = ""
     /// With ``Status/busy``: how long to wait at least.
     package var retryAfterMilliseconds: Int64 = 0
 

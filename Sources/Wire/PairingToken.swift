@@ -1,3 +1,5 @@
+import Encodings
+
 /// Why a text is not a pairing token. What was found is told, never the key or the device token.
 package enum PairingTokenError: Error, Equatable {
     case sections(count: Int)
@@ -57,8 +59,10 @@ extension MobilePlatform {
         }
     }
 
-    fileprivate init?(pairingMagic: Substring) {
-        guard let platform = Self.allCases.first(where: { $0.pairingMagic == pairingMagic }) else {
+    fileprivate init?(pairingMagic: Substring.UTF8View) {
+        guard
+            let platform = Self.allCases.first(where: { pairingMagic.elementsEqual($0.pairingMagic.utf8) })
+        else {
             return nil
         }
         self = platform
@@ -72,21 +76,20 @@ extension MobilePlatform {
 package struct PairingToken: Equatable, Sendable {
     package let platform: MobilePlatform
     /// Free words of the phone about itself, such as `iPhone 8 Plus`. May be empty.
-    package let descriptor: String
+    @ByteText package private(set) var descriptor: String
     /// 32 ASCII characters: the bytes of an AES-256 key.
-    package let key: String
-    package let deviceToken: String
+    @ByteText package private(set) var key: String
+    @ByteText package private(set) var deviceToken: String
 
     /// Reads a token as a careful node should: what Bisq accepts and would fail on later is refused.
     package init(_ text: String) throws(PairingTokenError) {
-        let sections = text.split(separator: "|", omittingEmptySubsequences: false)
-        try self.init(sections: sections)
+        try self.init(sections: PairingToken.sections(text))
         try checkStrictly()
     }
 
     /// Reads a token by the rule of Bisq 1, which counts characters and looks at few of them.
     package init(asBisqReads text: String) throws(PairingTokenError) {
-        var sections = text.split(separator: "|", omittingEmptySubsequences: false)
+        var sections = PairingToken.sections(text)
         // Java's split drops empty sections at the end, unless the text has but one.
         while sections.count > 1, sections.last?.isEmpty == true { sections.removeLast() }
         try self.init(sections: sections)
@@ -104,13 +107,18 @@ package struct PairingToken: Equatable, Sendable {
     /// Whether the sender asks Apple to wake the app (Bisq 1, `MobileModel.java`).
     package var isContentAvailable: Bool { Self.isContentAvailable(descriptor: descriptor) }
 
-    private init(sections: [Substring]) throws(PairingTokenError) {
+    /// Split as bytes: in a text of a stranger's a character may be as long as the text.
+    private static func sections(_ text: String) -> [Substring.UTF8View] {
+        text.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+    }
+
+    private init(sections: [Substring.UTF8View]) throws(PairingTokenError) {
         guard sections.count == 4 else { throw .sections(count: sections.count) }
         guard let platform = MobilePlatform(pairingMagic: sections[0]) else { throw .unknownMagic }
         self.platform = platform
-        descriptor = String(sections[1])
-        key = String(sections[2])
-        deviceToken = String(sections[3])
+        descriptor = String(Substring(sections[1]))
+        key = String(Substring(sections[2]))
+        deviceToken = String(Substring(sections[3]))
         // Java counts UTF-16 units.
         guard key.utf16.count == 32 else { throw .keyLength(characters: key.utf16.count) }
         let length = deviceToken.utf16.count
@@ -138,8 +146,10 @@ package struct PairingToken: Equatable, Sendable {
         guard descriptor.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
             throw .descriptorCharacters
         }
-        let words = descriptor.split(separator: " ")
-        guard words.count > 1 || words.first != "iPhone" && words.first != "iPad" else {
+        let words = descriptor.utf8.split(separator: 0x20)
+        let models = ["iPhone", "iPad"]
+        guard words.count > 1 || !models.contains(where: { words.first?.elementsEqual($0.utf8) == true })
+        else {
             throw .descriptorWithoutModel
         }
     }
@@ -162,20 +172,21 @@ extension PairingToken {
     /// True for an iPhone from 6s on, named as its makers do, and for an iPad Pro. A descriptor without a model, on
     /// which Bisq 1 fails, is false.
     package static func isContentAvailable(descriptor: String) -> Bool {
-        let words = descriptor.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count > 1 else { return false }
-        guard words[0] == "iPhone" else { return words[0] == "iPad" && words[1] == "Pro" }
-        if ["X", "XS", "XR"].contains(words[1]) { return true }
-        var model = Array(words[1].utf8)
+        let words = descriptor.utf8.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard words.count > 1, let model = Substring(words[1]).name(), let maker = Substring(words[0]).name()
+        else { return false }
+        guard maker == "iPhone" else { return maker == "iPad" && model == "Pro" }
+        if ["X", "XS", "XR"].contains(model) { return true }
+        var digits = Array(model.utf8)
         var suffix: UInt8?
         // One letter behind one or two digits: 6s, 5c, 11x.
-        if (2...3).contains(model.count), let last = model.last, !last.isDigit,
-            model.dropLast().allSatisfy(\.isDigit)
+        if (2...3).contains(digits.count), let last = digits.last, !last.isDigit,
+            digits.dropLast().allSatisfy(\.isDigit)
         {
             suffix = last
-            model.removeLast()
+            digits.removeLast()
         }
-        guard let number = Int32(String(decoding: model, as: UTF8.self)) else { return false }
+        guard let number = Int32(String(decoding: digits, as: UTF8.self)) else { return false }
         return number > 6 || number == 6 && suffix.map { $0 | 0x20 } == UInt8(ascii: "s")
     }
 }

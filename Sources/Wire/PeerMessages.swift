@@ -1,9 +1,11 @@
+import Encodings
+
 /// Bisq's number for what a peer must be able to do to be talked to: DAO_STATE (Bisq 1, `Capability.java`).
 package let mandatoryCapability: Int32 = 9
 
 /// Where a peer says it can be reached: an onion host name and a port.
 package struct NodeAddress: Hashable, Sendable {
-    package var hostName: String
+    @ByteText package var hostName: String
     package var port: Int32
 
     package init(hostName: String = "", port: Int32 = 0) {
@@ -47,7 +49,7 @@ package struct Pong: Hashable, Sendable {
 
 /// Announces that the sender closes, and why: one of Bisq's words (``PeerClose/word``).
 package struct CloseConnectionMessage: Hashable, Sendable {
-    package var reason: String
+    @ByteText package var reason: String
 
     package init(reason: String = "") {
         self.reason = reason

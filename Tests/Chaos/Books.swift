@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Lab
 import Reactor
 import Wire

@@ -1,5 +1,6 @@
 import Client
 import Crypto
+import Encodings
 import Glibc
 import JSON
 import Lab

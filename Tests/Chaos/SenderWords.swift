@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import JSON
 
 /// The words that a sender of the rounds has put into a push, wherever its door leaves them.

@@ -93,7 +93,7 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         HostileRequest(
             "a coding that nobody knows",
             "POST /v1/apns HTTP/1.1\r\n\(host)Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
-        HostileRequest("no length", "POST /v1/apns HTTP/1.1\r\n\(host)\r\n", 411),
+        HostileRequest("no body", "POST /v1/apns HTTP/1.1\r\n\(host)\r\n", 400, closes: false),
         HostileRequest("no Host", "GET /relay HTTP/1.1\r\n\r\n", 400),
         HostileRequest("two Hosts", "GET /relay HTTP/1.1\r\n\(host)\(host)\r\n", 400),
         HostileRequest("a folded field", "GET /relay HTTP/1.1\r\n\(host)A: b\r\n c\r\n\r\n", 400),

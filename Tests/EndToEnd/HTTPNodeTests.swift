@@ -1,5 +1,6 @@
 import Client
 import Crypto
+import Encodings
 import Foundation
 import HTTP1
 import JSON

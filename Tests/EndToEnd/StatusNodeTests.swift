@@ -39,7 +39,7 @@ import Vectors
     @Test func aClientOfIndependentCodeIsServedOverTor() async throws {
         let stage = try await NodeTests.Stage(more: [
             "doors:",
-            "  gorush: {listen: [\"onion:8088\"], \(Self.apps)}",
+            "  gorush: {listen: [\"onion:8088\"], open: true, \(Self.apps)}",
             "  status: {stream: [\"onion:9998\"], listen: [\"onion:80\"], \(Self.apps)}",
             "limits: {token_burst: 1000}",
         ])
@@ -72,7 +72,7 @@ import Vectors
                 doors:
                   https: {certificate_file: server.pem, key_file: server-key.pem}
                   status: {listen: ["https://127.0.0.1:\(port)"], \(Self.apps)}
-                  gorush: {listen: ["https://127.0.0.1:\(port)"], \(Self.apps)}
+                  gorush: {listen: ["https://127.0.0.1:\(port)"], open: true, \(Self.apps)}
 
                 """
         }

@@ -1,5 +1,7 @@
 // Any body sent to the door for Bitwarden servers, up to what a phone would get. Its first byte chooses the request.
 // Built with the sources of the door's forms by Deploy/fuzz.
+@testable import Encodings
+@testable import JSON
 
 private let forms = [
     ("POST", "register"), ("POST", "delete"), ("PUT", "add-organization"), ("PUT", "delete-organization"),
@@ -7,22 +9,26 @@ private let forms = [
 ]
 private let installation = "93b60203-2c75-4ec9-b575-6651c7dad956"
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzBitwarden(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let first = input.first else { return 0 }
+func fuzz(_ input: [UInt8]) {
+    guard let first = input.first else { return }
     let body = Array(input.dropFirst())
-    guard Int(first) % 6 < forms.count else {
+    guard Int(first) % 7 < forms.count + 1 else {
+        if let asked = try? BitwardenTokenRequest(body) {
+            precondition(BitwardenBody.isGUID(asked.installation))
+        }
+        return
+    }
+    guard Int(first) % 7 < forms.count else {
         // A path instead, as Vaultwarden deletes.
-        guard let path = String(validating: body, as: UTF8.self) else { return 0 }
+        guard let path = String(validating: body, as: UTF8.self) else { return }
         if case .delete(let id)? = try? BitwardenRequest(
             method: "POST", path: path, body: [], installation: installation)
         {
             precondition((1...256).contains(id.utf8.count))
         }
-        return 0
+        return
     }
-    let form = forms[Int(first) % 6]
+    let form = forms[Int(first) % 7]
     do throws(BitwardenFault) {
         let request = try BitwardenRequest(
             method: form.0, path: form.1, body: body, installation: installation)
@@ -30,7 +36,6 @@ public func fuzzBitwarden(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     } catch {
         precondition((try? JSON(error.response.body)) != nil, "the answer is no JSON")
     }
-    return 0
 }
 
 private func check(_ send: BitwardenRequest.Send) {
@@ -43,6 +48,6 @@ private func check(_ send: BitwardenRequest.Send) {
         }
         let body = try? JSON(Array(push.body.utf8))
         let data = type == 0 ? body?["message"]?["data"] : body?["data"]
-        precondition(data?["payload"]?.string == send.payload, "the phone gets another payload")
+        precondition(data?["payload"] == .string(send.payload), "the phone gets another payload")
     }
 }

@@ -1,8 +1,6 @@
 // Any bytes from what should be tor's control port. Built with the pure sources of Tor by Deploy/fuzz.
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzControl(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     // The bytes themselves say where to cut, so an input always behaves the same.
     var pieces: [[UInt8]] = []
     var rest = input[...]
@@ -16,9 +14,8 @@ public func fuzzControl(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var book = CircuitBook()
     for reply in whole.0 { check(reply, &book) }
     let text = String(decoding: input, as: UTF8.self)
-    if let words = try? ControlWords(text) { precondition(words.words.count <= count) }
+    if let words = try? ControlWords(text) { precondition(words.words.count <= input.count) }
     if let version = TorVersion(text) { precondition((3...4).contains(version.numbers.count)) }
-    return 0
 }
 
 private func replies(in pieces: [[UInt8]]) -> ([ControlReply], ControlSyntaxError?) {

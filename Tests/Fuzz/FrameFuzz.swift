@@ -1,12 +1,11 @@
-// Any bytes on the peer port. Built with the sources of Wire by Deploy/fuzz.
+// Any bytes on the peer port. Built by Deploy/fuzz.
+@testable import Wire
 
 /// One input: a stream as a peer might send it, and the same bytes as the body of a frame.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     checkStream(input)
     checkBody(input)
-    return 0
+    checkFrame(input)
 }
 
 /// What a peer's bytes lead to does not depend on how they arrive, and is bounded by them.
@@ -45,6 +44,15 @@ private func reaction(to pieces: [[UInt8]]) -> Reaction {
     return Reaction(
         replies: turn.replies, requests: turn.requests, close: turn.close,
         isFrameIncomplete: session.closeReason == nil && session.isFrameIncomplete)
+}
+
+/// The same as a whole frame, as long as the node takes them.
+private func checkFrame(_ input: [UInt8]) {
+    var frame = ProtoWriter()
+    frame.varint(UInt64(input.count))
+    var session = PeerSession(network: .mainnet)
+    var turn = PeerTurn()
+    session.receive(frame.bytes + input, at: 5, into: &turn)
 }
 
 private func checkBody(_ input: [UInt8]) {

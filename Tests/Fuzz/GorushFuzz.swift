@@ -1,14 +1,14 @@
 // Any body posted to gorush's door, up to what Apple and Google would get. Built with the sources of the door's forms
 // by Deploy/fuzz.
+@testable import JSON
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzGorush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let body = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let request = try? GorushRequest(body, limit: 5) else { return 0 }
+func fuzz(_ body: [UInt8]) {
+    guard let request = try? GorushRequest(body, limit: 5) else { return }
     precondition((1...5).contains(request.notifications.count))
     var answer = GorushAnswer(hidesTokens: true)
     for notification in request.notifications {
         answer.count += notification.count
+        _ = apps.app(topic: notification.topic)
         answer.add(
             GorushAnswer.Push(notification, to: notification.tokens.first ?? ""), error: notification.topic)
         if let push = try? GorushApplePush(notification) { check(push) }
@@ -16,8 +16,13 @@ public func fuzzGorush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     precondition(answer.response.body.count <= GorushAnswer.longestLogs + 100)
     precondition((try? JSON(answer.response.body, maximumDepth: 40)) != nil, "the answer is no JSON")
-    return 0
 }
+
+private let apps: PushApps = {
+    var apps = PushApps()
+    apps.ios = [PushApps.Apple(name: "a", topic: "b")]
+    return apps
+}()
 
 private func check(_ push: GorushApplePush) {
     let body = try? JSON(Array(push.body.utf8), maximumDepth: 40)

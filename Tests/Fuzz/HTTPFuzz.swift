@@ -1,8 +1,7 @@
-// Any bytes on the HTTP port, or from a gateway. Built with the sources of HTTP1 by Deploy/fuzz.
+// Any bytes on the HTTP port, or from a gateway. Built by Deploy/fuzz.
+@testable import HTTP1
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     // The bytes themselves say where to cut, so an input always behaves the same.
     var pieces: [[UInt8]] = []
     var rest = input[...]
@@ -17,9 +16,9 @@ public func fuzzHTTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(answers(in: [input]) == answers(in: bytes), "single bytes are read differently")
     for request in whole.0 { check(request) }
     let text = String(decoding: input, as: UTF8.self)
-    precondition((try? String(percentEncoded: text.percentEncoded.utf8.span)) == text)
+    let decoded = try? String(percentEncoded: text.percentEncoded.utf8.span)
+    precondition(decoded.map { Array($0.utf8) } == Array(text.utf8))
     _ = RetryAfter.duration(text, now: 1_795_000_000)
-    return 0
 }
 
 /// Short limits are within the reach of short inputs.

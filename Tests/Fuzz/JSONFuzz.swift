@@ -1,14 +1,12 @@
-// Any bytes where JSON is expected. Built with the sources of JSON by Deploy/fuzz.
+// Any bytes where JSON is expected. Built by Deploy/fuzz.
+@testable import JSON
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzJSON(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     if let value = try? JSON(input, maximumDepth: 8) { precondition(depth(of: value) <= 8) }
     let text = String(decoding: input, as: UTF8.self)
     var written: [UInt8] = []
     written.append(jsonString: text)
     precondition((try? JSON(written)) == .string(text), "a written string is read differently")
-    return 0
 }
 
 private func depth(of value: JSON) -> Int {

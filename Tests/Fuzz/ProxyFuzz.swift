@@ -1,11 +1,10 @@
-// Any bytes at the head of a stream that tor should have begun. Built with the sources of Wire by Deploy/fuzz.
+// Any bytes at the head of a stream that tor should have begun. Built by Deploy/fuzz.
+@testable import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzProxyLine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     let whole = reading([input])
     precondition(whole == reading(input.map { [$0] }), "single bytes are read differently")
-    let cut = count == 0 ? 0 : Int(input[count - 1]) % (count + 1)
+    let cut = input.isEmpty ? 0 : Int(input[input.count - 1]) % (input.count + 1)
     precondition(
         whole == reading([Array(input[..<cut]), Array(input[cut...])]), "pieces are read differently")
     if case .line(let line, let length) = whole {
@@ -19,8 +18,7 @@ public func fuzzProxyLine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     // What follows the words that every line begins with is where the numbers are.
     precondition(
         reading([Array("PROXY TCP6 fc00:dead:beef:4dad::".utf8) + input]) != .waiting
-            || count + 32 <= ProxyLineDecoder.maximumLength)
-    return 0
+            || input.count + 32 <= ProxyLineDecoder.maximumLength)
 }
 
 private enum Reading: Equatable {

@@ -1,10 +1,11 @@
-// Any request to the doors of today's Bisq clients. Built by Deploy/fuzz in one module with the sources of HTTP1, JSON
-// and Relay and the doors' forms. How bytes become requests is HTTPFuzz.swift's.
+// Any request to the doors of today's Bisq clients. Built by Deploy/fuzz. How bytes become requests is HTTPFuzz.swift's.
+@testable import HTTP1
+@testable import JSON
+@testable import Relay
+@testable import Wire
 
 /// One input: requests as they come, and the same bytes as query, body and token of sound ones.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzRelay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     var decoder = HTTPRequestDecoder()
     decoder.append(input.span.bytes)
     while let request = try? decoder.next() { checkRequest(request) }
@@ -12,7 +13,10 @@ public func fuzzRelay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkRequest(HTTPRequest(method: "GET", path: "/relay", query: text))
     checkRequest(HTTPRequest(method: "POST", path: "/v1/fcm", body: input))
     checkRequest(HTTPRequest(method: "POST", path: "/v1/apns/device/\(text)", body: sound))
-    return 0
+    _ = RelayPostForm.isJSON(text)
+    var request = MobileNotificationRequest()
+    (request.platform, request.app, request.uid) = (.ios, text, text)
+    checkPeer(request)
 }
 
 private let sound = Array(#"{"encrypted":"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=","isUrgent":true}"#.utf8)
@@ -54,6 +58,19 @@ private func checkRequest(_ request: HTTPRequest) {
             notification.deviceToken.text.utf8.allSatisfy { $0 != UInt8(ascii: "/") }, "a path of its own")
         precondition(content.message.utf8.count < Validator.payloadLimit)
     }
+}
+
+/// What is echoed is no more than a uid may have.
+private func checkPeer(_ request: MobileNotificationRequest) {
+    var pipeline = Pipeline(validator: validator, limits: Admission.Limits())
+    let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonicNanoseconds: 1)
+    let one = Digest(high: 1, low: 1)
+    let digests = SubmissionDigests(token: one, identity: one, content: one)
+    guard
+        case .answered(let receipt) = pipeline.submit(Submission(request), at: now, digests: { _ in digests }),
+        let response = MobileNotificationResponse(receipt, to: request.uid)
+    else { return }
+    precondition(response.requestUid.utf8.count <= 64)
 }
 
 private let validator: Validator = {

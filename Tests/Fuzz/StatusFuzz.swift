@@ -1,9 +1,9 @@
 // Any bytes as a stream of Status' messages, and as each of its messages. Built with the sources of Wire and Status by
 // Deploy/fuzz.
+@testable import Status
+@testable import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzStatus(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     var pieces: [[UInt8]] = []
     var rest = input[...]
     while let first = rest.first {
@@ -14,7 +14,6 @@ public func fuzzStatus(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(whole == messages(in: pieces), "pieces are read differently")
     precondition(whole == messages(in: input.map { [$0] }), "single bytes are read differently")
     for message in whole.0 + [input] { check(message) }
-    return 0
 }
 
 /// A short limit is within the reach of short inputs.

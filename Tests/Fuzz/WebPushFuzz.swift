@@ -1,10 +1,10 @@
-// Any request to the Web Push door. Built by Deploy/fuzz in one module with the sources of HTTP1, JSON and Relay and the
-// door's parts. How bytes become requests is HTTPFuzz.swift's.
+// Any request to the Web Push door. Built by Deploy/fuzz. How bytes become requests is HTTPFuzz.swift's.
+@testable import HTTP1
+@testable import JSON
+@testable import Relay
 
 /// One input: requests as they come, and the same bytes as path, parameters and body of sound ones.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzWebPush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: start, count: count))
+func fuzz(_ input: [UInt8]) {
     var decoder = HTTPRequestDecoder()
     decoder.append(input.span.bytes)
     while let request = try? decoder.next() { checkRequest(request) }
@@ -26,7 +26,6 @@ public func fuzzWebPush(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         request(
             "/push/\(token)/a", [("content-encoding", "aesgcm"), ("crypto-key", key), ("encryption", salt)],
             body: input))
-    return 0
 }
 
 private func request(_ path: String, _ fields: [(String, String)], body: [UInt8]) -> HTTPRequest {

@@ -41,9 +41,9 @@ private func fault(_ text: String, limits: HTTPLimits = HTTPLimits()) -> HTTPFau
             String(decoding: bytes, as: UTF8.self).hasSuffix("content-length: 7\r\nconnection: close\r\n\r\n")
         )
         bytes = []
-        HTTPResponse(HTTPFault.lengthRequired).encode(into: &bytes)
-        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 411 Length Required\r\n"))
-        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("connection: close\r\n\r\nlength required"))
+        HTTPResponse(HTTPFault.badChunk).encode(into: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("connection: close\r\n\r\nchunk not valid"))
     }
 
     @Test func answersDoNotDependOnReads() throws {

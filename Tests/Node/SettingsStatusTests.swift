@@ -8,6 +8,7 @@ import Testing
     static let keys: [SettingsEnvironmentTests.Key] = [
         ("doors.gorush.sandbox", "true", "false", { "\($0.status.gorushDoor.apps.isSandbox)" }),
         ("doors.gorush.secret_file", "/a", "/b", { $0.status.gorushSecretFile }),
+        ("doors.gorush.open", "true", "false", { "\($0.status.isGorushOpen)" }),
         ("doors.gorush.notifications", "11", "12", { "\($0.status.gorushDoor.notifications)" }),
         ("doors.gorush.wait", "true", "false", { "\($0.status.gorushDoor.waits)" }),
         (
@@ -58,6 +59,29 @@ import Testing
         #expect(!read.gorush.isOn && !read.isServer)
         #expect(try settings(doors("status: {stream: [onion:9998], apps: [one]}")).status.isServer)
         #expect(try settings(doors("status: {listen: [onion:80], apps: [one]}")).status.isServer)
+    }
+
+    @Test func whatIsOpenIsSaidAndOnThisMachineIsForPrograms() throws {
+        func read(_ gorush: String) throws -> Settings {
+            try settings(doors("gorush: {apps: [one], \(gorush)}"))
+        }
+        let local = try read("listen: [\"127.0.0.1:1\"]")
+        #expect(local.status.gorushDoor.isLocal)
+        #expect(
+            local.openEndpoints == [
+                "doors.gorush at 127.0.0.1:1 has no secret: every program on this machine can push through it"
+            ])
+        #expect(try !read("listen: [\"unix:/a\"]").status.gorushDoor.isLocal)
+        let open = try read("listen: [onion:8088], open: true")
+        #expect(!open.status.gorushDoor.isLocal)
+        #expect(
+            open.openEndpoints == [
+                "doors.gorush at onion:8088 has no secret: everybody can push through it"
+            ])
+        let secret = try read("listen: [onion:8088, \"127.0.0.1:1\"], secret_file: secret")
+        #expect(!secret.status.gorushDoor.isLocal && secret.openEndpoints.isEmpty)
+        // A secret that others can read is a fault of `doctor`'s.
+        #expect(secret.credentialFiles.contains { $0.hasSuffix("/secret") })
     }
 
     @Test func valuesReachTheirPlaces() throws {
@@ -123,10 +147,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("gorush: {listen: [onion:8088]}", "doors.gorush.apps"),
-        ("gorush: {listen: [onion:8088], apps: [five]}", "doors.gorush.apps"),
-        ("gorush: {listen: [onion:8088], apps: one}", "doors.gorush.apps"),
-        ("gorush: {listen: [onion:8088], apps: [one, three, four]}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088]}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: [five]}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: one}", "doors.gorush.apps"),
+        ("gorush: {open: true, listen: [onion:8088], apps: [one, three, four]}", "doors.gorush.apps"),
+        ("gorush: {listen: [onion:8088], apps: [one]}", "doors.gorush.secret_file"),
+        ("gorush: {listen: [\"127.0.0.1:1\", onion:8088], apps: [one]}", "doors.gorush.secret_file"),
         ("gorush: {notifications: 0}", "doors.gorush.notifications"),
         ("status: {stream: [onion:9999], apps: [one]}", "doors.status.stream"),
         ("status: {stream: [onion:80], apps: [one]}", "doors.status.stream"),

@@ -51,6 +51,16 @@ import Vectors
         #expect(refusal(submission) == .unknownApp)
     }
 
+    /// Names of apps are short; what is longer is not even looked up.
+    @Test func aStrangersAppCostsWhatItsLengthSays() {
+        let ratio = HostileText.ratio { #expect(refusal(Sample.ios(app: $0)) == .unknownApp) }
+        #expect(ratio < 20)
+        let long = String(repeating: "a", count: 64)
+        let validator = Validator(apps: [Sample.app(long, .apns)], defaultIOS: "", defaultAndroid: "")
+        #expect(refusal(Sample.ios(app: long), validator) == nil)
+        #expect(refusal(Sample.ios(app: long + "a"), validator) == .unknownApp)
+    }
+
     @Test func aPlatformWithoutADefaultNeedsAName() {
         let validator = Validator(apps: [Sample.app("ios", [.ios])], defaultIOS: "", defaultAndroid: "")
         #expect(refusal(Sample.ios(), validator) == .unknownApp)

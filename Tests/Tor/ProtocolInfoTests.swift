@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Testing
 
 @testable import Tor

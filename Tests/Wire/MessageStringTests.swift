@@ -90,21 +90,4 @@ import Vectors
     func moreTextsThatNoAppAccepts(text: String) {
         #expect(throws: MessageStringError.self) { try MessageString(text, for: .android) }
     }
-
-    @Test func base64IsThatOfFoundation() {
-        var random = SeededRandom(seed: 3)
-        for length in 0..<200 {
-            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
-            let text = Data(bytes).base64EncodedString()
-            #expect(Base64.encode(bytes) == text)
-            #expect(Base64.decode(text.utf8) == bytes)
-        }
-    }
-
-    @Test(arguments: [
-        "A", "AA", "AAA", "A===", "====", "AB==", "AAB=", "AA=A", "AAA=AAAA", "AA\nA", "A-_A", "AAAA ",
-    ])
-    func base64IsStrict(text: String) {
-        #expect(Base64.decode(text.utf8) == nil)
-    }
 }

@@ -1,9 +1,10 @@
+import Encodings
 import JSON
 
 /// A request's body: a JSON object whose names are read whatever their case (as ASP.NET does), and whose values can be
 /// had as they were written.
 struct BitwardenBody {
-    private let members: [String: JSON.Member]
+    private let members: [ByteText: JSON.Member]
 
     init(_ body: [UInt8]) throws(BitwardenFault) {
         guard !body.isEmpty else { throw .invalid("", "Body is empty.") }
@@ -14,12 +15,13 @@ struct BitwardenBody {
             throw .invalid("", "The body is no JSON: \(error).")
         }
         guard let found else { throw .invalid("", "The body is no JSON object.") }
-        members = Dictionary(found.map { ($0.key.lowercased(), $0) }, uniquingKeysWith: { _, last in last })
+        members = Dictionary(
+            found.map { (ByteText($0.key.lowercasedASCII), $0) }, uniquingKeysWith: { _, last in last })
     }
 
     /// `nil`: not there, or null.
     func value(_ field: String) -> JSON.Member? {
-        guard let member = members[field.lowercased()], member.value != .null else { return nil }
+        guard let member = members[ByteText(field.lowercased())], member.value != .null else { return nil }
         return member
     }
 
@@ -36,7 +38,7 @@ struct BitwardenBody {
         guard text.utf8.count <= limit else {
             throw .invalid(field, "The \(field) field has more than \(limit) bytes.")
         }
-        return text.allSatisfy(\.isWhitespace) ? nil : text
+        return text.unicodeScalars.allSatisfy(\.properties.isWhitespace) ? nil : text
     }
 
     /// A GUID in its form with hyphens; in lower case.
@@ -74,7 +76,7 @@ struct BitwardenBody {
     func identifiers(ofAll field: String, limit: Int) throws(BitwardenFault) -> [String]? {
         guard let value = value(field)?.value else { return nil }
         let ids = value.array?.map { element in
-            element.object?.first { $0.key.lowercased() == "id" }?.value ?? .null
+            element.object?.first { $0.key.word() == "id" }?.value ?? .null
         }
         return try BitwardenBody.texts(ids.map { .array($0) } ?? value, field, limit: limit)
     }
@@ -100,7 +102,7 @@ struct BitwardenBody {
             && bytes.indices.allSatisfy { index in
                 [8, 13, 18, 23].contains(index)
                     ? bytes[index] == UInt8(ascii: "-")
-                    : Character(Unicode.Scalar(bytes[index])).isHexDigit
+                    : ASCII.hexDigit(bytes[index]) == 1
             }
     }
 }

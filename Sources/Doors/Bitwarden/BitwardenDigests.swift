@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Relay
 import Storage
 
@@ -28,7 +29,7 @@ package final class BitwardenDigests {
     private func make(_ kind: String, _ id: String, _ installation: String, cased: Bool = false)
         -> Relay.Digest
     {
-        let digest = digest("bitwarden \(kind)\0\(installation)\0\(cased ? id : id.lowercased())")
+        let digest = digest("bitwarden \(kind)\0\(installation)\0\(cased ? id : id.lowercasedASCII)")
         return Relay.Digest(high: digest.high, low: digest.low)
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+import Encodings
 import HTTP1
 import Logging
 import Reactor
@@ -108,7 +109,7 @@ package final class BitwardenDoor: HTTPDoor {
             status: 200,
             """
             {"access_token":"\(token)","expires_in":\(BitwardenTokens.life),"token_type":"Bearer",\
-            "scope":"\(BitwardenTokens.scope)"}
+            "scope":"\(BitwardenTokenRequest.scope)"}
             """)
     }
 
@@ -116,8 +117,8 @@ package final class BitwardenDoor: HTTPDoor {
     private func installation(asking request: HTTPRequest) async throws(BitwardenFault) -> String {
         var token: String?
         if let field = request.fields["authorization"] {
-            let parts = field.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .unauthorized }
+            let parts = field.utf8.split(separator: 0x20, maxSplits: 1)
+            guard parts.count == 2, Substring(parts[0]).word() == "bearer" else { throw .unauthorized }
             token = String(parts[1])
         } else if let query = request.query {
             token = (try? HTTPQuery(query))?["access_token"]

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import JSON
 import Relay
@@ -61,7 +62,7 @@ package enum BitwardenRequest: Equatable {
     package init(
         method: String, path: String, body: [UInt8], installation: String
     ) throws(BitwardenFault) {
-        switch (method, path) {
+        switch (method, path.name() ?? "") {
         case ("POST", "register"): self = .register(try Registration(try BitwardenBody(body)))
         case ("POST", "delete"): self = .delete(try BitwardenBody(body).text("Id"))
         case ("PUT", "add-organization"):
@@ -73,11 +74,11 @@ package enum BitwardenRequest: Equatable {
         case ("POST", "send"): self = .send(try Send(try BitwardenBody(body), installation: installation))
         default:
             // Vaultwarden's form, and that of official servers before April 2024.
-            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             let id =
                 switch (method, parts.count) {
-                case ("POST", 2) where parts[0] == "delete": parts[1]
-                case ("DELETE", 1): parts[0]
+                case ("POST", 2) where parts[0].elementsEqual("delete".utf8): Substring(parts[1])
+                case ("DELETE", 1): Substring(parts[0])
                 default: Substring()
                 }
             guard (1...256).contains(id.utf8.count) else { throw .notFound }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import JSON
 
@@ -73,9 +74,14 @@ package struct GorushAnswer {
 
     /// Gorush masks the first and the last ten characters, wherever these strings occur.
     package static func masked(_ token: String) -> String {
-        guard token.count >= 20 else { return String(repeating: "*", count: token.count) }
-        let stars = String(repeating: "*", count: 10)
-        return token.replacing(token.prefix(10), with: stars).replacing(token.suffix(10), with: stars)
+        // As bytes, which gorush counts too. Of what is far longer than any token is, nothing is shown.
+        let bytes = Array(token.utf8)
+        guard (20...4096).contains(bytes.count) else {
+            return String(repeating: "*", count: min(bytes.count, 4096))
+        }
+        let stars = [UInt8](repeating: UInt8(ascii: "*"), count: 10)
+        let masked = bytes.replacing(bytes.prefix(10), with: stars).replacing(bytes.suffix(10), with: stars)
+        return String(decoding: masked, as: UTF8.self)
     }
 }
 

@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 
 /// What Apple gets for one element, as gorush makes it (`notify/notification_apns.go`).
@@ -8,7 +9,7 @@ package struct GorushApplePush: Equatable {
     package let fields: [(name: String, value: String)]
 
     package static func == (one: GorushApplePush, other: GorushApplePush) -> Bool {
-        one.body == other.body && one.fields.elementsEqual(other.fields, by: ==)
+        one.body.hasSameBytes(as: other.body) && one.fields.elementsEqual(other.fields, by: ==)
     }
 
     /// - Throws: the word that APNs would answer, when a text can't be a header's value.
@@ -23,7 +24,7 @@ package struct GorushApplePush: Equatable {
             fields.append((name, value))
         }
         try add("apns-push-type", apple.pushType.isEmpty ? "alert" : apple.pushType, "InvalidPushType")
-        switch notification.priority {
+        switch notification.priority.name() {
         case "normal": fields.append(("apns-priority", "5"))
         case "high": fields.append(("apns-priority", "10"))
         default: break
@@ -41,7 +42,7 @@ package struct GorushApplePush: Equatable {
         body = JSON.object(root).text
     }
 
-    private static func aps(_ notification: GorushNotification) -> [String: JSON] {
+    private static func aps(_ notification: GorushNotification) -> JSON.Object {
         let apple = notification.apple
         var aps = apple.liveActivity
         aps["alert"] = alert(notification)
@@ -58,12 +59,12 @@ package struct GorushApplePush: Equatable {
     }
 
     private static func alert(_ notification: GorushNotification) -> JSON? {
-        var members: [String: JSON] = [:]
+        var members: JSON.Object = [:]
         if !notification.title.isEmpty {
             members["title"] = .string(notification.title)
             if !notification.message.isEmpty { members["body"] = .string(notification.message) }
         }
-        members.merge(notification.apple.alert.members) { _, given in given }
+        members = members.merging(notification.apple.alert.members)
         if !members.isEmpty { return .object(members) }
         return notification.message.isEmpty ? nil : .string(notification.message)
     }
@@ -74,7 +75,7 @@ package struct GorushApplePush: Equatable {
         switch notification.sound {
         case .string(let name): sound = name.isEmpty ? nil : .string(name)
         case .object(let members):
-            var parts: [String: JSON] = [:]
+            var parts: JSON.Object = [:]
             if let critical = members["critical"]?.integer, critical != 0 {
                 parts["critical"] = .integer(critical)
             }
@@ -88,7 +89,7 @@ package struct GorushApplePush: Equatable {
         default: break
         }
         guard !apple.soundName.isEmpty || apple.soundVolume > 0 else { return sound }
-        var critical: [String: JSON] = [
+        var critical: JSON.Object = [
             "critical": .integer(1), "name": .string("default"), "volume": .integer(1),
         ]
         if !apple.soundName.isEmpty { critical["name"] = .string(apple.soundName) }

@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+import Encodings
 import HTTP1
 import Reactor
 import Relay
@@ -22,6 +23,8 @@ package final class GorushDoor: HTTPDoor {
         package var hidesTokens = true
         /// What senders must show; `nil`: gorush asks for nothing.
         package var secret: Secret?
+        /// Whether only programs on this machine may ask: there is no secret, and it is not open to everybody.
+        package var isLocal = false
 
         package init() {}
     }
@@ -50,6 +53,13 @@ package final class GorushDoor: HTTPDoor {
             return respond(HTTPResponse(status: 200, body: []))
         }
         guard request.method == "POST" else { return respond(.gorushNotFound) }
+        guard
+            !settings.isLocal
+                || request.isFromThisMachine && RelayPostForm.isJSON(request.fields["content-type"])
+        else {
+            figures.count("unauthorized")
+            return respond(HTTPResponse(status: 403, text: "JSON, from this machine, or with a secret"))
+        }
         guard isAllowed(request.fields["authorization"]) else {
             figures.count("unauthorized")
             var response = HTTPResponse(status: 401, text: "a secret is needed here")
@@ -69,13 +79,13 @@ package final class GorushDoor: HTTPDoor {
     /// `Bearer SECRET`, or `Basic` with the secret as password, which is what Go's client makes of `http://x:SECRET@`.
     private func isAllowed(_ authorization: String?) -> Bool {
         guard let secret = settings.secret else { return true }
-        guard let parts = authorization?.split(separator: " ", maxSplits: 1), parts.count == 2 else {
+        guard let parts = authorization?.utf8.split(separator: 0x20, maxSplits: 1), parts.count == 2 else {
             return false
         }
-        switch parts[0].lowercased() {
-        case "bearer": return Secret(Array(parts[1].utf8)) == secret
+        switch Substring(parts[0]).word() {
+        case "bearer": return Secret(Array(parts[1])) == secret
         case "basic":
-            guard let pair = Base64.decode(String(parts[1])),
+            guard let pair = Base64.decode(Array(parts[1]).span),
                 let colon = pair.firstIndex(of: UInt8(ascii: ":"))
             else { return false }
             return Secret(Array(pair[(colon + 1)...])) == secret
@@ -114,7 +124,7 @@ package final class GorushDoor: HTTPDoor {
                 ? false : notification.apple.isDevelopment || settings.apps.isSandbox
             let prepared = PreparedPush(
                 exactly: push.body, fields: push.fields.map { .init($0.name, $0.value) },
-                isUrgent: notification.priority != "normal")
+                isUrgent: notification.priority.name() != "normal")
             for token in notification.tokens {
                 submit(
                     Submission(

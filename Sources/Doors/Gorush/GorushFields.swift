@@ -1,20 +1,22 @@
+import Encodings
 import JSON
 
 /// The members of a JSON object by the types that gorush's Go code asks for: what is missing or `null` is nothing, a
 /// value of another type spoils the whole request.
 struct GorushFields {
-    private let members: [String: JSON]
+    private let members: JSON.Object
     /// The same by their names in lower case: Go takes a member that is written otherwise where there is none that is
     /// written right. Empty: all are in lower case.
-    private let others: [String: JSON]
+    private var others: JSON.Object
 
-    init(_ members: [String: JSON]) {
+    init(_ members: JSON.Object) {
         self.members = members
-        let isPlain = members.keys.allSatisfy { $0.utf8.allSatisfy { !(0x41...0x5a).contains($0) } }
-        others =
-            isPlain
-            ? [:]
-            : Dictionary(members.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { one, _ in one })
+        let isPlain = members.keys.allSatisfy { $0.utf8.allSatisfy { ASCII.upperCase($0) == 0 } }
+        others = [:]
+        guard !isPlain else { return }
+        for (key, value) in members where others[key.lowercasedASCII] == nil {
+            others[key.lowercasedASCII] = value
+        }
     }
 
     private func value(_ key: String) -> JSON? {
@@ -74,7 +76,7 @@ struct GorushFields {
         }
     }
 
-    func object(_ key: String) throws(GorushFault) -> [String: JSON]? {
+    func object(_ key: String) throws(GorushFault) -> JSON.Object? {
         switch value(key) {
         case nil: nil
         case .object(let members): members

@@ -13,7 +13,7 @@ package struct GorushGooglePush {
 
     /// In gorush's order: the broadcast first.
     package let targets: [Target]
-    private let members: [String: JSON]
+    private let members: JSON.Object
 
     /// Gorush's library takes no more at once.
     private static let mostTokens = 500
@@ -25,8 +25,8 @@ package struct GorushGooglePush {
             let prefix = "/topics/"
             targets.append(
                 .topic(
-                    notification.topic.hasPrefix(prefix)
-                        ? String(notification.topic.dropFirst(prefix.count)) : notification.topic))
+                    notification.topic.utf8.span.starts(with: prefix.utf8.span)
+                        ? String(notification.topic.utf8.dropFirst(prefix.utf8.count))! : notification.topic))
         } else if !notification.condition.isEmpty {
             targets.append(.condition(notification.condition))
         }
@@ -66,11 +66,11 @@ package struct GorushGooglePush {
         }
     }
 
-    package var isUrgent: Bool { members["android"]?["priority"]?.string != "normal" }
+    package var isUrgent: Bool { members["android"]?["priority"] != "normal" }
 
-    private static func members(_ notification: GorushNotification) throws(GorushRefusal) -> [String: JSON] {
+    private static func members(_ notification: GorushNotification) throws(GorushRefusal) -> JSON.Object {
         let google = notification.google
-        var members: [String: JSON] = [:]
+        var members: JSON.Object = [:]
         var apns = google.apns
         var shown = google.notification ?? [:]
         let texts = [
@@ -91,11 +91,11 @@ package struct GorushGooglePush {
             var aps = payload["aps"]?.object ?? [:]
             aps["sound"] = .string(sound)
             payload["aps"] = .object(aps)
-            apns = (apns ?? [:]).merging(["payload": .object(payload)]) { _, new in new }
+            apns = (apns ?? [:]).merging(["payload": .object(payload)])
             android = android ?? ["notification": ["sound": .string(sound)]]
         }
-        if !notification.priority.isEmpty, android?["priority"]?.string ?? "" == "" {
-            android = (android ?? [:]).merging(["priority": .string(notification.priority)]) { _, new in new }
+        if !notification.priority.isEmpty, android?["priority"]?.string?.isEmpty != false {
+            android = (android ?? [:]).merging(["priority": .string(notification.priority)])
         }
         if let priority = android?["priority"], priority != "normal", priority != "high" {
             throw GorushRefusal(reason: "priority must be 'normal' or 'high'")

@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 
 /// Why a whole request is refused, with gorush's own texts but for the last. There is one for all that can't be read.
@@ -73,7 +74,7 @@ package struct GorushNotification {
     package let isMutableContent: Bool
     /// A text or an object.
     package let sound: JSON?
-    package let data: [String: JSON]
+    package let data: JSON.Object
     package let topic: String
     /// Android: one more token, which gorush doesn't count.
     package let to: String
@@ -125,7 +126,7 @@ package struct GorushAppleFields {
     package let soundVolume: Double
     package let interruptionLevel: String
     /// Of a Live Activity, by the names that Apple has for them too.
-    package let liveActivity: [String: JSON]
+    package let liveActivity: JSON.Object
 
     init(_ fields: GorushFields) throws(GorushFault) {
         expiration = try fields.integer("expiration")
@@ -142,7 +143,7 @@ package struct GorushAppleFields {
         soundName = try fields.string("name")
         soundVolume = try fields.number("volume")
         interruptionLevel = try fields.string("interruption_level")
-        var activity: [String: JSON] = [:]
+        var activity: JSON.Object = [:]
         for key in ["event", "attributes-type"] {
             let text = try fields.string(key)
             if !text.isEmpty { activity[key] = .string(text) }
@@ -161,10 +162,10 @@ package struct GorushAppleFields {
 
 /// What is shown, in Apple's words: any of it makes the alert an object.
 package struct GorushAlert {
-    package let members: [String: JSON]
+    package let members: JSON.Object
 
     init(_ fields: GorushFields) throws(GorushFault) {
-        var members: [String: JSON] = [:]
+        var members: JSON.Object = [:]
         for key in [
             "title", "body", "subtitle", "loc-key", "title-loc-key", "action", "action-loc-key",
             "launch-image",
@@ -186,11 +187,11 @@ package struct GorushAlert {
 
 /// The blocks of FCM's HTTP v1 interface, as they are passed on.
 package struct GorushGoogleFields {
-    package let notification: [String: JSON]?
-    package let android: [String: JSON]?
-    package let webpush: [String: JSON]?
-    package let apns: [String: JSON]?
-    package let options: [String: JSON]?
+    package let notification: JSON.Object?
+    package let android: JSON.Object?
+    package let webpush: JSON.Object?
+    package let apns: JSON.Object?
+    package let options: JSON.Object?
 
     init(_ fields: GorushFields) throws(GorushFault) {
         notification = try GorushGoogleFields.block(fields, "notification", ["title", "body", "image"])
@@ -210,7 +211,7 @@ package struct GorushGoogleFields {
     /// Keys that gorush's library doesn't know vanish in it.
     private static func block(
         _ fields: GorushFields, _ key: String, _ known: Set<String>
-    ) throws(GorushFault) -> [String: JSON]? {
-        try fields.object(key)?.filter { known.contains($0.key) }
+    ) throws(GorushFault) -> JSON.Object? {
+        try fields.object(key)?.filter { $0.key.name().map(known.contains) == true }
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import Relay
 
@@ -19,7 +20,7 @@ enum RelayGetForm {
             let token = query["token"], !token.isEmpty, let digits = query["msg"], !digits.isEmpty,
             let message = text(hex: digits)
         else { return nil }
-        let apps = message.hasPrefix("BisqMessage") ? bisq1 : bisq2
+        let apps = message.utf8.span.starts(with: "BisqMessage".utf8.span) ? bisq1 : bisq2
         return Submission(
             platform: isAndroid ? .android : isProduction ? .ios : .iosDev,
             app: isAndroid ? apps.android : apps.ios,
@@ -49,16 +50,16 @@ enum RelayGetForm {
     private static let success = HTTPResponse(status: 200, text: "success")
 
     private static func flag(_ text: String?, default fallback: Bool) -> Bool? {
-        switch text?.lowercased() {
-        case nil: fallback
+        guard let text else { return fallback }
+        return switch text.word() {
         case "true": true
         case "false": false
-        case .some: nil
+        case _: nil
         }
     }
 
     private static func text(hex: String) -> String? {
-        guard let bytes = bytes(hex: hex), let text = try? UTF8Span(validating: bytes.span) else {
+        guard let bytes = Hex.decode(hex), let text = try? UTF8Span(validating: bytes.span) else {
             return nil
         }
         return String(copying: text)
@@ -66,50 +67,9 @@ enum RelayGetForm {
 
     /// Tokens come raw (older Bisq 2) or as hex of their text. An APNs token is hex itself, of bytes that are no text.
     private static func printableText(hex: String) -> String? {
-        guard let bytes = bytes(hex: hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+        guard let bytes = Hex.decode(hex), bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else {
             return nil
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-
-    private static func bytes(hex: String) -> [UInt8]? {
-        var digits = hex.utf8.span
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var excess: UInt8 = 0
-        // In runs whose length the compiler knows, it makes vector instructions of them.
-        while digits.count >= 64 {
-            excess |= append(digits.extracting(first: 64), to: &bytes)
-            digits = digits.extracting(droppingFirst: 64)
-        }
-        excess |= append(digits, to: &bytes)
-        return excess == 0 ? bytes : nil
-    }
-
-    /// - Returns: 0 if all are digits.
-    @inline(__always)
-    private static func append(_ digits: Span<UInt8>, to bytes: inout [UInt8]) -> UInt8 {
-        var excess: UInt8 = 0
-        bytes.append(addingCapacity: digits.count / 2) { output in
-            for index in 0..<digits.count / 2 {
-                let (high, low) = (digits[2 * index], digits[2 * index + 1])
-                excess |= high.excessOverHexDigit | low.excessOverHexDigit
-                output.append(high.valueAsHexDigit << 4 | low.valueAsHexDigit)
-            }
-        }
-        return excess
-    }
-}
-
-/// Arithmetic without a branch, for many at once.
-extension UInt8 {
-    /// 0 for `0` to `9`, `a` to `f` and `A` to `F`.
-    fileprivate var excessOverHexDigit: UInt8 {
-        let overDecimal = Swift.max(self &- UInt8(ascii: "0"), 9) &- 9
-        let overLetter = Swift.max((self | 0x20) &- UInt8(ascii: "a"), 5) &- 5
-        return Swift.min(overDecimal, overLetter)
-    }
-
-    fileprivate var valueAsHexDigit: UInt8 { (self & 0xF) &+ 9 &* (self >> 6) }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import JSON
 import Relay
@@ -22,7 +23,7 @@ enum RelayPostForm {
         guard let body = try? JSON.members(of: request.body) else {
             return .failure(Refusal(status: 400, code: Reason.badMessage.code))
         }
-        func value(_ key: String) -> JSON? { body.first { $0.key == key }?.value }
+        func value(_ key: String) -> JSON? { body.first { $0.key.hasSameBytes(as: key) }?.value }
         var deviceToken = value("deviceToken")?.string ?? ""
         if let token {
             guard let decoded = try? String(percentEncoded: token.utf8.span) else {
@@ -42,10 +43,9 @@ enum RelayPostForm {
 
     /// Whether a body is JSON by its type; a client that gives none is believed.
     static func isJSON(_ contentType: String?) -> Bool {
-        guard let contentType, contentType != "application/json",
-            let type = contentType.split(separator: ";", omittingEmptySubsequences: false).first
-        else { return true }
-        return type.lowercased().split(separator: " ") == ["application/json"]
+        guard let contentType else { return true }
+        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
+        return Substring(type).word()?.split(separator: " ") == ["application/json"]
     }
 
     private static func flag(_ value: JSON?) -> Bool? {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import HTTP1
 import Overview
 import Reactor
@@ -21,7 +22,7 @@ package final class ManagementDoor {
     package init(report: @escaping @EventLoop () -> Report) { self.report = report }
 
     package func answer(_ request: HTTPRequest, respond: @EventLoop (HTTPResponse) -> Void) {
-        guard ManagementDoor.isOurs(host: request.fields["host"] ?? "") else {
+        guard isOurs(host: request.fields["host"] ?? "") else {
             return respond(HTTPResponse(status: 403, text: "ask for 127.0.0.1 or localhost"))
         }
         guard let page = page(request.path) else {
@@ -71,10 +72,10 @@ package final class ManagementDoor {
     }
 
     /// A page from elsewhere can make a browser ask here under a name of its own (DNS rebinding), and must not read the
-    /// answer: numbers, `localhost` and onion addresses are no such names.
-    private static func isOurs(host: String) -> Bool {
-        let name = host.hasPrefix("[") ? host[...] : host.prefix { $0 != ":" }
-        let isNumber = name.hasPrefix("[") || name.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
-        return isNumber || name.lowercased() == "localhost" || name.hasSuffix(".onion")
+    /// answer: numbers, `localhost` and the node's own onion address are no such names.
+    private func isOurs(host: String) -> Bool {
+        if host.isEmpty || HTTPRequest.isLocal(host: host) { return true }
+        guard let name = HTTPRequest.name(ofHost: host), name.hasSuffix(".onion") else { return false }
+        return name == report().onion.address
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 import Wire
 
@@ -26,7 +27,7 @@ extension MobileNotificationResponse {
     ///
     /// `nil` for what this protocol doesn't tell: it has no field for a gateway's text and no status for what is held.
     init?(_ receipt: Receipt, to uid: String) {
-        let uid = uid.utf8.count <= 64 ? uid : String(uid.prefix(64))
+        let uid = uid.cut(toBytes: 64)
         switch receipt {
         case .stored: self.init(requestUid: uid, status: .stored)
         case .held: return nil

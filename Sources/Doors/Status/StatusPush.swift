@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import JSON
 import Relay
 import Status
@@ -14,13 +15,12 @@ enum StatusPush {
         _ entry: PushEntry, to target: StatusTarget, uid: String, apps: PushApps
     ) -> Submission? {
         let content = PushContent(entry)
-        let data = JSON.object(
-            Dictionary(uniqueKeysWithValues: content.data.map { ($0.name, .string($0.value)) }))
+        let data = JSON.Object(content.data.map { ($0.name, .string($0.value)) })
         switch target.tokenType {
         case .apns:
             guard let app = apps.app(topic: target.topic) else { return nil }
-            var body: [String: JSON] = ["aps": ["alert": .string(content.text)]]
-            body.merge(data.object ?? [:]) { own, _ in own }
+            var body = data
+            body["aps"] = ["alert": .string(content.text)]
             return Submission(
                 uid: uid, platform: apps.isSandbox ? .iosDev : .ios, app: app,
                 deviceToken: target.deviceToken,
@@ -32,7 +32,7 @@ enum StatusPush {
             let message: JSON = [
                 "message": [
                     "token": .string(target.deviceToken), "notification": ["body": .string(content.text)],
-                    "data": data,
+                    "data": .object(data),
                 ]
             ]
             return Submission(

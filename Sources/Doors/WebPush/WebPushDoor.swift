@@ -1,3 +1,4 @@
+import Crypto
 import Delivery
 import HTTP1
 import Reactor
@@ -63,6 +64,7 @@ package final class WebPushDoor: HTTPDoor {
         let submission: Submission
         do throws(WebPushMessage.Fault) {
             let message = try WebPushMessage(request)
+            if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key.bytes) { throw .badKey }
             guard
                 let read = WebPushSubmission.make(
                     message, to: route, settings, now: EventLoop.unixMilliseconds)

@@ -1,4 +1,4 @@
-import Crypto
+import Encodings
 import HTTP1
 
 /// One encrypted message as Web Push brings it (RFC 8030, RFC 8291; draft-ietf-webpush-encryption-04), its parameters
@@ -29,7 +29,7 @@ struct WebPushMessage: Equatable {
         var text: String {
             switch self {
             case .unsupportedEncoding: "Content-Encoding must be aesgcm or aes128gcm"
-            case .badKey: "Crypto-Key must hold dh=, 65 bytes in base64url"
+            case .badKey: "Crypto-Key must hold dh=, a point of P-256: 65 bytes in base64url"
             case .badSalt: "Encryption must hold salt=, 16 bytes in base64url"
             case .empty: "no message"
             }
@@ -46,7 +46,7 @@ struct WebPushMessage: Equatable {
     let topic: String?
 
     init(_ request: HTTPRequest) throws(Fault) {
-        switch request.fields["content-encoding"]?.lowercased() {
+        switch request.fields["content-encoding"]?.word() {
         case "aes128gcm": encoding = .aes128gcm
         case "aesgcm":
             guard let key = WebPushMessage.parameter("dh", in: "crypto-key", of: request),
@@ -61,7 +61,7 @@ struct WebPushMessage: Equatable {
         guard !request.body.isEmpty else { throw .empty }
         body = request.body
         timeToLive = request.fields["ttl"].flatMap { Int($0) }.map { max(0, $0) }
-        switch request.fields["urgency"]?.lowercased() {
+        switch request.fields["urgency"]?.word() {
         case "very-low", "low": isUrgent = false
         case _: isUrgent = true
         }
@@ -76,24 +76,23 @@ struct WebPushMessage: Equatable {
     private static func parameter(_ name: String, in field: String, of request: HTTPRequest) -> Parameter? {
         for line in request.fields.all where line.name == field {
             for part in line.value.utf8.split(whereSeparator: { [0x3b, 0x2c].contains($0) }) {
-                let text = String(decoding: part, as: UTF8.self)
-                guard let sign = text.firstIndex(of: "="),
-                    text[..<sign].trimming(" \t").lowercased() == name
+                guard let sign = part.firstIndex(of: UInt8(ascii: "=")),
+                    part[..<sign].trimming(" \t").lazy.map(ASCII.lowercased).elementsEqual(name.utf8)
                 else { continue }
-                let value = String(
-                    text[text.index(after: sign)...].trimming(" \t").trimming("\"").trimming("="))
-                return Base64.decodeFromURL(value).map { Parameter(text: value, bytes: $0) }
+                let value = part[part.index(after: sign)...].trimming(" \t").trimming("\"").trimming("=")
+                let text = String(Substring(value))
+                return Base64.decodeFromURL(text).map { Parameter(text: text, bytes: $0) }
             }
         }
         return nil
     }
 }
 
-extension Substring {
+extension Substring.UTF8View {
     /// Without these characters at both ends.
-    fileprivate func trimming(_ characters: String) -> Substring {
-        var rest = drop { characters.contains($0) }
-        while let last = rest.last, characters.contains(last) { rest.removeLast() }
+    fileprivate func trimming(_ characters: String) -> Substring.UTF8View {
+        var rest = drop { characters.utf8.contains($0) }
+        while let last = rest.last, characters.utf8.contains(last) { rest.removeLast() }
         return rest
     }
 }

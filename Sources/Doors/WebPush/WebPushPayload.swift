@@ -1,7 +1,6 @@
-import Crypto
+import Encodings
 import JSON
 import Relay
-import Wire
 
 /// A Web Push message as the phones' apps read it: what their notification service extension decrypts.
 enum WebPushPayload {
@@ -9,7 +8,7 @@ enum WebPushPayload {
     private static let trumpet = "🎺"
 
     /// For toot-relay's apps at Apple: `p` the message, `k` and `s` its key and salt if it is `aesgcm`, `x` the extra
-    /// of the path; binary values in ``Wire/Z85``. Apps tell the encodings apart by `k` and `s`.
+    /// of the path; binary values in ``Encodings/Z85``. Apps tell the encodings apart by `k` and `s`.
     static func toot(_ message: WebPushMessage, extra: String?) -> String {
         var body = Array(
             #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#.utf8)
@@ -43,8 +42,7 @@ enum WebPushPayload {
         var body = Array(
             #"{"aps":{"alert":{"loc-key":"apns-default-message"},"mutable-content":1},"i":"#.utf8)
         body.append(jsonString: id)
-        var text = Base64.encodeForURL(message.body)
-        while !text.utf8.count.isMultiple(of: 4) { text += "=" }
+        let text = Base64.encodeForURL(message.body, isPadded: true)
         body.append("m", quoted(Array(text.utf8)))
         switch message.encoding {
         case .aesgcm(let key, let salt):

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import Relay
 
@@ -35,31 +36,38 @@ enum WebPushRoute: Equatable {
             self = .unknown
             return
         }
-        if decoded.hasPrefix(WebPushRoute.relayPrefix) {
-            self = WebPushRoute.relay(decoded.dropFirst(WebPushRoute.relayPrefix.count))
-        } else if decoded.hasPrefix(WebPushRoute.pushPrefix) {
-            let parts = decoded.dropFirst(WebPushRoute.pushPrefix.count)
-                .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        if decoded.utf8.starts(with: WebPushRoute.relayPrefix.utf8) {
+            self = WebPushRoute.relay(decoded.utf8.dropFirst(WebPushRoute.relayPrefix.utf8.count))
+        } else if decoded.utf8.starts(with: WebPushRoute.pushPrefix.utf8) {
+            let parts = WebPushRoute.parts(
+                decoded.utf8.dropFirst(WebPushRoute.pushPrefix.utf8.count), atMost: 2)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
                 self = .unknown
                 return
             }
-            let sandbox = (try? HTTPQuery(query ?? ""))?["sandbox"]
+            let sandbox = (try? HTTPQuery(query ?? ""))?["sandbox"]?.name()
             self = .push(isSandbox: sandbox == "true", token: String(parts[0]), id: String(parts[1]))
         } else {
             self = .unknown
         }
     }
 
-    private static func relay(_ rest: Substring) -> WebPushRoute {
-        let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        if parts == ["_health"] { return .health }
-        guard parts.count >= 2, !parts[1].isEmpty else { return .unknown }
-        if parts[0] == "_state" {
+    /// Split as bytes: a stranger's character may be as long as the path.
+    private static func parts(_ path: Substring.UTF8View, atMost count: Int) -> [Substring] {
+        path.split(separator: UInt8(ascii: "/"), maxSplits: count - 1, omittingEmptySubsequences: false)
+            .map { Substring($0) }
+    }
+
+    private static func relay(_ rest: Substring.UTF8View) -> WebPushRoute {
+        let parts = parts(rest, atMost: 3)
+        let word = parts[0].name()
+        if parts.count == 1 { return word == "_health" ? .health : .unknown }
+        guard !parts[1].isEmpty else { return .unknown }
+        if word == "_state" {
             return parts.count == 2 ? NotificationID(uuid: parts[1]).map { .state($0) } ?? .unknown : .unknown
         }
         let environment: Environment =
-            switch parts[0] {
+            switch word {
             case "production": .production
             case "fcm": .fcm
             // As the original has it: every other word.

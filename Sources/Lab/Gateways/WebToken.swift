@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import JSON
 
 /// A JSON web token in compact form (RFC 7515): `header.claims.signature`, each base64url.

@@ -27,6 +27,11 @@ package enum DoorPlace: Hashable, Sendable, CustomStringConvertible {
         if case .onion = self { true } else { false }
     }
 
+    /// Whether only programs on this machine reach it.
+    package var isLocal: Bool {
+        if case .plain = self { true } else { false }
+    }
+
     package var description: String {
         switch self {
         case .onion(let port): "onion:\(port)"
@@ -62,6 +67,15 @@ extension Settings {
         package var certificateFile = ""
         package var keyFile = ""
         package var webPush = WebPush()
+    }
+
+    /// The endpoints at which everybody may push who can reach them, in words.
+    package var openEndpoints: [String] {
+        guard status.gorushSecretFile.isEmpty else { return [] }
+        return status.gorush.listen.map { place in
+            let who = place.isLocal ? "every program on this machine" : "everybody"
+            return "doors.gorush at \(place) has no secret: \(who) can push through it"
+        }
     }
 
     /// How many servers there are for HTTP, each with room for `http.connections`: one at each place, and one for all

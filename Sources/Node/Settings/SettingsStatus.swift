@@ -10,6 +10,8 @@ extension Settings {
         package var gorushDoor = GorushDoor.Settings()
         /// A file with what senders must show; empty: nothing.
         package var gorushSecretFile = ""
+        /// Whether everybody may push who can reach the endpoint, wherever it is.
+        package var isGorushOpen = false
         /// As the push notification server, over HTTP.
         package var server = Door(body: 262_144)
         /// The same over a stream. Empty: there is none.
@@ -33,6 +35,19 @@ extension Settings {
         status.gorushDoor.broadcasts = section.flag("broadcasts", default: defaults.broadcasts)
         status.gorushDoor.hidesTokens = section.flag("hide_tokens", default: defaults.hidesTokens)
         status.gorushSecretFile = section.path("secret_file")
+        status.isGorushOpen = section.flag("open", default: false)
+        guard status.gorushSecretFile.isEmpty, !status.isGorushOpen else {
+            return section.refuseUnknownKeys()
+        }
+        if let place = status.gorush.listen.first(where: { !$0.isLocal }) {
+            section.fault(
+                "secret_file",
+                "is missing, so everybody could push at \(place): name a file, or set open to true")
+        }
+        // A web page reaches TCP ports of its reader's machine, and no Unix sockets.
+        status.gorushDoor.isLocal = status.gorush.listen.contains {
+            if case .plain(.host) = $0 { true } else { false }
+        }
         section.refuseUnknownKeys()
     }
 

@@ -36,6 +36,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         for app in settings.apps where !app.hasCredentials {
             printLine("  \(app.name): no credentials, so nothing is sent by it")
         }
+        for endpoint in settings.openEndpoints { printLine("  \(endpoint)") }
         if settings.apps.isEmpty { printLine("  no apps: every notification will be refused") }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Crypto
+import Encodings
 import HTTP1
 import JSON
 import Programs

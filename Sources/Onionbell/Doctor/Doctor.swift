@@ -46,6 +46,9 @@ final class Doctor {
         tell(.pass("configuration", "\(file) has no fault"))
         checkCredentialFiles()
         checkPermissions()
+        for endpoint in settings.openEndpoints {
+            tell(.warn("endpoints", endpoint, "name a file with a secret in doors.gorush.secret_file"))
+        }
         checkDisk()
         checkState()
         await checkNode()
@@ -188,7 +191,7 @@ final class Doctor {
 
     private func askNode() async {
         let address = settings.managementListen
-        let checks: [String: JSON]
+        let checks: JSON.Object
         do {
             let answer = try await HTTPExchange.answer(
                 to: HTTPRequest(method: "GET", path: "/healthz"), host: "localhost", by: .direct(address),

@@ -53,7 +53,7 @@ enum ProcessLimits {
 extension Settings {
     /// Every file that holds a key or a password.
     var credentialFiles: [String] {
-        let files = [tor.passwordFile, doors.keyFile] + apps.flatMap(\.settings.secretFiles)
+        let files = [tor.passwordFile, doors.keyFile, status.gorushSecretFile] + apps.flatMap(\.settings.secretFiles)
         return files.filter { !$0.isEmpty }
     }
 }

@@ -1,5 +1,6 @@
 import Client
 import Crypto
+import Encodings
 import Glibc
 import Reactor
 import Relay

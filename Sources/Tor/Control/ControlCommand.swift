@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// One command line for tor's control port. Holds secrets at times: only its ``name`` may be shown.
 package struct ControlCommand: Sendable {

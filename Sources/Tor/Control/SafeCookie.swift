@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The SAFECOOKIE exchange: both sides prove that they know the cookie, and neither sends it.
 ///

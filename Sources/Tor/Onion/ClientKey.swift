@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The public half of a client's key: whoever has the other half finds a private service.
 package struct ClientKey: Hashable, Sendable {

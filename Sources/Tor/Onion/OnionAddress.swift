@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The address of an onion service of version 3.
 ///

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// How the service is given to tor, how it holds against floods, and whom it lets in.
 package struct OnionForm: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// The files in which other programs keep the key of an onion service.
 ///

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Reactor
 
 /// Calls the node's own onion address through tor now and then: nothing else tells that it can be reached, for tor has

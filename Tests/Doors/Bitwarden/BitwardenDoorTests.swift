@@ -49,6 +49,19 @@ import Vectors
         ).status
     }
 
+    /// Vaultwarden sends it with neither body nor length, and doesn't look at the answer.
+    @Test func aPhoneThatIsDeletedAsVaultwardenDoesItHearsNoMore() async throws {
+        let world = try await BitwardenWorld()
+        try await world.register("official, Android")
+        let device = "d19def1c-0545-486a-9600-e31893bda07c"
+        let token = try await world.token("a")
+        #expect(try await world.ask("POST", "/push/delete/\(device)", token: token).status == 200)
+        #expect(try await logOut(world) == 200)
+        #expect(world.relay.dispatcher.waiting == 0)
+        await world.end()
+        #expect(world.relay.google.book.isEmpty)
+    }
+
     @Test func anInstallationReachesNoDeviceOfAnother() async throws {
         let world = try await BitwardenWorld()
         try await world.register("official, Android")

@@ -21,6 +21,7 @@ final class BitwardenWorld {
     private let http: HTTPServer
     private let endpoint: Endpoint
     private var tokens: [String: String] = [:]
+    private var sendsChunks = false
     /// Pushes that were compared already.
     private var seen = (apple: 0, google: 0)
 
@@ -67,14 +68,26 @@ final class BitwardenWorld {
 
     // MARK: Asking
 
+    /// As the servers ask: nothing is said of a body that is not there. JSON comes in turns with a length (reqwest,
+    /// Vaultwarden) and in chunks (.NET, the official server).
     func ask(
         _ method: String, _ path: String, token: String? = nil, type: String = "application/json",
         _ body: [UInt8] = []
     ) async throws -> HTTPResponse {
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: a\r\nContent-Type: \(type)\r\n"
-        if let token { head += "Authorization: Bearer \(token)\r\n" }
-        head += "Content-Length: \(body.count)\r\n\r\n"
-        return try #require(await HTTPClient(endpoint).ask(Array(head.utf8) + body))
+        defer { sendsChunks.toggle() }
+        var request = Array("\(method) \(path) HTTP/1.1\r\nHost: a\r\n".utf8)
+        if let token { request += Array("Authorization: Bearer \(token)\r\n".utf8) }
+        if !body.isEmpty { request += Array("Content-Type: \(type)\r\n".utf8) }
+        if body.isEmpty {
+            request += Array("\r\n".utf8)
+        } else if sendsChunks, type == "application/json" {
+            let size = String(body.count, radix: 16)
+            request += Array("Transfer-Encoding: chunked\r\n\r\n\(size)\r\n".utf8) + body
+            request += Array("\r\n0\r\n\r\n".utf8)
+        } else {
+            request += Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body
+        }
+        return try #require(await HTTPClient(endpoint).ask(request))
     }
 
     func askToken(_ body: String) async throws -> HTTPResponse {

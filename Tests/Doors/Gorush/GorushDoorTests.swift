@@ -1,5 +1,6 @@
 import Crypto
 import Doors
+import Encodings
 import Foundation
 import HTTP1
 import Lab
@@ -62,6 +63,30 @@ import Testing
             "", "Authorization: Bearer open\r\n", "Authorization: Basic eA==\r\n", "Authorization: x\r\n",
         ] {
             #expect(await world.push(Self.body, fields: bad)?.status == 401)
+        }
+        await world.end()
+    }
+
+    /// Without a secret a page in a browser must not push: it can ask this machine under a name of its own, or by a form.
+    @Test func onThisMachineProgramsMayPushAndPagesMayNot() async throws {
+        let world = try await StatusWorld { $0.gorush.isLocal = true }
+        let type = "Content-Type: application/json\r\n"
+        for host in ["localhost", "127.0.0.1:8088", "[::1]:8088"] {
+            #expect(await world.push(Self.body, host: host)?.status == 200)
+            #expect(await world.push(Self.body, host: host, fields: type)?.status == 200)
+        }
+        #expect(
+            await world.push(Self.body, host: "localhost", fields: "Origin: http://localhost:8088\r\n")?
+                .status
+                == 200)
+        for host in ["evil.example", "evil.onion", "localhost.evil.example", "127.0.0.1.evil.example"] {
+            #expect(await world.push(Self.body, host: host, fields: type)?.status == 403)
+        }
+        for fields in [
+            "Content-Type: text/plain\r\n", "Origin: https://evil.example\r\n", "Origin: null\r\n",
+            "Origin: http://localhost.evil.example\r\n",
+        ] {
+            #expect(await world.push(Self.body, host: "localhost", fields: fields)?.status == 403)
         }
         await world.end()
     }

@@ -80,14 +80,18 @@ final class StatusWorld {
 
     func client() async throws -> HTTPClient { try await HTTPClient(endpoint) }
 
-    func post(_ path: String, _ body: some Sequence<UInt8>, fields: String = "") async -> HTTPResponse? {
+    func post(
+        _ path: String, _ body: some Sequence<UInt8>, host: String = "a", fields: String = ""
+    ) async -> HTTPResponse? {
         let body = Array(body)
-        let head = "POST \(path) HTTP/1.1\r\nHost: a\r\n\(fields)Content-Length: \(body.count)\r\n\r\n"
+        let head = "POST \(path) HTTP/1.1\r\nHost: \(host)\r\n\(fields)Content-Length: \(body.count)\r\n\r\n"
         return await (try? client())?.ask(Array(head.utf8) + body)
     }
 
-    func push(_ body: Data, path: String = "/api/push", fields: String = "") async -> HTTPResponse? {
-        await post(path, body, fields: fields)
+    func push(
+        _ body: Data, path: String = "/api/push", host: String = "a", fields: String = ""
+    ) async -> HTTPResponse? {
+        await post(path, body, host: host, fields: fields)
     }
 
     func json(_ body: [UInt8]) throws -> AnyJSON { try JSONDecoder().decode(AnyJSON.self, from: Data(body)) }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import Lab
 import Reactor
@@ -198,6 +199,25 @@ import Testing
                     ("crypto-key", "dh=\(Self.dh)"), ("encryption", "salt=\(Self.salt)"),
                 ])
             })
+    }
+
+    /// 65 bytes that are no point of P-256 can't be a sender's key: no phone could open the message.
+    @Test func aKeyThatIsNoPointOfTheCurveIsRefused() async throws {
+        let world = try await RelayWorld()
+        let path = "/relay-to/production/\(String(repeating: "ab", count: 32))"
+        // The curve's generator (SEC 2, section 2.4.2), and the same with another last byte.
+        let point =
+            "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f"
+        let good = try #require(Hex.decode(point + "5"))
+        let bad = try #require(Hex.decode(point + "4"))
+        for (key, status) in [(good, 201), (bad, 400), ([UInt8](repeating: 0, count: 65), 400)] {
+            let fields =
+                "Content-Encoding: aesgcm\r\nCrypto-Key: dh=\(Base64.encodeForURL(key))\r\n"
+                + "Encryption: salt=\(Self.salt)\r\n"
+            let request = "POST \(path) HTTP/1.1\r\nHost: a\r\n\(fields)Content-Length: 1\r\n\r\na"
+            #expect(await world.client().ask(request)?.status == status)
+        }
+        await world.end()
     }
 
     @Test(arguments: ["dh=", "dh", "dh=\(dh)A", "dh=+" + dh.dropFirst(), "xdh=\(dh)", ""])

@@ -140,7 +140,7 @@ extension JSON: Decodable {
         } else if let array = try? value.decode([JSON].self) {
             self = .array(array)
         } else {
-            self = .object(try value.decode([String: JSON].self))
+            self = .object(JSON.Object(try value.decode([String: JSON].self).map { ($0, $1) }))
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Crypto
 import Doors
+import Encodings
 import Glibc
 import Node
 import Programs

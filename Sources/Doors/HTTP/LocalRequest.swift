@@ -1,0 +1,28 @@
+import Encodings
+import HTTP1
+
+extension HTTPRequest {
+    /// Whether a program on this machine asks, and no page in its browser.
+    ///
+    /// A page from elsewhere can make a browser ask here: under a name of its own (DNS rebinding), or by a form, whose
+    /// answer it can't read but whose deed is done. Programs ask by number or as `localhost`, and name no other origin.
+    var isFromThisMachine: Bool {
+        guard Self.isLocal(host: fields["host"] ?? "") else { return false }
+        guard let origin = fields["origin"] else { return true }
+        guard let name = origin.word(limit: 256), name.hasPrefix("http://") else { return false }
+        return Self.isLocal(host: String(name.dropFirst("http://".count)))
+    }
+
+    /// Whether a host, with or without its port, is a number or `localhost`: no name that its owner can turn elsewhere.
+    static func isLocal(host: String) -> Bool {
+        guard let name = Self.name(ofHost: host) else { return false }
+        return name.hasPrefix("[") || name == "localhost"
+            || !name.isEmpty && name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    /// Without its port, in lower case; `nil`: it is no name of ours.
+    static func name(ofHost host: String) -> String? {
+        guard let host = host.word(limit: 256) else { return nil }
+        return host.hasPrefix("[") ? host : String(host.prefix { $0 != ":" })
+    }
+}

@@ -1,0 +1,103 @@
+/// Base64 (RFC 4648, section 4) and its form for URLs (section 5; RFC 7515), as strict as phones are: nothing between the
+/// digits, no bits left over.
+package enum Base64 {
+    /// With padding.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        encode(bytes, digits: standard, isPadded: true)
+    }
+
+    /// With `-` and `_`.
+    package static func encodeForURL(_ bytes: [UInt8], isPadded: Bool = false) -> String {
+        encode(bytes, digits: url, isPadded: isPadded)
+    }
+
+    /// `nil` unless the text is exactly what ``encode(_:)`` gives for some bytes.
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8.span) }
+
+    package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        guard text.count.isMultiple(of: 4) else { return nil }
+        return decode(text.extracting(droppingLast: padding(of: text)), values: standardValues)
+    }
+
+    /// `nil` unless the text is exactly what ``encodeForURL(_:isPadded:)`` gives for some bytes without padding.
+    package static func decodeFromURL(_ text: String) -> [UInt8]? {
+        decode(text.utf8.span, values: urlValues)
+    }
+
+    /// How many bytes a text of standard digits with padding stands for; `nil` if it has another form, or is empty. The
+    /// bits left over are not looked at.
+    package static func byteCount(of text: Span<UInt8>) -> Int? {
+        guard !text.isEmpty, text.count.isMultiple(of: 4) else { return nil }
+        let padding = padding(of: text)
+        guard text.extracting(droppingLast: padding).consists(of: isStandard) else { return nil }
+        return text.count / 4 * 3 - padding
+    }
+
+    private static func isStandard(_ byte: UInt8) -> UInt8 {
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "+") | ASCII.equal(byte, "/")
+    }
+
+    /// At most two; of a text of four digits and more.
+    private static func padding(of text: Span<UInt8>) -> Int {
+        let count = text.count
+        guard count >= 4, text[count - 1] == UInt8(ascii: "=") else { return 0 }
+        return text[count - 2] == UInt8(ascii: "=") ? 2 : 1
+    }
+
+    private static let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    private static let standard = common + Array("+/".utf8)
+    private static let url = common + Array("-_".utf8)
+    private static let standardValues = values(of: standard)
+    private static let urlValues = values(of: url)
+
+    /// 255 where a character is no digit.
+    private static func values(of digits: [UInt8]) -> [UInt8] {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }
+
+    private static func encode(_ bytes: [UInt8], digits: [UInt8], isPadded: Bool) -> String {
+        let whole = bytes.count / 3
+        let rest = bytes.count % 3
+        var text: [UInt8] = []
+        text.append(addingCapacity: (whole + 1) * 4) { output in
+            for group in 0..<whole {
+                let value =
+                    UInt32(bytes[3 * group]) << 16 | UInt32(bytes[3 * group + 1]) << 8
+                    | UInt32(bytes[3 * group + 2])
+                for shift: UInt32 in [18, 12, 6, 0] { output.append(digits[Int(value >> shift & 63)]) }
+            }
+            guard rest > 0 else { return }
+            let value = UInt32(bytes[3 * whole]) << 16 | (rest == 2 ? UInt32(bytes[3 * whole + 1]) << 8 : 0)
+            for place in 0..<4 {
+                if place <= rest {
+                    output.append(digits[Int(value >> UInt32(18 - 6 * place) & 63)])
+                } else if isPadded {
+                    output.append(UInt8(ascii: "="))
+                }
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func decode(_ text: Span<UInt8>, values: [UInt8]) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var bits: UInt32 = 0
+        var value: UInt32 = 0
+        for index in text.indices {
+            let digit = values[Int(text[index])]
+            guard digit < 64 else { return nil }
+            value = value << 6 | UInt32(digit)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: value >> bits))
+                value &= 1 << bits - 1
+            }
+        }
+        // 6 bits left over is a single last digit; other bits left over must be zero.
+        return bits < 6 && value == 0 ? bytes : nil
+    }
+}

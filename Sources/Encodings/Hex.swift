@@ -1,0 +1,67 @@
+/// Hex digits, two for each byte.
+package enum Hex {
+    /// Lower case.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.append(addingCapacity: 2 * bytes.count) { output in
+            for byte in bytes {
+                output.append(digit(byte >> 4))
+                output.append(digit(byte & 15))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Either case. `nil` for an odd number of digits, or anything else among them.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var digits = text.utf8.span
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        var excess: UInt8 = 0
+        // In runs whose length the compiler knows, it makes vector instructions of them.
+        while digits.count >= 64 {
+            excess |= append(digits.extracting(first: 64), to: &bytes)
+            digits = digits.extracting(droppingFirst: 64)
+        }
+        excess |= append(digits, to: &bytes)
+        return excess == 0 ? bytes : nil
+    }
+
+    /// `nil` for what is no digit.
+    package static func value(_ digit: UInt8) -> UInt8? {
+        excess(digit) == 0 ? valueOfDigit(digit) : nil
+    }
+
+    /// Of a number below 16.
+    package static func digit(_ value: UInt8) -> UInt8 {
+        value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    }
+
+    /// - Returns: 0 if all are digits.
+    @inline(__always)
+    private static func append(_ digits: Span<UInt8>, to bytes: inout [UInt8]) -> UInt8 {
+        var excess: UInt8 = 0
+        bytes.append(addingCapacity: digits.count / 2) { output in
+            for index in 0..<digits.count / 2 {
+                let (high, low) = (digits[2 * index], digits[2 * index + 1])
+                excess |= Hex.excess(high) | Hex.excess(low)
+                output.append(valueOfDigit(high) << 4 | valueOfDigit(low))
+            }
+        }
+        return excess
+    }
+
+    // Arithmetic without a branch, for many at once.
+
+    /// 0 for `0` to `9`, `a` to `f` and `A` to `F`.
+    @inline(__always)
+    private static func excess(_ byte: UInt8) -> UInt8 {
+        let overDecimal = max(byte &- UInt8(ascii: "0"), 9) &- 9
+        let overLetter = max((byte | 0x20) &- UInt8(ascii: "a"), 5) &- 5
+        return min(overDecimal, overLetter)
+    }
+
+    @inline(__always)
+    private static func valueOfDigit(_ byte: UInt8) -> UInt8 { (byte & 0xF) &+ 9 &* (byte >> 6) }
+}
