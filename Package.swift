@@ -79,7 +79,11 @@ let package = Package(
         library("HTTP2", ["CNGHTTP2"]),
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Delivery", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
-        library("Storage", ["Relay", "CSQLite", "CSupport"]),
+        library(
+            "Storage",
+            [
+                "Reactor", "Relay", "CSQLite",
+            ]),
         library(
             "Gateways",
             [
@@ -94,8 +98,8 @@ let package = Package(
         library(
             "Doors",
             [
-                "Encodings", "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto", "JSON",
-                "HTTP1", "TLS", "Overview", log,
+                "Metrics", "Encodings", "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto",
+                "JSON", "HTTP1", "TLS", "Overview", log,
             ]),
         library(
             "Client",
@@ -180,7 +184,11 @@ let package = Package(
             [
                 "Encodings", "Crypto", "Vectors",
             ]),
-        tests("TLS", ["TLS", "Crypto"]),
+        tests(
+            "TLS",
+            [
+                "COpenSSL", "TLS", "Crypto",
+            ]),
         tests("HTTP2", ["HTTP2"]),
         tests(
             "Delivery",

@@ -29,7 +29,7 @@ static inline long onionbell_SSL_CTX_session_cache_off(SSL_CTX *ctx) {
     return SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 }
 static inline uint64_t onionbell_SSL_server_options(void) {
-    return SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+    return SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET;
 }
 static inline uint64_t onionbell_SSL_client_options(void) { return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION; }
 static inline int onionbell_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {

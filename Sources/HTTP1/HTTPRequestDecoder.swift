@@ -32,6 +32,11 @@ package struct HTTPRequestDecoder {
         if case .body = state { true } else { !unread.isEmpty || hasSkippedEmptyLine }
     }
 
+    /// Of requests that are not taken yet.
+    package var heldBytes: Int {
+        if case .body(let request, _) = state { unread.count + request.body.capacity } else { unread.count }
+    }
+
     package mutating func append(_ bytes: RawSpan) {
         guard fault == nil else { return }
         unread.append(bytes)

@@ -42,7 +42,7 @@ package final class HTTP2ServerSession: HTTP2Session {
         let head = HTTP2Headers(status: status, followedBy: headers)
         head.withFields { fields, count in
             open.withBodyProvider { provider in
-                _ = nghttp2_submit_response(handle, stream, fields, count, provider)
+                check(nghttp2_submit_response(handle, stream, fields, count, provider))
             }
         }
     }
@@ -59,7 +59,7 @@ package final class HTTP2ServerSession: HTTP2Session {
         var entry = nghttp2_settings_entry(
             settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
             value: UInt32(clamping: maxConcurrentStreams))
-        nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+        check(nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1))
     }
 
     /// What happened since the last call, in order.

@@ -20,6 +20,8 @@ package class HTTP2Session {
     /// What the peer did wrong, once it is told.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
+    /// What nghttp2 could not take from us, as for want of memory: the connection ends with the next bytes.
+    private var failure: Int32 = 0
     /// Whose header list is being received: header lists never interleave.
     private var receiving: HTTP2Stream?
 
@@ -52,9 +54,10 @@ package class HTTP2Session {
         var entries = settings.map {
             nghttp2_settings_entry(settings_id: Int32($0.id.rawValue), value: $0.value)
         }
-        nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entries, entries.count)
-        nghttp2_session_set_local_window_size(
-            handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)
+        check(nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entries, entries.count))
+        check(
+            nghttp2_session_set_local_window_size(
+                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow))
     }
 
     deinit { nghttp2_session_del(handle) }
@@ -84,11 +87,18 @@ package class HTTP2Session {
         if count < 0 { end(.unusable(code: Int32(count))) } else { endIfFinished() }
     }
 
+    /// Notes a call of nghttp2 that failed. May be called within its callbacks.
+    final func check(_ code: Int32) { if code < 0, failure == 0 { failure = code } }
+
     /// Appends what is to be sent, until `bytes` holds `limit` or slightly more (by less than a frame of 16 KiB).
     ///
     /// - Returns: whether there is more to take.
     package final func takeOutput(into bytes: inout [UInt8], upTo limit: Int = 65_536) -> Bool {
         while bytes.count < limit {
+            guard failure == 0 else {
+                endIfFinished()
+                return false
+            }
             // Valid until the next call of nghttp2: copied at once.
             var start: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(handle, &start)
@@ -110,7 +120,9 @@ package class HTTP2Session {
     }
 
     private func endIfFinished() {
-        if nghttp2_session_want_read(handle) == 0, nghttp2_session_want_write(handle) == 0 {
+        if failure != 0 {
+            end(.unusable(code: failure))
+        } else if nghttp2_session_want_read(handle) == 0, nghttp2_session_want_write(handle) == 0 {
             end(fault)
         }
     }
@@ -136,19 +148,22 @@ package class HTTP2Session {
 
     package final func ping(payload: UInt64) {
         withUnsafeBytes(of: payload.bigEndian) { bytes in
-            _ = nghttp2_submit_ping(
-                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue),
-                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            check(
+                nghttp2_submit_ping(
+                    handle, UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)))
         }
     }
 
     final func submitGoaway(lastStream: Int32, code: HTTP2ErrorCode, debug: [UInt8]) {
-        nghttp2_submit_goaway(
-            handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, code.rawValue, debug, debug.count)
+        check(
+            nghttp2_submit_goaway(
+                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, code.rawValue, debug, debug.count))
     }
 
     final func submitReset(_ stream: Int32, code: HTTP2ErrorCode) {
-        nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+        check(
+            nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue))
     }
 
     // MARK: Streams

@@ -32,6 +32,7 @@ final class CredentialWatch {
     private let log: Logger
     private let onChange: @EventLoop (_ app: String) -> Void
     private var timer: Timer!
+    private var isStopped = false
 
     private static let interval: Duration = .seconds(10)
     private static let settling: Duration = .seconds(1)
@@ -41,23 +42,29 @@ final class CredentialWatch {
         self.apps = apps
         self.log = log
         self.onChange = onChange
-        timer = Timer { [unowned self] in look(isUrgent: false) }
+        timer = Timer { [unowned self] in
+            Task { [weak self] in await self?.look(isUrgent: false) }
+        }
     }
 
     func start() { timer.start(after: CredentialWatch.interval) }
 
-    func stop() { timer.stop() }
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
 
     /// Looks at once, and waits for nothing to settle: whoever asks has finished writing.
-    func lookNow() { look(isUrgent: true) }
+    func lookNow() async { await look(isUrgent: true) }
 
     /// Why the files as they are now were not taken; `nil` if they were.
     func fault(of app: String) -> String? { apps.first { $0.name == app }?.fault }
 
-    private func look(isUrgent: Bool) {
+    /// The files are read on another thread: a disk that hangs holds up nothing else.
+    private func look(isUrgent: Bool) async {
         var isSettling = false
         for index in apps.indices {
-            let stamps = apps[index].files.presentStamps
+            let stamps = await CredentialWatch.stamps(of: apps[index].files)
             let isStill = stamps == apps[index].latest
             apps[index].latest = stamps
             guard stamps != apps[index].files.stamps else { continue }
@@ -65,9 +72,24 @@ final class CredentialWatch {
                 isSettling = true
                 continue
             }
-            if apps[index].files.look() { take(index) }
+            let (files, isOther) = await CredentialWatch.look(at: apps[index].files)
+            // Another look may have been quicker.
+            guard files != apps[index].files else { continue }
+            apps[index].files = files
+            if isOther { take(index) }
         }
+        guard !isStopped else { return }
         timer.start(after: isSettling ? CredentialWatch.settling : CredentialWatch.interval)
+    }
+
+    @FileThread
+    private static func stamps(of files: CredentialFiles) -> [CredentialFiles.Stamp?] { files.presentStamps }
+
+    @FileThread
+    private static func look(at files: CredentialFiles) -> (CredentialFiles, isOther: Bool) {
+        var files = files
+        let isOther = files.look()
+        return (files, isOther)
     }
 
     private func take(_ index: Int) {

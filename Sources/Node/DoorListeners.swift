@@ -10,20 +10,25 @@ import Tor
 final class DoorListeners {
     /// A door, and where it is served.
     struct PlacedDoor {
+        /// For clients from the onion address, and for others.
         let door: any HTTPDoor
+        let worldDoor: any HTTPDoor
         let places: [DoorPlace]
         /// Bytes of the largest body that it takes.
         let body: Int
         /// Where it has limits of its own: its name, and what counts their hits.
-        var limited: (name: String, door: LimitedDoor)?
+        var limited: (name: String, doors: [LimitedDoor])?
     }
 
     private let settings: Settings
     /// By which clients come to the places on the onion address.
     private let circuits: Circuits
+    private let room: BufferRoom
+    /// Clients at endpoints for the world, by their addresses.
+    let addresses: Circuits
     private(set) var servers: [HTTPServer] = []
     /// Those with limits of their own, by name.
-    private(set) var limited: [(name: String, door: LimitedDoor)] = []
+    private(set) var limited: [(name: String, doors: [LimitedDoor])] = []
     private let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles
@@ -31,15 +36,19 @@ final class DoorListeners {
     private(set) var certificateEnd: Int64?
 
     /// - Throws: The fault of a file that the settings name.
-    init(_ settings: Settings, circuits: Circuits) throws(SettingsFault) {
+    init(_ settings: Settings, circuits: Circuits, room: BufferRoom) throws(SettingsFault) {
         self.settings = settings
         self.circuits = circuits
+        self.room = room
+        addresses = Circuits(settings: .addresses(connections: settings.http.connectionsPerAddress))
         files = CredentialFiles([settings.doors.certificateFile, settings.doors.keyFile])
         guard let shown = try DoorListeners.shown(by: settings.doors) else {
             certificate = nil
             return
         }
-        certificate = ServerCertificate(shown.context)
+        certificate = ServerCertificate(
+            shown.context, handshakes: settings.doors.handshakes,
+            perAddress: settings.doors.handshakesPerAddress)
         certificateEnd = shown.end
     }
 
@@ -82,8 +91,14 @@ final class DoorListeners {
         for (place, indices) in doorsAt {
             switch place {
             case .onion(let port): onionPorts[indices, default: []].append(port)
-            case .plain(let endpoint): try open(indices.map { doors[$0] }, on: endpoint)
-            case .https(let endpoint): try open(indices.map { doors[$0] }, on: endpoint, showing: certificate)
+            case .plain(let endpoint):
+                // From this machine alone, unless it is a proxy that says for whom it asks.
+                let isProxied = !settings.http.trustedProxies.isEmpty
+                try open(
+                    indices.map { doors[$0] }, on: endpoint,
+                    by: isProxied ? addresses : Circuits(settings: .unlimited))
+            case .https(let endpoint):
+                try open(indices.map { doors[$0] }, on: endpoint, showing: certificate, by: addresses)
             }
         }
         var ports: [VirtualPort] = []
@@ -104,11 +119,14 @@ final class DoorListeners {
     @discardableResult
     private func open(
         _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
-        by circuits: Circuits? = nil
+        by circuits: Circuits
     ) throws(NodeError) -> Endpoint {
         var http = settings.http
         http.limits.body = doors.map(\.body).max() ?? http.limits.body
-        let server = HTTPServer(settings: http, circuits: circuits, doors: doors.map(\.door))
+        let isOnion = circuits === self.circuits
+        let server = HTTPServer(
+            settings: http, circuits: circuits, room: room,
+            doors: doors.map { isOnion ? $0.door : $0.worldDoor })
         servers.append(server)
         do {
             return try server.open(on: endpoint, showing: certificate)
@@ -126,11 +144,19 @@ final class DoorListeners {
 }
 
 extension DoorListeners.PlacedDoor {
+    /// One without limits of its own.
+    init(_ door: any HTTPDoor, places: [DoorPlace], body: Int) {
+        self.init(door: door, worldDoor: door, places: places, body: body)
+    }
+
     /// One with the settings that every door for other senders than Bisq's has.
     @EventLoop
     init(_ door: any HTTPDoor, named name: String, _ settings: Settings.Door) {
-        let limited = LimitedDoor(door, limits: settings.limits)
+        // Each side has its share: what one uses up, the other can't tell.
+        let onion = LimitedDoor(door, limits: settings.limits)
+        let world = LimitedDoor(door, limits: settings.limits)
         self.init(
-            door: limited, places: settings.listen, body: settings.limits.body, limited: (name, limited))
+            door: onion, worldDoor: world, places: settings.listen, body: settings.limits.body,
+            limited: (name, [onion, world]))
     }
 }

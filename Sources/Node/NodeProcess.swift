@@ -26,9 +26,10 @@ package enum NodeProcess {
         umask(0o077)
         onionbell_disable_core_dumps()
         let room = max(0, onionbell_raise_file_limit() - filesBesidesConnections)
-        let format = settings.log.format
-        let log = Logger(label: "onionbell") { _ in LineLogHandler(level: settings.log.level, format: format)
-        }
+        let (level, format) = (settings.log.level, settings.log.format)
+        let lines = LineLogHandler.standardError(format)
+        defer { lines.flush() }
+        let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if settings.connections > room {
             settings.lowerConnections(to: room)
             log.warning(
@@ -40,22 +41,26 @@ package enum NodeProcess {
                 ])
         }
         do {
-            try await run(settings, log)
+            try await run(settings, log, lines)
             return 0
         } catch {
+            lines.flush()
             printError("onionbell: \(error)")
             return error.exitStatus
         }
     }
 
     @EventLoop
-    private static func run(_ settings: Settings, _ log: Logger) async throws(NodeError) {
+    private static func run(_ settings: Settings, _ log: Logger, _ lines: LineSink) async throws(NodeError) {
+        // Nobody may read it, as little as the log.
+        let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
+        defer { output.flush() }
         let node = try RelayNode(settings: settings, log: log) { address, ports in
-            printLine("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))")
+            output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
         }
         let service = ServiceManager(environment: environment)
         node.onOnionState = { service.tell($0.description) }
-        let life = NodeLife(node, service, log)
+        let life = NodeLife(node, service, log, lines)
         do {
             try await node.start()
         } catch {
@@ -81,6 +86,7 @@ private final class NodeLife {
     private let node: RelayNode
     private let service: ServiceManager
     private let log: Logger
+    private let lines: LineSink
     private var signals: [SignalSource] = []
     private var hasEnded = false
     private var whenEnded: CheckedContinuation<Void, Never>?
@@ -89,20 +95,26 @@ private final class NodeLife {
     /// What is in the outbox is safe however the process ends: longer than this nobody waits.
     private static let longestStop: Duration = .milliseconds(9500)
 
-    init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger) {
+    init(_ node: RelayNode, _ service: ServiceManager, _ log: Logger, _ lines: LineSink) {
         self.node = node
+        self.lines = lines
         self.service = service
         self.log = log
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         signals.append(SignalSource(SIGHUP) { node.resume() })
         patience = Timer {
             log.warning("node.stop_cut_short")
+            lines.flush()
             exit(0)
         }
     }
 
     private func stop() {
-        guard !isStopping else { exit(0) }  // asked twice: at once
+        guard !isStopping else {
+            // Asked twice: at once.
+            lines.flush()
+            exit(0)
+        }
         isStopping = true
         log.notice("node.stopping")
         service.stopping()

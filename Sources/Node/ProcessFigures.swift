@@ -26,13 +26,6 @@ enum ProcessFigures {
         return figures
     }
 
-    /// Bytes left for us on the disk of a path; `nil` if the kernel doesn't say.
-    static func diskAvailable(at path: String) -> Int? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
-    }
-
     private static var bootMilliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -17,6 +17,7 @@ extension RelayNode {
         report.now = EventLoop.unixMilliseconds
         report.monotonicNow = EventLoop.monotonicNanoseconds
         report.process = ProcessFigures.read()
+        report.loop = loopWatch.figures
         report.onion = onionReport
         report.outbox = outboxReport
         report.doors = dispatcher?.doors.map { .init(name: $0.name, figures: $0.figures) } ?? []
@@ -38,7 +39,8 @@ extension RelayNode {
 
     private var outboxReport: Report.Outbox {
         var outbox = Report.Outbox()
-        outbox.diskAvailable = ProcessFigures.diskAvailable(at: settings.stateDirectory)
+        outbox.diskAvailable = disk.available
+        outbox.diskSilence = disk.silence
         guard let dispatcher else { return outbox }
         outbox.waiting = dispatcher.waiting
         outbox.waitingBytes = dispatcher.waitingBytes
@@ -113,7 +115,28 @@ extension RelayNode {
             report.http.accepted += server.counters.connections
             report.httpRequests += server.counters.requests
             report.httpAnswers.merge(server.counters.answers, uniquingKeysWith: +)
+            report.places.append(
+                .init(
+                    "http", open: server.openConnections, limit: settings.http.connections,
+                    heldByFew: server.openConnections(heldBy: Report.Places.few)))
         }
+        if let peerDoor {
+            report.places.append(
+                .init(
+                    "peers", open: peerDoor.openConnections, limit: settings.peers.connections,
+                    heldByFew: peerDoor.openConnections(heldBy: Report.Places.few)))
+        }
+        if let statusStream {
+            report.places.append(
+                .init(
+                    "doors.status.stream_connections", open: statusStream.openConnections,
+                    limit: settings.status.stream.connections,
+                    heldByFew: statusStream.openConnections(heldBy: Report.Places.few)))
+        }
+        report.bufferBytes = room.used
+        report.bufferBytesLimit = settings.bufferBytes
+        report.closedCircuits = Int(closedCircuits.sum(at: report.monotonicNow))
+        report.lostPeers = peerDoor?.lostWithinAMinute ?? 0
         addLimits(to: &report)
     }
 
@@ -136,15 +159,21 @@ extension RelayNode {
             ("circuit_strikes", circuits.strikes),
             ("circuit_closed", circuits.closed),
             ("circuit_untold", circuits.withoutLine),
-            ("http_connections", servers.reduce(0) { $0 + $1.refusedConnections }),
+            ("http_connections", listeners?.servers.reduce(0) { $0 + $1.evictedConnections } ?? 0),
+            ("https_address_connections", listeners?.addresses.counters.refusedConnections ?? 0),
+            ("https_address_handshakes", servers.reduce(0) { $0 + $1.refusedHandshakes }),
+            ("https_handshakes", servers.reduce(0) { $0 + $1.delayedHandshakes }),
+            ("connection_buffers", room.closed),
             ("http_request_deadline", answers(408)),
             ("http_body_bytes", answers(413)),
             ("http_head_bytes", answers(414) + answers(431)),
         ]
         for (limit, count) in hits { report.limitsHit.add(limit, count) }
-        for (name, door) in listeners?.limited ?? [] { report.limitsHit.add("door_\(name)", door.turnedAway) }
+        for (name, doors) in listeners?.limited ?? [] {
+            report.limitsHit.add("door_\(name)", doors.reduce(0) { $0 + $1.turnedAway })
+        }
         if let statusStream {
-            report.limitsHit.add("status_stream_connections", statusStream.refusedConnections)
+            report.limitsHit.add("status_stream_connections", statusStream.evictedConnections)
             report.limitsHit.add("status_stream_rate", statusStream.slowed)
         }
     }

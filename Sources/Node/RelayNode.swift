@@ -4,6 +4,7 @@ import Doors
 import Gateways
 import Glibc
 import Logging
+import Metrics
 import Reactor
 import Relay
 import Storage
@@ -33,9 +34,15 @@ final class RelayNode {
     private(set) var listeners: DoorListeners?
     private(set) var statusStream: StatusStreamDoor?
     let circuits: Circuits
+    /// For the buffers of all doors' connections.
+    let room: BufferRoom
+    /// Circuits that tor was asked to close.
+    var closedCircuits = LastMinute()
     private var managementServer: HTTPServer?
     private var statusServer: HTTPServer?
     private(set) var history: NodeHistory?
+    let loopWatch = LoopWatch()
+    let disk: DiskWatch
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
     private var invitationWatch: InvitationWatch?
@@ -54,13 +61,15 @@ final class RelayNode {
         var circuits = settings.circuits
         circuits.areTold = settings.isGuarded
         self.circuits = Circuits(settings: circuits)
+        room = BufferRoom(limit: settings.bufferBytes)
         state = try StateDirectory(settings.stateDirectory)
+        disk = DiskWatch(settings.stateDirectory)
     }
 
     func start() async throws(NodeError) {
         gateways = try GatewayAssembly.gateways(for: settings, by: egress, log: log)
         do throws(SettingsFault) {
-            listeners = try DoorListeners(settings, circuits: circuits)
+            listeners = try DoorListeners(settings, circuits: circuits, room: room)
         } catch {
             throw .configuration("\(error)")
         }
@@ -70,6 +79,7 @@ final class RelayNode {
         let peers = try openPeerDoor(dispatcher)
         let http = try await openHTTPDoors(dispatcher)
         try await publish(peers: peers, http: http)
+        loopWatch.start()
     }
 
     // MARK: From the gateways to the doors
@@ -154,9 +164,11 @@ final class RelayNode {
     /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
     /// tried at once.
     func resume() {
-        credentials?.lookNow()
         invitationWatch?.lookNow()
-        dispatcher?.resume(lanes.map(\.id))
+        Task {
+            await credentials?.lookNow()
+            dispatcher?.resume(lanes.map(\.id))
+        }
     }
 
     /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
@@ -164,6 +176,7 @@ final class RelayNode {
         let history = NodeHistory { [unowned self] in totals }
         history.start()
         self.history = history
+        disk.start()
         let door = ManagementDoor { [unowned self] in report }
         let server = HTTPServer { door.answer($0, respond: $1) }
         _ = try open("management.listen", settings.managementListen) { (endpoint) throws(SystemError) in
@@ -180,7 +193,8 @@ final class RelayNode {
     }
 
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
-        let door = PeerDoor(settings: settings.peers, dispatcher: dispatcher, circuits: circuits)
+        let door = PeerDoor(
+            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
@@ -191,16 +205,16 @@ final class RelayNode {
     private func openHTTPDoors(_ dispatcher: Dispatcher) async throws(NodeError) -> [VirtualPort] {
         let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
-            door: BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
+            BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
             body: settings.http.limits.body)
-        let own = DoorListeners.PlacedDoor(door: ownDoors, places: places, body: 0)
+        let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
         let webPush = DoorListeners.PlacedDoor(
             WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
                 [unowned self] lane in
                 lanes.first { $0.id == lane }?.gateway.figures.refusedTokensInARow ?? 0
             }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
-            settings.status, state: state, outbox: outbox, dispatcher, log: log)
+            settings.status, state: state, outbox: outbox, dispatcher, room: room, log: log)
         statusStream = status.stream
         let bitwarden = try await DoorListeners.PlacedDoor(
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
@@ -248,7 +262,10 @@ final class RelayNode {
         let presence = OnionPresence(presenceSettings, log: log)
         self.presence = presence
         virtualPorts = ports.map(\.number)
-        circuits.onMisbehaviour = { [unowned presence] in presence.closeCircuit($0) }
+        circuits.onMisbehaviour = { [unowned self, unowned presence] circuit in
+            closedCircuits.add(1, at: EventLoop.monotonicNanoseconds)
+            presence.closeCircuit(circuit)
+        }
         let watch = InvitationWatch(invitations, clients: presenceSettings.form.clients, log: log) {
             [unowned presence] in presence.use(clients: $0)
         }
@@ -316,6 +333,8 @@ final class RelayNode {
         await dispatcher?.stop(deadline: .seconds(3))
         await presence?.stop()
         history?.stop()
+        loopWatch.stop()
+        disk.stop()
         await managementServer?.close()
         await statusServer?.close()
     }

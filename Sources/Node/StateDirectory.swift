@@ -41,16 +41,22 @@ package struct StateDirectory: ~Copyable {
             throw .unavailable(
                 "another onionbell runs with \(path): stop it, or give this one its own state_directory")
         }
-        StateDirectory.note(getpid(), in: lock)
+        do {
+            try StateDirectory.note(getpid(), in: lock)
+        } catch {
+            throw .unavailable("\(path)/lock: \(error)")
+        }
         self.path = path
         self.lock = lock
     }
 
     /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.
-    private static func note(_ processID: pid_t, in lock: borrowing Descriptor) {
+    private static func note(_ processID: pid_t, in lock: borrowing Descriptor) throws(SystemError) {
         let text = Array("\(processID)\n".utf8)
-        ftruncate(lock.number, 0)
-        pwrite(lock.number, text, text.count, 0)
+        guard ftruncate(lock.number, 0) == 0 else { throw SystemError("empty the note of the process") }
+        guard pwrite(lock.number, text, text.count, 0) == text.count else {
+            throw SystemError("note the process")
+        }
     }
 
     /// The process of the node that runs with this directory; `nil` when none does.

@@ -17,7 +17,7 @@ struct StatusDoors {
 
     init(
         _ settings: Settings.Status, state: borrowing StateDirectory, outbox: SQLiteOutbox?,
-        _ dispatcher: Dispatcher, log: Logger
+        _ dispatcher: Dispatcher, room: BufferRoom, log: Logger
     ) async throws(NodeError) {
         if settings.gorush.isOn {
             var door = settings.gorushDoor
@@ -50,7 +50,7 @@ struct StatusDoors {
             placed.append(DoorListeners.PlacedDoor(StatusDoor(server), named: "status", settings.server))
         }
         if !settings.streamPlaces.isEmpty {
-            stream = StatusStreamDoor(settings: settings.stream, server: server)
+            stream = StatusStreamDoor(settings: settings.stream, server: server, room: room)
         }
     }
 

@@ -49,12 +49,37 @@ extension Report {
     package static let diskFailing = 128 << 20
     /// Bytes left with which nothing can be done any more.
     package static let diskFull = 1 << 20
+    /// The disk answers no question for so long.
+    package static let diskSilent = Duration.seconds(30)
+    /// The event loop was late by so much within the last minute.
+    package static let loopWarning = Duration.milliseconds(250)
+    package static let loopFailing = Duration.seconds(2)
     /// Part of the room for what waits at which an operator is warned.
     package static let fullWarning = 0.8
+    /// Circuits closed, and peers lost, within a minute that are no accident.
+    package static let closedInBulk = 10
+    package static let lostInBulk = 20
 
     /// How outbox, disk, gateways and delivery stand.
     package var deliveryChecks: [Check] {
-        [outboxCheck] + (diskCheck.map { [$0] } ?? []) + [pushingCheck] + lanes.compactMap(Report.check)
+        [outboxCheck] + (diskCheck.map { [$0] } ?? []) + [
+            loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
+        ]
+            + lanes.compactMap(Report.check)
+    }
+
+    /// Everything runs on one loop: while it is late, all peers, timers and gateways wait.
+    private var loopCheck: Check {
+        let worst = max(loop.lag, loop.longestTurn)
+        let level: Check.Level =
+            worst > Report.loopFailing ? .failing : worst > Report.loopWarning ? .warning : .ok
+        let state = "\(Words.time(worst)) late at worst within a minute"
+        guard level != .ok else { return Check(name: "loop", level: .ok, state: state) }
+        return Check(
+            name: "loop", level: level, state: state,
+            advice:
+                "see whether the machine has processor time to spare; if it has, somebody sends what is costly: "
+                + "lower circuits.frames_per_second and bytes_per_second")
     }
 
     private var outboxCheck: Check {
@@ -70,13 +95,59 @@ extension Report {
         guard part >= Report.fullWarning else {
             return Check(name: "outbox", level: .ok, state: "works; \(waits)")
         }
+        guard part < 1 else {
+            return Check(
+                name: "outbox", level: .failing, state: "full: \(waits); senders are told to come again",
+                advice:
+                    "see below which app's notifications wait and why; onionbell outbox drop removes some, "
+                    + "limits.waiting and waiting_bytes make more room")
+        }
         return Check(
             name: "outbox", level: .warning,
             state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
                 + "of \(Words.bytes(outbox.waitingBytesLimit)); beyond that senders are told to come again")
     }
 
+    private var connectionsCheck: Check {
+        let fullest = places.max { $0.open * max(1, $1.limit) < $1.open * max(1, $0.limit) }
+        guard let fullest, Double(fullest.open) >= Report.fullWarning * Double(fullest.limit) else {
+            return Check(name: "connections", level: .ok, state: "there is room")
+        }
+        return Check(
+            name: "connections", level: fullest.open >= fullest.limit ? .failing : .warning,
+            state: "\(fullest.open) of \(fullest.limit) places of \(fullest.name) are taken, "
+                + "\(fullest.heldByFew) of them by circuits or addresses that hold \(Places.few) or more",
+            advice: fullest.heldByFew * 2 > fullest.open
+                ? "few hold most: lower circuits.connections or doors.https.connections_per_address"
+                : "raise the number of connections in the settings, and LimitNOFILE with it")
+    }
+
+    private var circuitsCheck: Check {
+        if closedCircuits >= Report.closedInBulk {
+            return Check(
+                name: "circuits", level: .failing,
+                state: "tor was asked to close \(closedCircuits) circuits within a minute for broken rules",
+                advice:
+                    "if honest clients lose their connections, another program of this machine may speak in tor's "
+                    + "place: let the onion endpoints be Unix sockets")
+        }
+        if lostPeers >= Report.lostInBulk, lostPeers >= 2 * peers.open {
+            return Check(
+                name: "circuits", level: .failing,
+                state: "\(lostPeers) peers were lost within a minute, \(peers.open) are left",
+                advice:
+                    "see in the log whether tor was started anew, and whether this machine's network was away"
+            )
+        }
+        return Check(name: "circuits", level: .ok, state: "no unusual number was closed")
+    }
+
     private var diskCheck: Check? {
+        if let silence = outbox.diskSilence, silence > Report.diskSilent {
+            return Check(
+                name: "disk", level: .failing, state: "no answer for \(Words.time(silence))",
+                advice: "see whether the file system of state_directory hangs")
+        }
         guard let available = outbox.diskAvailable else { return nil }
         let state = "\(Words.bytes(available)) left where the outbox is"
         let level: Check.Level =

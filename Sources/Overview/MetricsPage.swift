@@ -250,6 +250,12 @@ package struct MetricsPage {
         for (status, count) in report.httpAnswers.sorted(by: { $0.key < $1.key }) {
             page.add(count, [("code", "\(status)")])
         }
+        page.begin(
+            "onionbell_connection_buffer_bytes", .gauge, "What the buffers of all connections hold, about.")
+        page.add(report.bufferBytes)
+        page.begin(
+            "onionbell_connection_buffer_bytes_limit", .gauge, "What they may hold.")
+        page.add(report.bufferBytesLimit)
         page.begin("onionbell_limits_hit_total", .counter, "Connections and requests that a limit stopped.")
         for (word, count) in report.limitsHit.sorted { page.add(count, [("limit", word)]) }
     }
@@ -260,6 +266,13 @@ package struct MetricsPage {
         for check in report.checks {
             page.add(Check.Level.allCases.firstIndex(of: check.level)!, [("check", check.name)])
         }
+        page.begin(
+            "onionbell_loop_lag_seconds", .gauge, "How late a timer was at worst, within the last minute.")
+        page.add(report.loop.lag.inSeconds)
+        page.begin(
+            "onionbell_loop_longest_turn_seconds", .gauge,
+            "How long the event loop looked at nothing new at worst, within the last minute.")
+        page.add(report.loop.longestTurn.inSeconds)
         page.begin("onionbell_build_info", .gauge, "Always 1, with the version of the program.")
         page.add(1, [("version", report.version)])
         let process = report.process

@@ -62,6 +62,8 @@ package struct Report: Equatable, Sendable {
         package var deadTokens = 0
         /// Bytes left on its disk for this user; `nil`: not known.
         package var diskAvailable: Int?
+        /// How long that disk has left a question without an answer; `nil`: it answers.
+        package var diskSilence: Duration?
 
         package init() {}
     }
@@ -74,6 +76,26 @@ package struct Report: Equatable, Sendable {
         package init() {}
     }
 
+    /// The places for connections of one kind of door.
+    package struct Places: Equatable, Sendable {
+        /// Whoever holds as many is one of few.
+        package static let few = 8
+
+        /// As the settings name them.
+        package var name: String
+        package var open: Int
+        package var limit: Int
+        /// By circuits or addresses that hold ``few`` or more.
+        package var heldByFew: Int
+
+        package init(_ name: String, open: Int, limit: Int, heldByFew: Int) {
+            self.name = name
+            self.open = open
+            self.limit = limit
+            self.heldByFew = heldByFew
+        }
+    }
+
     package struct Process: Equatable, Sendable {
         /// Milliseconds since 1970.
         package var startedAt: Int64 = 0
@@ -82,6 +104,16 @@ package struct Report: Equatable, Sendable {
         package var virtualBytes = 0
         package var openFiles = 0
         package var openFilesLimit = 0
+
+        package init() {}
+    }
+
+    /// Of the last minute.
+    package struct Loop: Equatable, Sendable {
+        /// How late a timer was at worst.
+        package var lag = Duration.zero
+        /// How long the event loop looked at nothing new at worst.
+        package var longestTurn = Duration.zero
 
         package init() {}
     }
@@ -113,6 +145,13 @@ package struct Report: Equatable, Sendable {
     /// Of peers' connections, by why they ended.
     package var peerCloses = WordCounts()
     package var http = Connections()
+    package var places: [Places] = []
+    /// What all connections' buffers hold.
+    package var bufferBytes = 0
+    package var bufferBytesLimit = 0
+    /// Circuits that tor was asked to close, and peers that went without a word, within the last minute.
+    package var closedCircuits = 0
+    package var lostPeers = 0
     package var httpRequests = 0
     /// By status.
     package var httpAnswers: [Int: Int] = [:]
@@ -120,6 +159,7 @@ package struct Report: Equatable, Sendable {
     package var limitsHit = WordCounts()
 
     package var process = Process()
+    package var loop = Loop()
     package var history = History(at: 0)
     package var checks: [Check] = []
 

@@ -27,6 +27,9 @@ package enum StatusJSON {
                 "peers": count(report.peers.open), "http": count(report.http.open),
             ]),
             "limits_hit": words(report.limitsHit),
+            "loop": .object([
+                "lag": age(report.loop.lag), "longest_turn": age(report.loop.longestTurn),
+            ]),
             "process": .object([
                 "memory": count(report.process.residentBytes),
                 "open_files": count(report.process.openFiles),

@@ -43,6 +43,7 @@ extension StatusPage {
         let rows: [(String, String)] = [
             ("memory", Words.bytes(process.residentBytes)),
             ("processor time", Words.time(process.processorTime)),
+            ("loop late by", Words.time(max(report.loop.lag, report.loop.longestTurn))),
             ("open files", "\(Words.count(process.openFiles)) of \(Words.count(process.openFilesLimit))"),
             ("disk left", report.outbox.diskAvailable.map(Words.bytes) ?? "–"),
             (

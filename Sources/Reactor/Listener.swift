@@ -15,6 +15,7 @@ package final class Listener {
     private let accept: @EventLoop (Stream) -> Void
     private var event: LoopEvent!
     private var pause: Timer!
+    private var isPaused = false
     private static let acceptsPerTurn = 64
 
     /// - Parameter endpoint: A numeric address or `localhost`, or a Unix socket; an old socket file there is replaced
@@ -43,7 +44,9 @@ package final class Listener {
         else {
             throw SystemError("listen on \(endpoint)")
         }
-        if case .unix(let path) = endpoint { chmod(path, 0o600) }
+        if case .unix(let path) = endpoint {
+            guard chmod(path, 0o600) == 0 else { throw SystemError("listen on \(endpoint)") }
+        }
         if case .host(let host, port: 0) = endpoint, let port = SocketAddress.boundPort(of: descriptor.number)
         {
             self.endpoint = .host(host, port: port)
@@ -53,8 +56,8 @@ package final class Listener {
         self.accept = accept
         self.descriptor = descriptor
         event = LoopEvent(descriptor: self.descriptor.number, events: EV_READ | EV_PERSIST) {
-            [unowned self] _ in
-            acceptWaiting()
+            [unowned self] what in
+            if Int32(what) & EV_READ != 0 { acceptWaiting() } else { pause.start(after: .seconds(1)) }
         }
         event.add()
         pause = Timer { [unowned self] in event?.add() }
@@ -72,12 +75,21 @@ package final class Listener {
         if case .unix(let path) = endpoint { unlink(path) }
     }
 
+    /// Leaves what comes in the kernel's backlog for a while.
+    package func pause(for duration: Duration) {
+        guard event != nil else { return }
+        event.remove()
+        isPaused = true
+        pause.start(after: duration)
+    }
+
     private func acceptWaiting() {
+        isPaused = false
         for _ in 0..<Listener.acceptsPerTurn {
             let accepted = onionbell_accept(descriptor.number)
             if accepted >= 0 {
                 accept(Stream(Descriptor(owning: accepted)))
-                guard event != nil else { return }
+                guard event != nil, !isPaused else { return }
                 continue
             }
             switch errno {

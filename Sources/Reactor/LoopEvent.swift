@@ -21,27 +21,37 @@ final class LoopEvent {
                 onEventLoop {
                     // Held for the call: the action may let go of its event.
                     let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
-                    withExtendedLifetime(event) { event.action(what) }
+                    EventLoop.shared.executor.measured {
+                        withExtendedLifetime(event) { event.action(what) }
+                    }
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
         precondition(event != nil, "out of memory for an event")
     }
 
     /// Calls the action only when no other event is to be handled. Before the event is added.
-    func makeLast() { event_priority_set(event, 2) }
+    func makeLast() {
+        let code = event_priority_set(event, 2)
+        precondition(code == 0, "an event's priority is set while it is active")
+    }
 
     isolated deinit { event_free(event) }
 
+    /// Watches from now on. When the kernel has no room to watch one more descriptor, the action is called with
+    /// ``failed`` later in this turn.
     func add(timeout: Duration? = nil) {
-        guard let timeout else {
-            event_add(event, nil)
-            return
-        }
-        var time = timeval(timeout)
-        event_add(event, &time)
+        var time = timeval(timeout ?? .zero)
+        let code = timeout == nil ? event_add(event, nil) : event_add(event, &time)
+        if code != 0 { event_active(event, LoopEvent.failed, 0) }
     }
 
-    func remove() { event_del(event) }
+    func remove() {
+        let code = event_del(event)
+        precondition(code == 0, "an event can't be taken out of the loop: errno \(errno)")
+    }
+
+    /// What an action is called with for an event that can't be watched.
+    static let failed = EV_CLOSED
 
     /// Calls the action later in this turn of the loop.
     func activate() { event_active(event, Int32(EV_TIMEOUT), 0) }
@@ -62,7 +72,8 @@ package final class Timer {
     package private(set) var isRunning = false
 
     package init(_ action: @escaping @EventLoop () -> Void) {
-        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] _ in
+        event = LoopEvent(descriptor: -1, events: 0) { [unowned self] what in
+            precondition(Int32(what) & LoopEvent.failed == 0, "out of memory for a timer")
             isRunning = false
             action()
         }

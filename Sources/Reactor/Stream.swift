@@ -77,10 +77,16 @@ package final class Stream {
             [unowned self] what in
             // Only now is it taken out of the loop: most pauses are over before anything comes.
             guard isReading else { return readEvent.remove() }
-            if Int32(what) & EV_READ != 0 { readAvailable() } else { end(.idle) }
+            if Int32(what) & EV_READ != 0 {
+                readAvailable()
+            } else {
+                end(Int32(what) & LoopEvent.failed != 0 ? .failed(Stream.unwatched) : .idle)
+            }
         }
         readEvent.add()
     }
+
+    private static let unwatched = SystemError("watch a connection", code: ENOSPC)
 
     /// The events leave the loop before the descriptor is closed, and on the loop: its number is at once another's.
     isolated deinit {
@@ -97,6 +103,9 @@ package final class Stream {
 
     /// Bytes written that the kernel has not taken yet.
     package var unsentBytes: Int { output.count - sentCount }
+
+    /// The other end; `nil` of a Unix socket.
+    package var peerAddress: NetworkAddress? { NetworkAddress(ofPeerAt: descriptor.number) }
 
     // MARK: Reading
 
@@ -205,7 +214,11 @@ package final class Stream {
         if closesWhenFlushed, EventLoop.monotonicNanoseconds > lingerEnd { return close() }
         if writeEvent == nil {
             writeEvent = LoopEvent(descriptor: descriptor.number, events: EV_WRITE) { [unowned self] what in
-                if Int32(what) & EV_WRITE != 0 { flush() } else { end(.peerReadsNothing) }
+                if Int32(what) & EV_WRITE != 0 {
+                    flush()
+                } else {
+                    end(Int32(what) & LoopEvent.failed != 0 ? .failed(Stream.unwatched) : .peerReadsNothing)
+                }
             }
         }
         writeEvent?.add(timeout: sendTimeout)

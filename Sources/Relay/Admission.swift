@@ -21,14 +21,12 @@ package struct Admission: Sendable {
 
     /// One device token: how far its rate is used up, and what waits for it.
     private struct Account {
-        /// Monotonic nanoseconds at which the rate is unused again ("theoretical arrival time" of the generic cell
-        /// rate algorithm, ITU-T I.371).
-        var usedUntil: Int64 = 0
+        var used = Rate.Use()
         var waiting = 0
     }
 
     let limits: Limits
-    private let interval: Int64
+    private let rate: Rate
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep
     package private(set) var waiting = 0
@@ -42,7 +40,7 @@ package struct Admission: Sendable {
 
     package init(limits: Limits) {
         self.limits = limits
-        interval = Int64(1_000_000_000 / limits.tokenRate)
+        rate = Rate(perSecond: limits.tokenRate, burst: limits.tokenBurst)
     }
 
     /// Takes one place, or says when to try again. ``settle(size:)`` says that the outbox has answered;
@@ -59,9 +57,8 @@ package struct Admission: Sendable {
         guard account.waiting < limits.waitingPerToken else {
             return .device(retryAfter: Admission.retryWhenFull)
         }
-        let earliest = account.usedUntil - interval * Int64(limits.tokenBurst - 1)
-        guard time >= earliest else { return .device(retryAfter: .nanoseconds(earliest - time)) }
-        account.usedUntil = max(account.usedUntil, time) + interval
+        let delay = rate.take(from: &account.used, at: time)
+        guard delay == 0 else { return .device(retryAfter: .nanoseconds(delay)) }
         account.waiting += 1
         accounts[token] = account
         waiting += 1
@@ -91,7 +88,7 @@ package struct Admission: Sendable {
     /// twice what waits and the traffic of the last seconds, and no single submission pays for it each time.
     private mutating func sweep(at time: Int64) {
         guard accounts.count > sweepAbove else { return }
-        accounts = accounts.filter { $0.value.waiting > 0 || $0.value.usedUntil > time }
+        accounts = accounts.filter { $0.value.waiting > 0 || !$0.value.used.isOver(at: time) }
         sweepAbove = max(Admission.leastSweep, 2 * accounts.count)
     }
 

@@ -8,9 +8,15 @@ package struct CircuitAccount: Sendable {
         /// At a time.
         package var connections: Int
         /// Frames, or HTTP requests, a second, on average over ten seconds.
-        package var framesPerSecond: Int
+        package var framesPerSecond: Int {
+            didSet { frames = CircuitAccount.rate(framesPerSecond) }
+        }
         /// The same for bytes from the peer.
-        package var bytesPerSecond: Int
+        package var bytesPerSecond: Int {
+            didSet { bytes = CircuitAccount.rate(bytesPerSecond) }
+        }
+        fileprivate private(set) var frames: Rate?
+        fileprivate private(set) var bytes: Rate?
         /// Broken rules within a minute, the last of which ends the circuit.
         package var strikes: Int
 
@@ -21,18 +27,23 @@ package struct CircuitAccount: Sendable {
             self.framesPerSecond = framesPerSecond
             self.bytesPerSecond = bytesPerSecond
             self.strikes = strikes
+            frames = CircuitAccount.rate(framesPerSecond)
+            bytes = CircuitAccount.rate(bytesPerSecond)
         }
     }
 
-    /// That long a circuit may use what it saved up: ten times a second's share may come at once.
-    private static let burstNanoseconds: Int64 = 10_000_000_000
+    private static func rate(_ perSecond: Int) -> Rate? {
+        perSecond > 0 ? Rate(perSecond: Double(perSecond), burst: burst * perSecond + 1) : nil
+    }
+
+    /// So many seconds' share may come at once.
+    private static let burst = 10
     private static let strikeMemory: Int64 = 60_000_000_000
 
     private let limits: Limits
     package private(set) var connections = 0
-    /// Monotonic nanoseconds at which the rates are unused again (as in ``Admission``).
-    private var framesUsedUntil: Int64 = 0
-    private var bytesUsedUntil: Int64 = 0
+    private var frames = Rate.Use()
+    private var bytes = Rate.Use()
     private var strikes = 0
     private var struckFrom: Int64 = 0
 
@@ -58,15 +69,15 @@ package struct CircuitAccount: Sendable {
     ///
     /// - Returns: nanoseconds for which nothing more is to be read; 0 while the circuit is within its share.
     package mutating func spend(frames: Int, bytes: Int, at now: Int64) -> Int64 {
-        if limits.framesPerSecond > 0 {
-            framesUsedUntil =
-                max(framesUsedUntil, now) + Int64(frames) * 1_000_000_000 / Int64(limits.framesPerSecond)
-        }
-        if limits.bytesPerSecond > 0 {
-            bytesUsedUntil =
-                max(bytesUsedUntil, now) + Int64(bytes) * 1_000_000_000 / Int64(limits.bytesPerSecond)
-        }
-        return max(0, max(framesUsedUntil, bytesUsedUntil) - now - CircuitAccount.burstNanoseconds)
+        max(
+            CircuitAccount.count(frames, in: &self.frames, limits.frames, at: now),
+            CircuitAccount.count(bytes, in: &self.bytes, limits.bytes, at: now))
+    }
+
+    private static func count(_ count: Int, in use: inout Rate.Use, _ rate: Rate?, at now: Int64) -> Int64 {
+        guard let rate else { return 0 }
+        rate.add(count, to: &use, at: now)
+        return rate.delay(after: use, at: now)
     }
 
     /// A rule was broken.
@@ -87,7 +98,7 @@ package struct CircuitAccount: Sendable {
 
     /// Whether it is as good as a new one and can be forgotten.
     package func isClean(at now: Int64) -> Bool {
-        connections == 0 && max(framesUsedUntil, bytesUsedUntil) <= now
+        connections == 0 && frames.isOver(at: now) && bytes.isOver(at: now)
             && (strikes == 0 || now - struckFrom > CircuitAccount.strikeMemory)
     }
 }

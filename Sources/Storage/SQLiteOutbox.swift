@@ -1,12 +1,13 @@
 import CSQLite
 import Glibc
+import Reactor
 import Relay
 
 /// The outbox in one SQLite file: durable when ``commit(_:)`` returns.
 ///
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
 package actor SQLiteOutbox: Outbox {
-    private let thread: StoreThread
+    private let thread: WorkThread
     private var store: Store?
     /// Changes of doors' tables that wait for the next commit.
     private var writes: [DoorWrite] = []
@@ -19,14 +20,19 @@ package actor SQLiteOutbox: Outbox {
     ///
     /// - Throws: ``SQLiteError``, with what to do when the file is damaged.
     package init(path: String) async throws(SQLiteError) {
-        thread = StoreThread()
+        thread = WorkThread(named: "store")
         do {
             store = try Store(path: path)
         } catch {
             thread.end()
             throw error.explained(path: path)
         }
-        chmod(path, 0o600)
+        guard chmod(path, 0o600) == 0 else {
+            let error = SystemError("set the mode of \(path)")
+            store = nil
+            thread.end()
+            throw SQLiteError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
+        }
     }
 
     package func content() throws(OutboxError) -> OutboxContent {

@@ -51,7 +51,8 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// For servers.
+    /// For servers. With TLS 1.2 only what keeps past connections secret when the key is lost, and no CBC: ECDHE with an
+    /// AEAD cipher. No session tickets: their key would be another one to lose, and connections live long.
     ///
     /// - Parameters:
     ///   - protocols: for ALPN, the preferred first; a client that offers only others is refused.
@@ -62,7 +63,9 @@ package final class TLSContext: @unchecked Sendable {
     ) throws(TLSError) {
         try self.init(TLS_server_method(), isServer: true, protocols: protocols)
         SSL_CTX_set_options(handle, onionbell_SSL_server_options())
-        SSL_CTX_set_num_tickets(handle, 0)
+        guard SSL_CTX_set_num_tickets(handle, 0) == 1,
+            SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1
+        else { throw .unusable("TLS ciphers") }
         try use(credentials)
         if let clientAuthorities {
             SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
@@ -143,16 +146,23 @@ extension TLSContext {
         }
     }
 
-    /// At least one, at most 4,096, each to be freed by the caller.
+    /// At least one, each to be freed by the caller.
+    ///
+    /// - Throws: Also when a later one can't be read: a chain that is cut short would be found out by clients only.
     private static func certificates(in pem: [UInt8], what: String) throws(TLSError) -> [OpaquePointer] {
         ERR_clear_error()
         let text = try file(pem)
         defer { BIO_free(text) }
         var certificates: [OpaquePointer] = []
-        while certificates.count < 4096, let certificate = PEM_read_bio_X509(text, nil, nil, nil) {
-            certificates.append(certificate)
+        while let certificate = PEM_read_bio_X509(text, nil, nil, nil) { certificates.append(certificate) }
+        // How PEM says that the text has come to its end.
+        let end = ERR_peek_last_error()
+        guard !certificates.isEmpty, ERR_GET_LIB(end) == ERR_LIB_PEM,
+            ERR_GET_REASON(end) == PEM_R_NO_START_LINE
+        else {
+            for certificate in certificates { X509_free(certificate) }
+            throw .unusable(certificates.isEmpty ? what : "\(what) \(certificates.count + 1) of the file")
         }
-        guard !certificates.isEmpty else { throw .unusable(what) }
         ERR_clear_error()
         return certificates
     }

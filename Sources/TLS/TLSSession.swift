@@ -20,7 +20,7 @@ package final class TLSSession {
     private let context: TLSContext
     private let transport = MemoryTransport()
     // Owned, freed in deinit together with its BIO.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     // Owned, freed in deinit: room for the plain text of one record.
     private let record = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var isReceiving = false

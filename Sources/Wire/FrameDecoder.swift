@@ -50,6 +50,14 @@ package struct FrameDecoder {
         }
     }
 
+    /// Of the part of a frame that is kept.
+    package var heldBytes: Int {
+        switch state {
+        case .prefix: 0
+        case .body(let body, _): body.capacity
+        }
+    }
+
     /// The next whole frame from `position` on, which moves behind it; `nil` when `bytes` are used up.
     ///
     /// - Throws: ``FrameError``. Close the connection; the decoder must not be used again.

@@ -69,6 +69,8 @@ package struct PeerSession {
     /// A frame has begun and not ended: it has a deadline.
     package var isFrameIncomplete: Bool { decoder.isIncomplete }
 
+    package var heldBytes: Int { decoder.heldBytes }
+
     /// Why the connection is to be closed, if it is. What comes after that is not read.
     package var closeReason: PeerClose? { closed }
 

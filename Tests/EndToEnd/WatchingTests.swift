@@ -81,7 +81,8 @@ import Testing
         let peer = try await stage.dial()
         _ = try await peer.ping()
         let second = try await stage.dial()
-        #expect(await second.whenClosed() == .closedByNode(.tooManyConnections))
+        #expect(await peer.whenClosed() == .closedByNode(.tooManyConnections))
+        _ = try await second.ping()
 
         let metrics = try ask("/metrics", of: stage).body
         #expect(metrics.contains("\nonionbell_limits_hit_total{limit=\"peer_connections\"} 1\n"))
@@ -96,6 +97,20 @@ import Testing
             Set(metrics.matches(of: /limits_hit_total\{limit="(\w+)"/).map { String($0.output.1) })
                 == Set(told.matches(of: /\n- `(\w+)`/).map { String($0.output.1) }))
         peer.close()
+        await stage.close()
+    }
+
+    /// As long as somebody holds all places, and no longer.
+    @Test(.timeLimit(.minutes(2))) func takenPlacesTurnHealthRed() async throws {
+        let stage = try LoopbackStage { $0.replacing("peers: {", with: "peers: {connections: 2, ") }
+        try await stage.start()
+        #expect(try stage.isWell("connections"))
+        let peers = [try await stage.dial(), try await stage.dial()]
+        for peer in peers { _ = try await peer.ping() }
+        let check = try stage.health()["checks"]?["connections"]
+        #expect(check?["ok"]?.bool == false && check?["advice"]?.string?.isEmpty == false)
+        for peer in peers { peer.close() }
+        while try !stage.isWell("connections") { try await Task.sleep(for: .milliseconds(50)) }
         await stage.close()
     }
 

@@ -33,47 +33,47 @@ import Testing
         }
     }
 
-    @Test func whatHasChangedIsTakenOnce() throws {
+    @Test func whatHasChangedIsTakenOnce() async throws {
         try write("first")
         let watched = Watched(path)
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.taken.isEmpty)
         try write("second")
-        watched.watch.lookNow()
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.taken == ["second"])
         #expect(watched.changes == 1)
     }
 
-    @Test func aFileThatIsWrittenAgainUnchangedIsNoNews() throws {
+    @Test func aFileThatIsWrittenAgainUnchangedIsNoNews() async throws {
         try write("first")
         let watched = Watched(path)
         try write("first")
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.taken.isEmpty)
     }
 
-    @Test func whatCanNotBeUsedIsToldOnceUntilItChanges() throws {
+    @Test func whatCanNotBeUsedIsToldOnceUntilItChanges() async throws {
         try write("first")
         let watched = Watched(path)
         try write("bad")
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.watch.fault(of: "ios") == "apps[0].key_file: no key")
         #expect(watched.changes == 0)
         try write("third")
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.watch.fault(of: "ios") == nil)
         #expect(watched.taken == ["third"])
     }
 
-    @Test func aFileThatIsGoneIsToldAndTakenWhenItIsBack() throws {
+    @Test func aFileThatIsGoneIsToldAndTakenWhenItIsBack() async throws {
         try write("first")
         let watched = Watched(path)
         try FileManager.default.removeItem(atPath: path)
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.watch.fault(of: "ios") != nil)
         try write("second")
-        watched.watch.lookNow()
+        await watched.watch.lookNow()
         #expect(watched.taken == ["second"])
     }
 }

@@ -65,6 +65,50 @@ import Testing
         #expect(check("disk", of: report)?.state.hasPrefix("full: ") == (bytes == 0))
     }
 
+    @Test(arguments: [(250, Check.Level.ok), (251, .warning), (2000, .warning), (2001, .failing)])
+    func aLateLoopIsTold(milliseconds: Int, level: Check.Level) {
+        for value in [\Report.loop.lag, \Report.loop.longestTurn] {
+            var report = Sample.good
+            report[keyPath: value] = .milliseconds(milliseconds)
+            let loop = check("loop", of: report)
+            #expect(loop?.level == level && (loop?.advice == nil) == (level == .ok))
+        }
+    }
+
+    @Test(arguments: [(79, Check.Level.ok), (80, .warning), (99, .warning), (100, .failing)])
+    func takenPlacesAreTold(open: Int, level: Check.Level) {
+        var report = Sample.good
+        report.places = [
+            .init("http", open: 0, limit: 10, heldByFew: 0),
+            .init("peers", open: open, limit: 100, heldByFew: 64),
+        ]
+        let places = check("connections", of: report)
+        #expect(places?.level == level)
+        if level != .ok { #expect(places?.advice?.hasPrefix("few hold most") == true) }
+    }
+
+    @Test func circuitsAndPeersThatGoInBulkAreTold() {
+        var report = Sample.good
+        report.closedCircuits = 9
+        report.lostPeers = 100
+        report.peers.open = 51
+        #expect(check("circuits", of: report)?.level == .ok)
+        report.peers.open = 50
+        #expect(check("circuits", of: report)?.level == .failing)
+        report.lostPeers = 0
+        report.closedCircuits = 10
+        #expect(
+            check("circuits", of: report)?.level == .failing && check("circuits", of: report)?.advice != nil)
+    }
+
+    @Test func aDiskThatDoesNotAnswerFails() {
+        var report = Sample.good
+        report.outbox.diskSilence = .seconds(30)
+        #expect(check("disk", of: report)?.isWell == true)
+        report.outbox.diskSilence = .seconds(31)
+        #expect(check("disk", of: report)?.isWell == false)
+    }
+
     @Test func aDiskThatSaysNothingIsNoCheck() {
         var report = Sample.good
         report.outbox.diskAvailable = nil
@@ -78,8 +122,11 @@ import Testing
         report.outbox.waiting = 80_000
         #expect(check("outbox", of: report)?.level == .warning)
         report.outbox.waiting = 1
-        report.outbox.waitingBytes = report.outbox.waitingBytesLimit
+        report.outbox.waitingBytes = report.outbox.waitingBytesLimit - 1
         #expect(check("outbox", of: report)?.level == .warning)
+        report.outbox.waitingBytes += 1
+        let full = check("outbox", of: report)
+        #expect(full?.level == .failing && full?.advice != nil)
         report.outbox.fault = "no room left"
         let failing = check("outbox", of: report)
         #expect(failing?.level == .failing && failing?.state == "no room left" && failing?.advice != nil)

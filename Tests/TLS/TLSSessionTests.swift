@@ -1,3 +1,4 @@
+import COpenSSL
 import Crypto
 import Testing
 
@@ -201,6 +202,45 @@ import Testing
         pair.client.write(bytes)
         pair.run()
         #expect(pair.atClient == bytes)
+    }
+
+    /// With TLS 1.2: forward secrecy and AEAD, or nothing.
+    @Test(arguments: [
+        ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES256-GCM-SHA384", true),
+        ("ECDHE-ECDSA-CHACHA20-POLY1305", true), ("ECDHE-ECDSA-AES128-SHA256", false),
+        ("ECDHE-ECDSA-AES256-SHA", false), ("ECDHE-ECDSA-AES128-CCM", false),
+    ])
+    func aServerTakesStrongCiphersOnly(cipher: String, isTaken: Bool) throws {
+        let client = try TLSContext(
+            trusting: .authorities(pem: try TLSWorld.shared.authority.rootPEM()), protocols: ["h2"])
+        #expect(SSL_CTX_set_cipher_list(client.handle, cipher) == 1)
+        #expect(SSL_CTX_ctrl(client.handle, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil) == 1)
+        let pair = TLSPair(
+            client: try TLSSession(to: "push.example", client),
+            server: TLSSession(serving: TLSWorld.shared.server))
+        pair.run()
+        #expect((pair.client.state == .open) == isTaken)
+        guard isTaken else { return }
+        #expect(SSL_SESSION_has_ticket(SSL_get_session(pair.client.handle)) == 0)
+    }
+
+    @Test func aDamagedSecondCertificateIsAnError() throws {
+        let identity = try TLSWorld.shared.authority.server(names: ["push.example"])
+        let whole = try identity.chainPEM() + (try TLSWorld.shared.authority.rootPEM())
+        let key = try identity.keyPEM().bytes
+        _ = try TLSContext(serverWith: TLSCredentials(chainPEM: whole, keyPEM: key), protocols: [])
+        // What an editor leaves behind at the end is no certificate.
+        _ = try TLSContext(
+            serverWith: TLSCredentials(chainPEM: whole + Array("\nbye\n".utf8), keyPEM: key), protocols: [])
+        let damaged: [[UInt8]] = [
+            Array(whole[..<(whole.count - 40)]), whole + Array("-----BEGIN CERTIFICATE-----\nMIIB\n".utf8),
+        ]
+        for chain in damaged {
+            #expect(throws: TLSError.self) {
+                try TLSContext(
+                    serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: [])
+            }
+        }
     }
 
     @Test func settingsThatCantBeUsedAreNamed() throws {

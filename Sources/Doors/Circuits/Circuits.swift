@@ -1,20 +1,40 @@
 import Reactor
 import Relay
 
+/// Whose a connection is, as far as its share goes.
+enum Origin: Hashable {
+    case circuit(UInt32)
+    /// As ``Reactor/NetworkAddress/block``.
+    case address(NetworkAddress)
+}
+
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
 /// Where tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
-/// ``Relay/CircuitAccount`` allows. Where it doesn't, each connection counts as a circuit of its own.
+/// ``Relay/CircuitAccount`` allows. Where it doesn't, each connection counts as a circuit of its own. At endpoints for
+/// the world an address takes the place of a circuit (``Settings/areAddresses``).
 @EventLoop
 package final class Circuits {
     package struct Settings: Equatable, Sendable {
         package var limits = CircuitAccount.Limits()
         /// Every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
         package var areTold = false
+        /// Connections come from network addresses.
+        package var areAddresses = false
 
         package init() {}
 
-        static var unlimited: Settings {
+        /// For an endpoint for the world.
+        ///
+        /// - Parameter connections: of one address at a time; 0: no limit.
+        package static func addresses(connections: Int) -> Settings {
+            var settings = Settings.unlimited
+            settings.areAddresses = true
+            settings.limits.connections = connections
+            return settings
+        }
+
+        package static var unlimited: Settings {
             var settings = Settings()
             settings.limits = CircuitAccount.Limits(
                 connections: 0, framesPerSecond: 0, bytesPerSecond: 0, strikes: 0)
@@ -44,7 +64,7 @@ package final class Circuits {
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
     let settings: Settings
-    private var circuits: [UInt32: Circuit] = [:]
+    private var circuits: [Origin: Circuit] = [:]
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256
 
@@ -57,10 +77,10 @@ package final class Circuits {
 
     /// The circuit that a connection came by; `nil` when it may not come in.
     ///
-    /// - Parameter id: `nil` where tor doesn't tell.
-    func join(_ id: UInt32?) -> Circuit? {
+    /// - Parameter origin: `nil` where it is not known.
+    func join(_ origin: Origin?) -> Circuit? {
         let now = EventLoop.monotonicNanoseconds
-        let circuit = id.map { known($0, at: now) } ?? Circuit(id: nil, of: self)
+        let circuit = circuit(origin, at: now)
         guard circuit.account.open(at: now) else {
             counters.refusedConnections += 1
             circuit.strike()
@@ -69,15 +89,16 @@ package final class Circuits {
         return circuit
     }
 
-    private func known(_ id: UInt32, at now: Int64) -> Circuit {
-        if let circuit = circuits[id] { return circuit }
+    func circuit(_ origin: Origin?, at now: Int64) -> Circuit {
+        guard let origin else { return Circuit(nil, of: self) }
+        if let circuit = circuits[origin] { return circuit }
         if circuits.count >= sweepAbove {
             // Whenever it has doubled: within twice what is needed, and no connection pays for it each time.
-            circuits = circuits.filter { !$0.value.account.isClean(at: now) }
+            circuits = circuits.filter { !$0.value.isClean(at: now) }
             sweepAbove = max(Circuits.leastSweep, 2 * circuits.count)
         }
-        let circuit = Circuit(id: id, of: self)
-        circuits[id] = circuit
+        let circuit = Circuit(origin, of: self)
+        circuits[origin] = circuit
         counters.circuits += 1
         return circuit
     }
@@ -86,8 +107,10 @@ package final class Circuits {
 /// One circuit, or one connection where circuits are not told.
 @EventLoop
 final class Circuit {
-    /// `nil` where tor doesn't tell.
-    let id: UInt32?
+    /// `nil` where it is not known.
+    let origin: Origin?
+    /// TLS handshakes of an address.
+    var handshakes = Rate.Use()
     fileprivate(set) var account: CircuitAccount
     private let circuits: Circuits
     /// Read no further until the timer ends.
@@ -95,11 +118,16 @@ final class Circuit {
     private var timer: Timer?
     private var slowed: [ObjectIdentifier: any CircuitMember] = [:]
 
-    fileprivate init(id: UInt32?, of circuits: Circuits) {
-        self.id = id
+    fileprivate init(_ origin: Origin?, of circuits: Circuits) {
+        self.origin = origin
         self.circuits = circuits
         account = CircuitAccount(limits: circuits.settings.limits)
     }
+
+    /// Connections to all doors.
+    var connections: Int { account.connections }
+
+    fileprivate func isClean(at now: Int64) -> Bool { account.isClean(at: now) && handshakes.isOver(at: now) }
 
     /// Counts what was read. Afterwards the member asks ``mayRead(_:)``.
     func spend(frames: Int, bytes: Int) {
@@ -128,7 +156,9 @@ final class Circuit {
     /// One of its connections broke a rule.
     func strike() {
         circuits.counters.strikes += 1
-        guard account.strike(at: EventLoop.monotonicNanoseconds), let id else { return }
+        guard account.strike(at: EventLoop.monotonicNanoseconds), case .circuit(let id) = origin else {
+            return
+        }
         circuits.counters.closed += 1
         circuits.onMisbehaviour?(id)
     }

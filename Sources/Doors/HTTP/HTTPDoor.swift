@@ -47,9 +47,9 @@ package final class LimitedDoor: HTTPDoor {
 
     private let door: any HTTPDoor
     private let limits: Limits
+    private let rate: Rate
     private var unanswered = 0
-    /// Monotonic nanoseconds at which the rate is unused again (see ``Relay/Admission``).
-    private var usedUntil: Int64 = 0
+    private var used = Rate.Use()
     /// Requests that were turned away here.
     package private(set) var turnedAway = 0
 
@@ -58,6 +58,7 @@ package final class LimitedDoor: HTTPDoor {
     package init(_ door: any HTTPDoor, limits: Limits) {
         self.door = door
         self.limits = limits
+        rate = Rate(perSecond: Double(limits.rate), burst: limits.rate)
     }
 
     package func matches(path: String) -> Bool { door.matches(path: path) }
@@ -80,11 +81,8 @@ package final class LimitedDoor: HTTPDoor {
 
     private func admit(at time: Int64) -> Busy? {
         guard unanswered < limits.requests else { return .node(retryAfter: LimitedDoor.retryWhenFull) }
-        let interval = 1_000_000_000 / Int64(limits.rate)
-        let earliest = usedUntil - interval * Int64(limits.rate - 1)
-        guard time >= earliest else { return .node(retryAfter: .nanoseconds(earliest - time)) }
-        usedUntil = max(usedUntil, time) + interval
-        return nil
+        let delay = rate.take(from: &used, at: time)
+        return delay > 0 ? .node(retryAfter: .nanoseconds(delay)) : nil
     }
 
     package func busyAnswer(_ busy: Busy) -> HTTPResponse { door.busyAnswer(busy) }

@@ -11,8 +11,13 @@ import TLS
 package final class HTTPServer {
     package struct Settings: Sendable {
         package var limits = HTTPLimits()
-        /// Connections at a time; one more is closed at once.
+        /// Connections at a time; for one more another one goes.
         package var connections = 5000
+        /// Of one address at endpoints for the world; 0: no limit.
+        package var connectionsPerAddress = 100
+        /// The field, in lower case, in which ``trustedProxies`` say whose a request is; empty: none.
+        package var clientAddressHeader = ""
+        package var trustedProxies: [NetworkAddress.Range] = []
         /// From a request's first byte to its last.
         package var requestDeadline: Duration = .seconds(10)
         /// Between requests.
@@ -23,8 +28,10 @@ package final class HTTPServer {
 
     package struct Counters: Equatable, Sendable {
         package var connections = 0
-        /// One too many, and closed at once.
-        package var refusedConnections = 0
+        /// Closed before the TLS handshake, as one address began too many.
+        package var refusedHandshakes = 0
+        /// Times that connections had to wait in the kernel's backlog, as all together began too many.
+        package var delayedHandshakes = 0
         package var requests = 0
         package var answers: [Int: Int] = [:]
     }
@@ -38,12 +45,16 @@ package final class HTTPServer {
     let circuits: Circuits
     let handler: Handler
     private var listeners: [Listener] = []
-    private let connections = OpenConnections<HTTPConnection>()
+    private let connections: Places
 
-    /// - Parameter circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
+    /// - Parameters:
+    ///   - circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
+    ///   - room: for the buffers of all connections, of other doors too.
     package init(
-        settings: Settings = Settings(), circuits: Circuits? = nil, handler: @escaping Handler
+        settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
+        handler: @escaping Handler
     ) {
+        connections = Places(settings.connections, room: room)
         self.settings = settings
         self.circuits = circuits ?? Circuits(settings: .unlimited)
         self.handler = handler
@@ -51,9 +62,10 @@ package final class HTTPServer {
 
     /// For doors that share it; a path that none of them knows is answered 404.
     package convenience init(
-        settings: Settings = Settings(), circuits: Circuits? = nil, doors: [any HTTPDoor]
+        settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
+        doors: [any HTTPDoor]
     ) {
-        self.init(settings: settings, circuits: circuits) { request, respond in
+        self.init(settings: settings, circuits: circuits, room: room) { request, respond in
             for door in doors where door.matches(path: request.path) {
                 return door.answer(request, respond: respond)
             }
@@ -74,20 +86,50 @@ package final class HTTPServer {
     }
 
     package var openConnections: Int { connections.count }
+    /// How many are held by circuits or addresses that hold so many or more.
+    package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
+    /// Those that made room for others.
+    package var evictedConnections: Int { connections.evicted }
 
     private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {
-        guard connections.count < settings.connections else {
-            counters.refusedConnections += 1
-            return stream.close()
+        let address = circuits.settings.areAddresses ? stream.peerAddress : nil
+        let isProxy =
+            address.map { address in settings.trustedProxies.contains { $0.contains(address) } } ?? false
+        var arrival = DoorConnection.Arrival(circuits: circuits)
+        if let address, !isProxy { arrival.origin = .address(address.block) }
+        if let certificate {
+            guard mayShakeHands(arrival.origin, certificate) else { return stream.close() }
+            arrival.tls = TLSSession(serving: certificate.context)
         }
         counters.connections += 1
-        let tls = certificate.map { TLSSession(serving: $0.context) }
-        let connection = HTTPConnection(stream, tls, server: self)
-        connections.insert(connection)
+        HTTPConnection(stream, arrival, isProxy: isProxy, server: self, at: connections).begin()
     }
 
-    func ended(_ connection: HTTPConnection) {
-        connections.remove(connection)
+    /// Counts a handshake.
+    private func mayShakeHands(_ origin: Origin?, _ certificate: ServerCertificate) -> Bool {
+        let now = EventLoop.monotonicNanoseconds
+        if let origin {
+            let delay = certificate.handshakesPerAddress.take(
+                from: &circuits.circuit(origin, at: now).handshakes, at: now)
+            guard delay == 0 else {
+                counters.refusedHandshakes += 1
+                return false
+            }
+        }
+        certificate.handshakes.add(to: &certificate.used, at: now)
+        let delay = certificate.handshakes.delay(after: certificate.used, at: now)
+        if delay > 0 {
+            counters.delayedHandshakes += 1
+            for listener in listeners { listener.pause(for: .nanoseconds(delay)) }
+        }
+        return true
+    }
+
+    /// Whose a request is, as a proxy says: the last address of the field, which the proxy itself has put there.
+    func client(of request: HTTPRequest) -> NetworkAddress? {
+        guard let field = request.fields[settings.clientAddressHeader] else { return nil }
+        let last = field.utf8.reversed().prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") }
+        return NetworkAddress(String(decoding: last.reversed(), as: UTF8.self))
     }
 
     /// Accepts nothing more and lets the requests in progress be answered. Returns when all connections have ended.

@@ -1,12 +1,24 @@
 import Reactor
+import Relay
 import TLS
 
-/// What a server of our own shows on its HTTPS listeners. Another one is shown on the connections that come after it
-/// was set.
+/// What a server of our own shows on its HTTPS listeners, and how often it may: a handshake costs a signature. Another
+/// one is shown on the connections that come after it was set.
 @EventLoop
 package final class ServerCertificate {
     package var context: TLSContext
+    let handshakes: Rate
+    let handshakesPerAddress: Rate
+    var used = Rate.Use()
 
-    /// - Parameter context: a server's, with `http/1.1` or without ALPN.
-    package init(_ context: TLSContext) { self.context = context }
+    /// - Parameters:
+    ///   - context: a server's, with `http/1.1` or without ALPN.
+    ///   - handshakes: a second, on average, at all listeners together; twice as many at once.
+    ///   - handshakesPerAddress: the same of one address; five times as many at once.
+    package init(_ context: TLSContext, handshakes: Int = 200, perAddress handshakesPerAddress: Int = 10) {
+        self.context = context
+        self.handshakes = Rate(perSecond: Double(handshakes), burst: 2 * handshakes)
+        self.handshakesPerAddress = Rate(
+            perSecond: Double(handshakesPerAddress), burst: 5 * handshakesPerAddress)
+    }
 }

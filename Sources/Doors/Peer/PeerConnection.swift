@@ -3,54 +3,42 @@ import Reactor
 import Relay
 import Wire
 
-/// One peer's connection: the socket around a ``Wire/PeerSession``.
+/// One peer's connection: the shell around a ``Wire/PeerSession``.
 @EventLoop
-final class PeerConnection: StreamHandler, DoorConnection {
-    private let stream: Stream
+final class PeerConnection: DoorConnection {
     private unowned let door: PeerDoor
-    private var arrival: Arrival
     private var session: PeerSession
-    /// Runs while a frame is incomplete.
-    private var frameDeadline: Timer?
     /// Requests submitted whose first receipt is still to come.
     private var unanswered = 0
-    private var isShuttingDown = false
-    private var hasEnded = false
+    /// Why it ends, where that is the protocol's matter.
+    private var reason: PeerClose?
 
-    init(_ stream: Stream, door: PeerDoor) {
-        self.stream = stream
+    init(_ stream: Stream, door: PeerDoor, at places: Places) {
         self.door = door
-        arrival = Arrival(at: door.circuits)
-        session = PeerSession(network: door.settings.network, limits: door.settings.limits)
-        stream.idleTimeout = door.settings.idleTimeout
-        stream.handler = self
+        let settings = door.settings
+        session = PeerSession(network: settings.network, limits: settings.limits)
+        super.init(
+            stream, Arrival(circuits: door.circuits), at: places,
+            limits: Limits(
+                idleTimeout: settings.idleTimeout, deadline: settings.frameDeadline,
+                unsentBytes: settings.unsentBytes))
     }
 
     // MARK: In
 
-    func stream(_ stream: Stream, received bytes: RawSpan) {
-        var start = 0
-        switch arrival.receive(bytes, from: &start, at: door.circuits) {
-        case .waiting: return watchFrame()
-        case .refused(.malformed): return end(.noCircuit)
-        case .refused(.tooManyConnections): return close(.tooManyConnections)
-        case .known(let circuit): take(bytes.extracting(start..<bytes.byteCount), by: circuit)
-        }
-    }
-
-    private func take(_ bytes: RawSpan, by circuit: Circuit) {
-        session.receive(bytes, at: EventLoop.monotonicNanoseconds, into: &door.turn)
-        door.counters.frames += door.turn.frameCount
-        circuit.spend(frames: door.turn.frameCount, bytes: bytes.byteCount)
-        if !door.turn.replies.isEmpty { stream.write(door.turn.replies) }
+    override func received(_ bytes: RawSpan) -> Int {
+        session.receive(bytes, at: lastHeard, into: &door.turn)
+        let frames = door.turn.frameCount
+        door.counters.frames += frames
+        if !door.turn.replies.isEmpty { write { $0 += door.turn.replies } }
         // A frame has ended: what is incomplete now is another one.
-        if door.turn.frameCount > 0 { frameDeadline?.stop() }
+        if frames > 0 { stopDeadline() }
         let reason = door.turn.close
         // Taken out of the turn one by one, whose room is used again: no copy of the list, and none of a request.
         for index in door.turn.requests.indices { submit(door.turn.takeRequest(at: index)) }
         door.turn.clear()
-        if let reason { return end(reason) }
-        holdBack()
+        if let reason { close(reason) }
+        return frames
     }
 
     private func submit(_ request: consuming MobileNotificationRequest) {
@@ -65,83 +53,48 @@ final class PeerConnection: StreamHandler, DoorConnection {
 
     fileprivate func hear(_ receipt: Receipt, of uid: String, isFirst: Bool) {
         if isFirst { unanswered -= 1 }
-        if let response = MobileNotificationResponse(receipt, to: uid) { answer(response) }
-    }
-
-    private func watchFrame() {
-        guard session.isFrameIncomplete || arrival.isWaiting else {
-            frameDeadline?.stop()
-            return
-        }
-        let timer = frameDeadline ?? Timer { [unowned self] in close(.frameTimeout) }
-        frameDeadline = timer
-        // The deadline is that of the frame, not of its last part.
-        if !timer.isRunning { timer.start(after: door.settings.frameDeadline) }
-    }
-
-    /// A peer gets on no faster than its notifications are stored and its receipts taken.
-    private func holdBack() {
-        let isBehind =
-            unanswered >= door.settings.unanswered || stream.unsentBytes >= door.settings.unsentBytes
-        if isBehind || isShuttingDown || !arrival.mayRead(self) {
-            stream.pauseReading()
-            // The rest of a frame is late through us.
-            frameDeadline?.stop()
-        } else {
-            stream.resumeReading()
-            watchFrame()
-        }
-    }
-
-    // MARK: Out
-
-    private func answer(_ response: MobileNotificationResponse) {
         guard !hasEnded else { return }
-        stream.write { session.append(.notificationResponse(response), to: &$0) }
-        if isShuttingDown, unanswered == 0 { close(.shutDown) } else { holdBack() }
+        if let response = MobileNotificationResponse(receipt, to: uid) {
+            write { session.append(.notificationResponse(response), to: &$0) }
+        }
+        goOn()
     }
 
-    func streamFlushed(_ stream: Stream) { holdBack() }
+    /// A peer gets on no faster than its notifications are stored.
+    override var wantsMore: Bool { unanswered < door.settings.unanswered }
+    override var isIncomplete: Bool { session.isFrameIncomplete }
+    override var isBusy: Bool { unanswered > 0 }
+    override var heldBytes: Int { session.heldBytes }
 
     // MARK: Ending
 
-    /// Ends from this side, with the close message that belongs to the reason.
-    func close(_ reason: PeerClose) {
-        guard !hasEnded else { return }
+    private func close(_ reason: PeerClose) {
+        self.reason = reason
+        end(.finished)
+    }
+
+    override func willEnd(_ end: End) {
+        let reason = reason ?? PeerClose(end)
+        // With the close message that belongs to the reason, unless the session has said it.
         var turn = PeerTurn()
         session.close(reason, into: &turn)
-        stream.write(turn.replies)
-        end(reason)
-    }
-
-    /// Reads nothing more, and closes when the receipts on their way have been written.
-    func shutDown() {
-        isShuttingDown = true
-        stream.pauseReading()
-        if unanswered == 0 { close(.shutDown) }
-    }
-
-    func stream(_ stream: Stream, ended end: StreamEnd) {
-        switch end {
-        case .idle: self.end(.idle)
-        case .peerReadsNothing: self.end(.slowReader)
-        case .closedByPeer, .failed: self.end(.connectionLost)
-        }
-    }
-
-    private func end(_ reason: PeerClose) {
-        guard !hasEnded else { return }
-        hasEnded = true
-        frameDeadline?.stop()
-        stream.closeWhenFlushed()
-        arrival.leave(self, hasMisbehaved: reason.isMisdeed)
-        door.ended(self, reason)
+        if !turn.replies.isEmpty { write { $0 += turn.replies } }
+        if reason.isMisdeed { strike() }
+        door.ended(reason)
     }
 }
 
-extension PeerConnection: CircuitMember {
-    func circuitMayBeRead() {
-        if !hasEnded { holdBack() }
+extension PeerClose {
+    fileprivate init(_ end: DoorConnection.End) {
+        switch end {
+        case .lost, .finished: self = .connectionLost
+        case .idle: self = .idle
+        case .unread: self = .slowReader
+        case .late: self = .frameTimeout
+        case .untold: self = .noCircuit
+        case .refused, .evicted, .greedy: self = .tooManyConnections
+        case .shutDown: self = .shutDown
+        }
     }
 }
 

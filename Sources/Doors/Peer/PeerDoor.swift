@@ -1,4 +1,5 @@
 import Delivery
+import Metrics
 import Reactor
 import Wire
 
@@ -8,7 +9,7 @@ package final class PeerDoor {
     package struct Settings: Sendable {
         package var network = BisqNetwork.mainnet
         package var limits = PeerSession.Limits()
-        /// Connections at a time; one more is told TOO_MANY_CONNECTIONS_OPEN.
+        /// Connections at a time; for one more another one goes, and is told TOO_MANY_CONNECTIONS_OPEN.
         package var connections = 20_000
         /// Nothing read for that long closes (Bisq's socket timeout).
         package var idleTimeout: Duration = .seconds(240)
@@ -41,9 +42,13 @@ package final class PeerDoor {
     var turn = PeerTurn()
 
     private var listener: Listener?
-    private let connections = OpenConnections<PeerConnection>()
+    private let connections: Places
 
-    package init(settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil) {
+    /// - Parameter room: for the buffers of all connections, of other doors too.
+    package init(
+        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil, room: BufferRoom = BufferRoom()
+    ) {
+        connections = Places(settings.connections, room: room)
         self.settings = settings
         self.dispatcher = dispatcher
         counter = dispatcher.door("peer")
@@ -60,18 +65,24 @@ package final class PeerDoor {
     }
 
     package var openConnections: Int { connections.count }
+    /// How many are held by circuits that hold so many or more.
+    package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
+    /// Those that made room for others.
+    package var evictedConnections: Int { connections.evicted }
 
     private func accept(_ stream: Stream) {
         counters.connections += 1
-        let connection = PeerConnection(stream, door: self)
-        connections.insert(connection)
-        if connections.count > settings.connections { connection.close(.tooManyConnections) }
+        PeerConnection(stream, door: self, at: connections).begin()
     }
 
-    func ended(_ connection: PeerConnection, _ reason: PeerClose) {
+    func ended(_ reason: PeerClose) {
         counters.closed[reason, default: 0] += 1
-        connections.remove(connection)
+        if reason == .connectionLost { lost.add(1, at: EventLoop.monotonicNanoseconds) }
     }
+
+    private var lost = LastMinute()
+    /// Peers that went without a word within the last minute.
+    package var lostWithinAMinute: Int { Int(lost.sum(at: EventLoop.monotonicNanoseconds)) }
 
     /// Accepts nothing more; each peer gets the receipts it waits for and a close message. Returns when all have.
     package func close() async {

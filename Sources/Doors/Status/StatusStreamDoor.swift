@@ -1,10 +1,11 @@
 import Reactor
+import Relay
 
 /// Status' messages over the onion service, on a port of their own: a length of four bytes, then the message.
 @EventLoop
 package final class StatusStreamDoor {
     package struct Settings: Sendable {
-        /// Connections at a time; one more is closed at once.
+        /// Connections at a time; for one more another one goes.
         package var connections = 2000
         /// Nothing read for that long closes.
         package var idleTimeout: Duration = .seconds(300)
@@ -25,13 +26,19 @@ package final class StatusStreamDoor {
     let settings: Settings
     let server: StatusServer
     private var listeners: [Listener] = []
-    var pace: MessagePace
-    private let connections = OpenConnections<StatusConnection>()
+    /// Of one connection, and of all.
+    let rate: Rate
+    let totalRate: Rate
+    var used = Rate.Use()
+    private let connections: Places
 
-    package init(settings: Settings, server: StatusServer) {
+    /// - Parameter room: for the buffers of all connections, of other doors too.
+    package init(settings: Settings, server: StatusServer, room: BufferRoom = BufferRoom()) {
         self.settings = settings
         self.server = server
-        pace = MessagePace(rate: settings.totalRate)
+        rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
+        totalRate = Rate(perSecond: Double(settings.totalRate), burst: settings.totalRate)
+        connections = Places(settings.connections, room: room)
     }
 
     /// Begins to listen.
@@ -45,22 +52,16 @@ package final class StatusStreamDoor {
         return listener.endpoint
     }
 
-    /// Connections that were one too many.
-    package private(set) var refusedConnections = 0
+    package var openConnections: Int { connections.count }
+    /// How many are held by circuits that hold so many or more.
+    package func openConnections(heldBy count: Int) -> Int { connections.count(heldBy: count) }
+    /// Those that made room for others.
+    package var evictedConnections: Int { connections.evicted }
     /// Messages that had to wait for their share.
     package internal(set) var slowed = 0
 
     private func accept(_ stream: Stream, _ circuits: Circuits) {
-        guard connections.count < settings.connections else {
-            refusedConnections += 1
-            return stream.close()
-        }
-        let connection = StatusConnection(stream, by: circuits, door: self)
-        connections.insert(connection)
-    }
-
-    func ended(_ connection: StatusConnection) {
-        connections.remove(connection)
+        StatusConnection(stream, by: circuits, door: self, at: connections).begin()
     }
 
     /// Accepts nothing more; messages that are being answered are. Returns when all connections have ended.
@@ -69,22 +70,4 @@ package final class StatusStreamDoor {
         listeners = []
         await connections.shutDown()
     }
-}
-
-/// So many in a second, on average and at once (a leaky bucket in one number).
-struct MessagePace {
-    private let interval: Int64
-    private let most: Int64
-    /// Monotonic nanoseconds at which all of it is unused again.
-    private var usedUntil: Int64 = 0
-
-    init(rate: Int) {
-        interval = 1_000_000_000 / Int64(rate)
-        most = interval * Int64(rate - 1)
-    }
-
-    /// Nanoseconds until one more may come; 0: now.
-    func delay(at now: Int64) -> Int64 { max(0, usedUntil - most - now) }
-
-    mutating func count(at now: Int64) { usedUntil = max(usedUntil, now) + interval }
 }

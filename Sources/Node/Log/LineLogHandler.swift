@@ -1,21 +1,31 @@
 import Glibc
 import Logging
+import Synchronization
 
-/// Writes each event as one line to standard error, as text or as a JSON object. What repeats is held back: see
-/// ``RepeatGate``.
+/// Writes each event as one line, as text or as a JSON object. What repeats is held back: see ``RepeatGate``.
 ///
 /// The message is the event's name, the metadata are its facts. Times are whole seconds. What must never be logged
 /// (tokens, keys, uids, messages, peers' addresses) is kept out by those who log.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
-    let format: Settings.Log.Format
-    /// Shared by the copies of this value.
+    private let format: Settings.Log.Format
+    private let sink: LineSink
+    /// Shared by the copies of this value, and by all threads.
     private let gate = LogGate()
 
-    init(level: Logger.Level, format: Settings.Log.Format) {
+    init(level: Logger.Level, format: Settings.Log.Format, to sink: LineSink) {
         logLevel = level
         self.format = format
+        self.sink = sink
+    }
+
+    /// Standard error, for lines of this format.
+    static func standardError(_ format: Settings.Log.Format) -> LineSink {
+        LineSink(STDERR_FILENO, named: "log") { count in
+            line(
+                .warning, "log.lost", [("lines", "\(count)")], at: Glibc.time(nil), format)
+        }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -30,27 +40,23 @@ struct LineLogHandler: LogHandler {
         let whole = "\(event.level) \(event.message) \(facts)"
         guard let heldBack = gate.pass(whole, at: Int64(now)) else { return }
         if heldBack > 0 { facts.append(("held_back", "\(heldBack)")) }
-        let time = LineLogHandler.timestamp(of: now)
-        let line: String
-        switch format {
-        case .text:
-            line =
-                ([time, event.level.rawValue, event.message.description]
-                + facts.map { "\($0.0)=\(quoted($0.1))" })
-                .joined(separator: " ")
-        case .json:
-            let fields =
-                [("time", time), ("level", event.level.rawValue), ("event", event.message.description)]
-                + facts
-            line = "{" + fields.map { "\(json($0.0)):\(json($0.1))" }.joined(separator: ",") + "}"
-        }
-        write(line + "\n")
+        sink.write(
+            LineLogHandler.line(event.level, event.message.description, facts, at: now, format))
     }
 
-    /// One call, so that lines of different threads don't mix.
-    private func write(_ line: String) {
-        var line = line
-        line.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    private static func line(
+        _ level: Logger.Level, _ event: String, _ facts: [(String, String)], at now: time_t,
+        _ format: Settings.Log.Format
+    ) -> String {
+        let time = timestamp(of: now)
+        switch format {
+        case .text:
+            let words = [time, level.rawValue, event] + facts.map { "\($0.0)=\(quoted($0.1))" }
+            return words.joined(separator: " ") + "\n"
+        case .json:
+            let fields = [("time", time), ("level", level.rawValue), ("event", event)] + facts
+            return "{" + fields.map { "\(json($0.0)):\(json($0.1))" }.joined(separator: ",") + "}\n"
+        }
     }
 
     /// RFC 3339, UTC.
@@ -63,14 +69,14 @@ struct LineLogHandler: LogHandler {
             + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
     }
 
-    private func quoted(_ text: String) -> String {
+    private static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") }
         return isPlain ? text : json(text)
     }
 
     /// As a JSON string; nothing in it can end the line or reach the terminal.
-    private func json(_ text: String) -> String {
+    private static func json(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -87,23 +93,12 @@ struct LineLogHandler: LogHandler {
     }
 }
 
-/// One gate for all threads.
-///
-/// `@unchecked Sendable`: `gate` is guarded by `mutex`.
-private final class LogGate: @unchecked Sendable {
-    private var gate = RepeatGate()
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-    init() { pthread_mutex_init(mutex, nil) }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
+/// One gate for all threads. (The thread sanitizer reports races at its mutex that there are not: Swift's is not known
+/// to it.)
+private final class LogGate: Sendable {
+    private let gate = Mutex(RepeatGate())
 
     func pass(_ line: String, at now: Int64) -> Int? {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return gate.pass(line, at: now)
+        gate.withLock { $0.pass(line, at: now) }
     }
 }

@@ -81,6 +81,8 @@ package struct Settings: Sendable {
     package var peers = PeerDoor.Settings()
     package var circuits = Circuits.Settings()
     package var limits = Admission.Limits()
+    /// Of all connections' buffers together.
+    var bufferBytes = 256 << 20
     package var lifetime = Validator.longestLifetime
     package var identityMemory: Duration = .seconds(24 * 3600)
     package var deadTokenMemory: Duration = .seconds(30 * 86400)

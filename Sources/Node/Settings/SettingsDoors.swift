@@ -66,6 +66,9 @@ extension Settings {
         /// What the `https://` listeners show, in PEM; empty as long as there are none.
         package var certificateFile = ""
         package var keyFile = ""
+        /// TLS handshakes a second, at all of them together and of one address.
+        var handshakes = 200
+        var handshakesPerAddress = 10
         package var webPush = WebPush()
     }
 
@@ -114,6 +117,11 @@ extension Settings {
         let https = section.section("https")
         doors.certificateFile = https.path("certificate_file")
         doors.keyFile = https.credential("key_file")
+        http.connectionsPerAddress = https.integer(
+            "connections_per_address", default: http.connectionsPerAddress, in: 0...1_000_000)
+        doors.handshakes = https.integer("handshakes", default: doors.handshakes, in: 1...100_000)
+        doors.handshakesPerAddress = https.integer(
+            "handshakes_per_address", default: doors.handshakesPerAddress, in: 1...100_000)
         https.refuseUnknownKeys()
         read(gorush: section.section("gorush"), names)
         read(status: section.section("status"), names)
@@ -143,6 +151,17 @@ extension Settings {
 }
 
 extension SettingsReader.Section {
+    /// Addresses that begin alike, as `10.0.0.0/8`.
+    func networks(_ name: String) -> [NetworkAddress.Range] {
+        let networks = words(name)?.map { NetworkAddress.Range($0) } ?? [nil]
+        let known = networks.compactMap(\.self)
+        guard known.count == networks.count else {
+            fault(name, "must be a list of addresses or networks: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
+            return []
+        }
+        return known
+    }
+
     /// Where a door is served, each place once.
     func places(_ name: String) -> [DoorPlace] {
         let places = words(name)?.map { DoorPlace($0) } ?? [nil]

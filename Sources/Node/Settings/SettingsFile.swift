@@ -120,6 +120,11 @@ extension Settings {
         http.requestDeadline = section.seconds(
             "request_deadline", default: http.requestDeadline, in: 1...3600)
         http.idleTimeout = section.seconds("idle_timeout", default: http.idleTimeout, in: 1...86400)
+        http.clientAddressHeader = section.identifier("client_address_header").lowercased()
+        http.trustedProxies = section.networks("trusted_proxies")
+        if http.clientAddressHeader.isEmpty != http.trustedProxies.isEmpty {
+            section.fault("client_address_header", "needs trusted_proxies, and the other way round")
+        }
         section.refuseUnknownKeys()
     }
 
@@ -131,6 +136,7 @@ extension Settings {
         limits.waiting = section.integer("waiting", default: limits.waiting, in: 1...10_000_000)
         limits.waitingBytes = section.integer(
             "waiting_bytes", default: limits.waitingBytes, in: 65536...(1 << 40))
+        bufferBytes = section.integer("buffer_bytes", default: bufferBytes, in: (1 << 20)...(1 << 40))
         lifetime = section.seconds("lifetime", default: lifetime, in: 60...(28 * 86400))
         identityMemory = section.seconds("identity_memory", default: identityMemory, in: 60...(30 * 86400))
         deadTokenMemory = section.seconds(

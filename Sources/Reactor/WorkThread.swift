@@ -1,16 +1,21 @@
 import CSupport
 import Glibc
 
-/// A thread that runs the store's jobs in order, so that a disk wait holds up neither the event loop nor Swift's pool.
+/// A thread that runs its jobs in order: for calls that may wait, so that they hold up neither the event loop nor
+/// Swift's pool.
 ///
-/// `@unchecked Sendable`: `jobs` and `isEnding` are guarded by `mutex`.
-final class StoreThread: SerialExecutor, @unchecked Sendable {
+/// `@unchecked Sendable`: `jobs` and `isEnding` are guarded by `mutex`. A pthread mutex, since the thread waits on a
+/// condition, and `Synchronization` has none.
+package final class WorkThread: SerialExecutor, @unchecked Sendable {
+    private let name: String
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var jobs: [UnownedJob] = []
     private var isEnding = false
 
-    init() {
+    /// - Parameter name: of the thread, at most 15 bytes.
+    package init(named name: String) {
+        self.name = name
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
         var thread = pthread_t()
@@ -18,11 +23,10 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
         let failed = pthread_create(
             &thread, nil,
             { context in
-                onionbell_name_thread("store")
-                Unmanaged<StoreThread>.fromOpaque(context!).takeRetainedValue().run()
+                Unmanaged<WorkThread>.fromOpaque(context!).takeRetainedValue().run()
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
-        precondition(failed == 0, "no thread for the store: \(failed)")
+        precondition(failed == 0, "no thread for \(name): \(failed)")
         pthread_detach(thread)
     }
 
@@ -33,7 +37,7 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
         condition.deallocate()
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         pthread_mutex_lock(mutex)
         jobs.append(job)
@@ -43,7 +47,7 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
     }
 
     /// Lets the thread finish once all its jobs are done.
-    func end() {
+    package func end() {
         pthread_mutex_lock(mutex)
         isEnding = true
         pthread_cond_signal(condition)
@@ -51,6 +55,7 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
     }
 
     private func run() {
+        onionbell_name_thread(name)
         var batch: [UnownedJob] = []
         while true {
             pthread_mutex_lock(mutex)
@@ -63,4 +68,14 @@ final class StoreThread: SerialExecutor, @unchecked Sendable {
             batch.removeAll(keepingCapacity: true)
         }
     }
+}
+
+/// The isolation of calls that may wait for a file system: a disk that hangs holds up these, and nothing else.
+@globalActor
+package actor FileThread {
+    package static let shared = FileThread()
+
+    private nonisolated let thread = WorkThread(named: "files")
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 }

@@ -1,0 +1,281 @@
+import Reactor
+import TLS
+import Wire
+
+/// One client's connection, whatever it speaks: how it came in, TLS, deadlines, that it is read no faster than it is
+/// answered, and its end. A door's own connection adds the protocol.
+@EventLoop
+class DoorConnection: StreamHandler {
+    struct Limits: Sendable {
+        /// Nothing read for that long ends it.
+        var idleTimeout: Duration
+        /// Nothing taken by the client for that long, while an answer waits for it, ends it.
+        var sendTimeout: Duration = .seconds(60)
+        /// From the first byte of what can be taken to its last. Tor's line and the TLS handshake have it too.
+        var deadline: Duration
+        /// Bytes of answers that the client may leave unread: at so many it is read no further.
+        var unsentBytes = 65_536
+    }
+
+    /// How a connection came to a door.
+    struct Arrival {
+        let circuits: Circuits
+        /// `nil`: not known, or tor tells it with the first bytes.
+        var origin: Origin?
+        /// `nil`: plain text.
+        var tls: TLSSession?
+    }
+
+    enum End {
+        /// The client closed it, or the network did.
+        case lost
+        /// Nothing came for too long.
+        case idle
+        /// The client does not take its answers.
+        case unread
+        /// What was begun did not come to its end.
+        case late
+        /// It did not begin with tor's line on its circuit.
+        case untold
+        /// One too many for its circuit or address.
+        case refused
+        /// It made room for another one.
+        case evicted
+        /// It held most, when all together held too much.
+        case greedy
+        case shutDown
+        /// The protocol's own end.
+        case finished
+    }
+
+    private enum State {
+        /// Tor's line on the circuit is not whole yet.
+        case arriving(ProxyLineDecoder)
+        case shakingHands(Circuit, TLSSession)
+        case open(Circuit, TLSSession?)
+        case ended
+    }
+
+    private let stream: Stream
+    private unowned let places: Places
+    private let arrival: Arrival
+    private let limits: Limits
+    private var state = State.arriving(ProxyLineDecoder())
+    private var deadline: Timer?
+    private(set) var isShuttingDown = false
+    /// Monotonic nanoseconds.
+    private(set) var lastHeard: Int64
+    /// Whoever has shown that it may be here has places that strangers don't take (``Places``).
+    final var isKnown = false
+    /// What ``BufferRoom`` has counted.
+    final var countedBytes = 0
+
+    init(_ stream: Stream, _ arrival: Arrival, at places: Places, limits: Limits) {
+        self.stream = stream
+        self.arrival = arrival
+        self.places = places
+        self.limits = limits
+        lastHeard = EventLoop.monotonicNanoseconds
+        stream.idleTimeout = limits.idleTimeout
+        stream.sendTimeout = limits.sendTimeout
+    }
+
+    /// Begins to serve it.
+    final func begin() {
+        places.enter(self)
+        stream.handler = self
+        if !arrival.circuits.settings.areTold { enter(by: arrival.origin) }
+    }
+
+    // MARK: The protocol's part
+
+    /// Takes plain text, and answers what it can.
+    ///
+    /// - Returns: How many frames or requests count for the circuit.
+    func received(_ bytes: RawSpan) -> Int { 0 }
+    /// Goes on with what could not be done before: the client has taken its answers, or may be read again.
+    func proceed() {}
+    /// Whether more may be read, as far as the protocol goes.
+    var wantsMore: Bool { true }
+    /// Something has begun and is not whole: the deadline runs.
+    var isIncomplete: Bool { false }
+    /// Answers are still to be given.
+    var isBusy: Bool { false }
+    /// Of what was read and is not done with.
+    var heldBytes: Int { 0 }
+    /// What is incomplete has had its time.
+    func deadlinePassed() { end(.late) }
+    /// The last that is heard of it: for last words, and for the door's books.
+    func willEnd(_ end: End) {}
+
+    // MARK: In
+
+    final func stream(_ stream: Stream, received bytes: RawSpan) {
+        lastHeard = EventLoop.monotonicNanoseconds
+        guard case .arriving(var decoder) = state else { return take(bytes) }
+        var start = 0
+        do throws(ProxyLineError) {
+            guard let line = try decoder.decode(Span<UInt8>(_bytes: bytes), from: &start) else {
+                state = .arriving(decoder)
+                return startDeadline()
+            }
+            stopDeadline()
+            enter(by: .circuit(line.circuit))
+            if !hasEnded { take(bytes.extracting(start..<bytes.byteCount)) }
+        } catch {
+            arrival.circuits.counters.withoutLine += 1
+            end(.untold)
+        }
+    }
+
+    private func enter(by origin: Origin?) {
+        guard let circuit = arrival.circuits.join(origin) else { return end(.refused) }
+        if let tls = arrival.tls {
+            state = .shakingHands(circuit, tls)
+            startDeadline()
+        } else {
+            state = .open(circuit, nil)
+        }
+    }
+
+    private func take(_ bytes: RawSpan) {
+        switch state {
+        case .arriving, .ended: return
+        case .open(let circuit, nil): circuit.spend(frames: received(bytes), bytes: bytes.byteCount)
+        case .shakingHands(let circuit, let tls), .open(let circuit, let tls?):
+            var frames = 0
+            tls.receive(bytes) { frames += received($0) }
+            circuit.spend(frames: frames, bytes: bytes.byteCount)
+            guard !hasEnded else { return }
+            if tls.hasOutput { stream.write { tls.takeOutput(into: &$0) } }
+            switch tls.state {
+            case .handshaking: return
+            case .open:
+                guard case .shakingHands = state else { break }
+                stopDeadline()
+                state = .open(circuit, tls)
+            case .closed, .failed: return end(.lost)
+            }
+        }
+        goOn()
+    }
+
+    /// Does what can be done now, and reads on if it may.
+    final func goOn() {
+        guard case .open(let circuit, let tls) = state else { return }
+        proceed()
+        guard !hasEnded else { return }
+        if isShuttingDown, !isBusy { return end(.shutDown) }
+        if !isShuttingDown, wantsMore, !isHeldBack, circuit.mayRead(self) {
+            stream.resumeReading()
+            if isIncomplete { startDeadline() } else { stopDeadline() }
+        } else {
+            stream.pauseReading()
+            // The rest of what is incomplete is late through us.
+            stopDeadline()
+        }
+        places.room.count(
+            self, heldBytes + stream.unsentBytes + (tls == nil ? 0 : DoorConnection.bytesOfTLS))
+    }
+
+    /// A session's own buffers, about.
+    private static let bytesOfTLS = 32 << 10
+
+    /// Whether it waits until the client has taken the answers before.
+    final var isHeldBack: Bool { stream.unsentBytes >= limits.unsentBytes }
+
+    final func streamFlushed(_ stream: Stream) { goOn() }
+
+    /// Counts requests of the protocol's for the circuit.
+    final func spend(frames: Int) { circuit?.spend(frames: frames, bytes: 0) }
+
+    /// A rule was broken.
+    final func strike() { circuit?.strike() }
+
+    final var circuit: Circuit? {
+        switch state {
+        case .shakingHands(let circuit, _), .open(let circuit, _): circuit
+        case .arriving, .ended: nil
+        }
+    }
+
+    /// It turned out to be somebody else's, as behind a proxy.
+    ///
+    /// - Returns: Whether there is room for it.
+    final func move(to origin: Origin) -> Bool {
+        guard case .open(let circuit, let tls) = state, circuit.origin != origin else { return true }
+        guard let other = arrival.circuits.join(origin) else { return false }
+        circuit.leave(self)
+        state = .open(other, tls)
+        return true
+    }
+
+    // MARK: Deadlines
+
+    /// It is that of the whole, not of its last part: one that runs is left alone.
+    private func startDeadline() {
+        let timer = deadline ?? Timer { [unowned self] in timeOut() }
+        deadline = timer
+        if !timer.isRunning { timer.start(after: limits.deadline) }
+    }
+
+    final func stopDeadline() {
+        if let deadline, deadline.isRunning { deadline.stop() }
+    }
+
+    private func timeOut() {
+        if case .shakingHands = state { return end(.late) }
+        deadlinePassed()
+    }
+
+    // MARK: Out
+
+    final func write(_ body: (inout [UInt8]) -> Void) {
+        guard case .open(_, let tls?) = state else { return stream.write(with: body) }
+        var plain: [UInt8] = []
+        body(&plain)
+        tls.write(plain)
+        stream.write { tls.takeOutput(into: &$0) }
+    }
+
+    // MARK: The end
+
+    /// Takes nothing more, and ends when what it took is answered.
+    final func shutDown() {
+        isShuttingDown = true
+        stream.pauseReading()
+        if !isBusy { end(.shutDown) }
+    }
+
+    final func stream(_ stream: Stream, ended end: StreamEnd) {
+        switch end {
+        case .idle: self.end(.idle)
+        case .peerReadsNothing: self.end(.unread)
+        case .closedByPeer, .failed: self.end(.lost)
+        }
+    }
+
+    final var hasEnded: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    final func end(_ end: End) {
+        guard !hasEnded else { return }
+        willEnd(end)
+        let circuit = circuit
+        if case .open(_, let tls?) = state {
+            tls.close()
+            stream.write { tls.takeOutput(into: &$0) }
+        }
+        state = .ended
+        stopDeadline()
+        // What waits to be sent is what made it too large.
+        if end == .greedy { stream.close() } else { stream.closeWhenFlushed() }
+        circuit?.leave(self)
+        places.leave(self)
+    }
+}
+
+extension DoorConnection: CircuitMember {
+    final func circuitMayBeRead() { goOn() }
+}

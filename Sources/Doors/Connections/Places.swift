@@ -1,0 +1,96 @@
+import Reactor
+
+/// The connections that a door has open, and its places for them.
+///
+/// When all places are taken, a new connection takes one of whoever holds most: of the circuit, or the address, with the
+/// most connections the one that was silent for longest goes.
+@EventLoop
+final class Places {
+    private let limit: Int
+    let room: BufferRoom
+    /// Connections that had to make room.
+    private(set) var evicted = 0
+    private var open: [ObjectIdentifier: DoorConnection] = [:]
+    private var whenDone: CheckedContinuation<Void, Never>?
+
+    init(_ limit: Int, room: BufferRoom) {
+        self.limit = limit
+        self.room = room
+    }
+
+    var count: Int { open.count }
+
+    /// How many are held by circuits or addresses that hold as many as this or more.
+    func count(heldBy connections: Int) -> Int {
+        open.values.count { ($0.circuit?.connections ?? 0) >= connections }
+    }
+
+    func enter(_ connection: DoorConnection) {
+        if open.count >= limit { makeRoom() }
+        open[ObjectIdentifier(connection)] = connection
+    }
+
+    func leave(_ connection: DoorConnection) {
+        room.forget(connection)
+        open[ObjectIdentifier(connection)] = nil
+        if open.isEmpty { done() }
+    }
+
+    private func makeRoom() {
+        // Those who may be here have an eighth of the places to themselves.
+        let known = open.values.count(where: \.isKnown)
+        // Those that have not said by which circuit they come are as one.
+        let arriving = open.values.count { $0.circuit == nil }
+        let connections = open.values.filter { !$0.isKnown || known > limit / 8 }
+        let victims = Places.victims(
+            among: connections.map { connection in
+                // Whoever waits for an answer is not silent.
+                Place(
+                    heldWith: connection.circuit?.connections ?? arriving,
+                    lastHeard: connection.isBusy ? .max : connection.lastHeard)
+            }, count: max(1, limit / 1024))
+        for index in victims { connections[index].end(.evicted) }
+        evicted += victims.count
+    }
+
+    struct Place {
+        /// How many its circuit or address holds.
+        let heldWith: Int
+        /// Monotonic nanoseconds.
+        let lastHeard: Int64
+
+        func goes(before other: Place) -> Bool {
+            heldWith != other.heldWith ? heldWith > other.heldWith : lastHeard < other.lastHeard
+        }
+    }
+
+    /// Which of them go: several at a time where there are thousands, so that not every newcomer looks at all.
+    nonisolated static func victims(among places: [Place], count: Int) -> [Int] {
+        var victims: [Int] = []
+        for index in places.indices {
+            if victims.count == count {
+                guard places[index].goes(before: places[victims[count - 1]]) else { continue }
+                victims.removeLast()
+            }
+            let place = victims.firstIndex { places[index].goes(before: places[$0]) } ?? victims.count
+            victims.insert(index, at: place)
+        }
+        return victims
+    }
+
+    /// Shuts all of them down. Returns when they have ended, or when the patience is over: what they took is written
+    /// down by then, and whoever stops has more to do.
+    func shutDown(within patience: Duration = .seconds(5)) async {
+        for connection in open.values { connection.shutDown() }
+        guard !open.isEmpty else { return }
+        let timer = Timer { [self] in done() }
+        timer.start(after: patience)
+        await withCheckedContinuation { whenDone = $0 }
+        timer.stop()
+    }
+
+    private func done() {
+        whenDone?.resume()
+        whenDone = nil
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import Overview
+import Reactor
+
+/// How much room the disk of the outbox has. It is asked on another thread, since a disk that hangs does not answer.
+@EventLoop
+final class DiskWatch {
+    private let path: String
+    /// Bytes left for us; `nil`: not known.
+    private(set) var available: Int?
+    /// Monotonic nanoseconds of the question that is not answered yet.
+    private var askedAt: Int64?
+    private var timer: Timer!
+
+    private static let interval: Duration = .seconds(10)
+
+    /// - Parameter path: any on that disk.
+    init(_ path: String) {
+        self.path = path
+        timer = Timer { [unowned self] in look() }
+    }
+
+    func start() { look() }
+
+    func stop() { timer.stop() }
+
+    /// How long the disk has been silent; `nil`: it has answered.
+    var silence: Duration? { askedAt.map { .nanoseconds(EventLoop.monotonicNanoseconds - $0) } }
+
+    private func look() {
+        askedAt = EventLoop.monotonicNanoseconds
+        Task { [weak self, path] in
+            let available = await DiskWatch.available(at: path)
+            guard let self else { return }
+            self.available = available
+            askedAt = nil
+            timer.start(after: DiskWatch.interval)
+        }
+    }
+
+    @FileThread
+    private static func available(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}

@@ -1,0 +1,52 @@
+import Metrics
+import Overview
+import Reactor
+
+/// Sees how late the event loop is: once a second, by how late this timer was, and by the longest turn meanwhile.
+@EventLoop
+final class LoopWatch {
+    private var lateness = LastMinute()
+    private var turns = LastMinute()
+    /// Monotonic nanoseconds.
+    private var dueAt: Int64 = 0
+    private var timer: Timer!
+
+    private static let interval: Int64 = 1_000_000_000
+
+    init() { timer = Timer { [unowned self] in look() } }
+
+    func start() {
+        // What the start itself took is nobody's wait.
+        _ = EventLoop.takeLongestTurn()
+        startTimer(at: EventLoop.monotonicNanoseconds)
+    }
+
+    func stop() { timer.stop() }
+
+    private func startTimer(at now: Int64) {
+        dueAt = now + LoopWatch.interval
+        timer.start(after: .nanoseconds(LoopWatch.interval))
+    }
+
+    private func look() {
+        let now = EventLoop.monotonicNanoseconds
+        count(at: now)
+        startTimer(at: now)
+    }
+
+    private func count(at now: Int64) {
+        lateness.add(now - dueAt, at: now)
+        turns.add(EventLoop.takeLongestTurn(), at: now)
+    }
+
+    /// Of the last minute.
+    var figures: Report.Loop {
+        var loop = Report.Loop()
+        guard timer.isRunning else { return loop }
+        let now = EventLoop.monotonicNanoseconds
+        count(at: now)
+        loop.lag = .nanoseconds(max(0, lateness.maximum(at: now)))
+        loop.longestTurn = .nanoseconds(turns.maximum(at: now))
+        return loop
+    }
+}

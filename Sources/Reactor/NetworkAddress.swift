@@ -1,0 +1,86 @@
+import Glibc
+
+/// An IPv4 or IPv6 address without port or scope; of IPv4 the mapped form (`::ffff:192.0.2.1`).
+package struct NetworkAddress: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.count == 4 {
+            high = 0
+            low = 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
+        } else {
+            high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+            low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+    }
+
+    /// `192.0.2.1` or `2001:db8::1`.
+    package init?(_ text: some StringProtocol) {
+        guard (2...45).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            return nil
+        }
+        let text = String(text)
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if inet_pton(AF_INET, text, &v4) == 1 {
+            self = withUnsafeBytes(of: &v4) { NetworkAddress($0) }
+        } else if inet_pton(AF_INET6, text, &v6) == 1 {
+            self = withUnsafeBytes(of: &v6) { NetworkAddress($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// The other end of a connected socket; `nil` of a Unix one.
+    init?(ofPeerAt descriptor: CInt) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let failed = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        guard failed == 0 else { return nil }
+        switch CInt(storage.ss_family) {
+        case AF_INET:
+            var address = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in.self).sin_addr }
+            self = withUnsafeBytes(of: &address) { NetworkAddress($0) }
+        case AF_INET6:
+            var address = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in6.self).sin6_addr }
+            self = withUnsafeBytes(of: &address) { NetworkAddress($0) }
+        default: return nil
+        }
+    }
+
+    private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// What one user surely has: an IPv4 address, or the /64 of an IPv6 one.
+    package var block: NetworkAddress { isIPv4 ? self : NetworkAddress(high: high, low: 0) }
+
+    /// Addresses that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+    package struct Range: Equatable, Sendable {
+        private let base: NetworkAddress
+        private let bits: Int
+
+        package init?(_ text: String) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard let base = NetworkAddress(parts[0]), parts.count <= 2 else { return nil }
+            let most = base.isIPv4 ? 32 : 128
+            guard let bits = parts.count == 2 ? Int(parts[1]) : most, (0...most).contains(bits) else {
+                return nil
+            }
+            self.base = base
+            self.bits = base.isIPv4 ? bits + 96 : bits
+        }
+
+        package func contains(_ address: NetworkAddress) -> Bool {
+            func mask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : bits >= 64 ? .max : ~(.max >> UInt64(bits)) }
+            return (address.high ^ base.high) & mask(bits) == 0
+                && (address.low ^ base.low) & mask(bits - 64) == 0
+        }
+    }
+}

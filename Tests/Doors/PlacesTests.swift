@@ -1,0 +1,250 @@
+import Crypto
+import Delivery
+import Foundation
+import HTTP1
+import Lab
+import Logging
+import Reactor
+import Relay
+import Storage
+import TLS
+import Testing
+import Wire
+
+@testable import Doors
+
+/// Whoever holds most makes room: a crowd of silent connections keeps nobody out.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PlacesTests {
+    private static let loopback = Endpoint.host("127.0.0.1", port: 0)
+    private static let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
+
+    private func line(_ circuit: UInt32) -> [UInt8] {
+        Array("PROXY TCP6 fc00:dead:beef:4dad::0:\(String(circuit, radix: 16)) ::1 \(circuit) 80\r\n".utf8)
+    }
+
+    private func told() -> Circuits {
+        var settings = Circuits.Settings()
+        settings.areTold = true
+        return Circuits(settings: settings)
+    }
+
+    private func isAnswered(_ client: RawPeer) async -> Bool {
+        let before = client.received.count
+        client.stream.write(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        await client.wait { $0.received.count > before || $0.hasEnded }
+        return client.received.count > before
+    }
+
+    private func server(
+        _ settings: HTTPServer.Settings, _ circuits: Circuits, room: BufferRoom = BufferRoom()
+    )
+        -> HTTPServer
+    {
+        HTTPServer(settings: settings, circuits: circuits, room: room) { request, respond in
+            respond(HTTPResponse(status: 200, text: request.path))
+        }
+    }
+
+    /// Three hundred silent connections of ten circuits hold all places; honest ones of other circuits get in and stay.
+    @Test func silentConnectionsOfFewCircuitsKeepNobodyOut() async throws {
+        var settings = HTTPServer.Settings()
+        settings.connections = 300
+        let circuits = told()
+        let server = server(settings, circuits)
+        let endpoint = try server.open(on: Self.loopback)
+        var silent: [RawPeer] = []
+        for index in 0..<300 as Range<UInt32> {
+            let client = try await RawPeer(endpoint)
+            client.stream.write(line(1 + index % 10))
+            silent.append(client)
+        }
+        while server.openConnections(heldBy: 30) < 300 { await Task.yield() }
+        #expect(server.openConnections == 300)
+        var honest: [RawPeer] = []
+        for circuit in 100..<120 as Range<UInt32> {
+            let client = try await RawPeer(endpoint)
+            client.stream.write(line(circuit))
+            #expect(await isAnswered(client))
+            honest.append(client)
+        }
+        // Those who were here first come again: it is their own that go.
+        for index in 0..<40 as Range<UInt32> {
+            let client = try await RawPeer(endpoint)
+            client.stream.write(line(1 + index % 10))
+            silent.append(client)
+        }
+        for client in honest { #expect(await isAnswered(client)) }
+        #expect(server.openConnections <= 300)
+        #expect(server.evictedConnections >= 20)
+        await server.close()
+    }
+
+    /// The same at the peers' port.
+    @Test func silentPeersOfFewCircuitsKeepNobodyOut() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-places-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(
+                validator: Validator(apps: [], defaultIOS: "", defaultAndroid: ""),
+                limits: Admission.Limits()), outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+            digester: SubmissionDigester(key: Secret([1])),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await dispatcher.start()
+        var settings = PeerDoor.Settings()
+        settings.connections = 100
+        let door = PeerDoor(settings: settings, dispatcher: dispatcher, circuits: told())
+        let endpoint = try door.open(on: Self.loopback)
+        var silent: [RawPeer] = []
+        for index in 0..<100 as Range<UInt32> {
+            let peer = try await RawPeer(endpoint)
+            peer.stream.write(line(1 + index % 4))
+            silent.append(peer)
+        }
+        while door.openConnections(heldBy: 25) < 100 { await Task.yield() }
+        for circuit in 100..<110 as Range<UInt32> {
+            let peer = try await RawPeer(endpoint)
+            peer.stream.write(line(circuit) + Self.ping)
+            await peer.wait { !$0.received.isEmpty || $0.hasEnded }
+            #expect(!peer.received.isEmpty)
+            silent.append(peer)
+        }
+        #expect(door.evictedConnections >= 10)
+        await door.close()
+    }
+
+    /// All come from one machine here, which the proxy's word tells apart.
+    @Test func anAddressHasSoManyConnectionsBehindAProxyThatIsTrusted() async throws {
+        var settings = HTTPServer.Settings()
+        settings.connectionsPerAddress = 2
+        settings.clientAddressHeader = "x-forwarded-for"
+        settings.trustedProxies = [try #require(NetworkAddress.Range("127.0.0.0/8"))]
+        let server = server(settings, Circuits(settings: .addresses(connections: 2)))
+        let endpoint = try server.open(on: Self.loopback)
+        var clients: [HTTPClient] = []
+        func status(of address: String) async throws -> Int? {
+            let client = try await HTTPClient(endpoint)
+            clients.append(client)
+            return await client.get("/", fields: "X-Forwarded-For: \(address)\r\n")?.status
+        }
+        #expect(try await status(of: "192.0.2.1") == 200)
+        #expect(try await status(of: "198.51.100.7, 192.0.2.1") == 200)
+        #expect(try await status(of: "192.0.2.1") == 429)
+        #expect(try await status(of: "192.0.2.2") == 200)
+        // The /64 of an IPv6 address is one client's.
+        #expect(try await status(of: "2001:db8::1") == 200)
+        #expect(try await status(of: "2001:db8::2") == 200)
+        #expect(try await status(of: "2001:db8::3") == 429)
+        #expect(try await status(of: "2001:db8:0:1::3") == 200)
+        // No address, so none that could be counted.
+        #expect(try await status(of: "unknown") == 200)
+        await server.close()
+    }
+
+    @Test func anAddressHasSoManyConnectionsAndAStrangersWordIsNotBelieved() async throws {
+        var settings = HTTPServer.Settings()
+        settings.clientAddressHeader = "x-forwarded-for"
+        settings.trustedProxies = [try #require(NetworkAddress.Range("10.0.0.0/8"))]
+        let server = server(settings, Circuits(settings: .addresses(connections: 2)))
+        let endpoint = try server.open(on: Self.loopback)
+        var clients: [HTTPClient] = []
+        for number in 1...3 {
+            let client = try await HTTPClient(endpoint)
+            let answer = await client.get("/", fields: "X-Forwarded-For: 192.0.2.\(number)\r\n")
+            #expect((answer?.status == 200) == (number < 3))
+            clients.append(client)
+        }
+        await server.close()
+    }
+
+    /// Half requests that hold more than all may: the largest goes, and the others stay.
+    @Test func whoeverHoldsMostInBuffersGoesFirst() async throws {
+        let room = BufferRoom(limit: 200_000)
+        var settings = HTTPServer.Settings()
+        settings.limits.body = 1 << 20
+        let server = server(settings, Circuits(settings: .unlimited), room: room)
+        let endpoint = try server.open(on: Self.loopback)
+        func half(_ bytes: Int) async throws -> RawPeer {
+            let client = try await RawPeer(endpoint)
+            let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
+            client.stream.write(Array(head.utf8) + [UInt8](repeating: 0, count: bytes))
+            return client
+        }
+        let small = try await half(20_000)
+        while room.used < 16_000 { await Task.yield() }
+        let large = try await half(400_000)
+        await large.wait { $0.hasEnded }
+        #expect(room.closed == 1 && !small.hasEnded)
+        #expect(room.used < 200_000)
+        small.stream.close()
+        while room.used > 0 { await Task.yield() }
+        await server.close()
+    }
+
+    @Test func anAddressBeginsSoManyHandshakes() async throws {
+        let lab = try LabCredentials()
+        let identity = try lab.authority.server(names: ["127.0.0.1"])
+        let context = try TLSContext(
+            serverWith: TLSCredentials(
+                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
+        let server = server(HTTPServer.Settings(), Circuits(settings: .addresses(connections: 0)))
+        let endpoint = try server.open(
+            on: Self.loopback, showing: ServerCertificate(context, perAddress: 1))
+        var clients: [RawPeer] = []
+        for _ in 0..<8 { clients.append(try await RawPeer(endpoint)) }
+        // Five at once, and one more for each second that this takes.
+        while server.counters.refusedHandshakes + server.counters.connections < 8 { await Task.yield() }
+        #expect(server.counters.connections >= 5 && server.counters.refusedHandshakes >= 1)
+        await server.close()
+    }
+
+    /// What is too much for all together waits in the kernel, and comes when there is room.
+    @Test func allTogetherBeginSoManyHandshakesAndTheOthersWait() async throws {
+        let lab = try LabCredentials()
+        let identity = try lab.authority.server(names: ["127.0.0.1"])
+        let context = try TLSContext(
+            serverWith: TLSCredentials(
+                chainPEM: try identity.chainPEM(), keyPEM: try identity.keyPEM().bytes), protocols: [])
+        let server = server(HTTPServer.Settings(), Circuits(settings: .addresses(connections: 0)))
+        let endpoint = try server.open(
+            on: Self.loopback, showing: ServerCertificate(context, handshakes: 20, perAddress: 1000))
+        var clients: [RawPeer] = []
+        for _ in 0..<50 { clients.append(try await RawPeer(endpoint)) }
+        while server.counters.connections < 50 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(server.counters.delayedHandshakes >= 1)
+        #expect(server.counters.refusedHandshakes == 0 && clients.allSatisfy { !$0.hasEnded })
+        await server.close()
+    }
+
+    /// However silent they are, and however many strangers come: up to an eighth of the places.
+    @Test func whoeverMayBeHereHasPlacesThatStrangersDoNotTake() throws {
+        let places = Places(16, room: BufferRoom())
+        let circuits = Circuits(settings: .unlimited)
+        var ends: [Stream] = []
+        func connection() throws -> DoorConnection {
+            let (here, there) = try Stream.pair()
+            ends.append(there)
+            let connection = DoorConnection(
+                here, .init(circuits: circuits), at: places,
+                limits: .init(idleTimeout: .seconds(60), deadline: .seconds(10)))
+            connection.begin()
+            return connection
+        }
+        let known = [try connection(), try connection(), try connection()]
+        for connection in known.prefix(2) { connection.isKnown = true }
+        for _ in 0..<50 { _ = try connection() }
+        #expect(known.map(\.hasEnded) == [false, false, true])
+        #expect(places.count == 16 && places.evicted == 37)
+        for connection in known { connection.shutDown() }
+    }
+
+    @Test func theHeaviestGoFirstAndAmongThemTheLongestSilent() {
+        let places = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
+            Places.Place(heldWith: $0.0, lastHeard: Int64($0.1))
+        }
+        #expect(Places.victims(among: places, count: 1) == [2])
+        #expect(Places.victims(among: places, count: 4) == [2, 4, 1, 3])
+        #expect(Places.victims(among: places, count: 9) == [2, 4, 1, 3, 0])
+        #expect(Places.victims(among: [], count: 1) == [])
+    }
+}
