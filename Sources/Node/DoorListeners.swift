@@ -21,6 +21,7 @@ final class DoorListeners {
     }
 
     private let settings: Settings
+    private let sockets: DoorSockets
     /// By which clients come to the places on the onion address.
     private let circuits: Circuits
     private let room: BufferRoom
@@ -38,6 +39,7 @@ final class DoorListeners {
     /// - Throws: The fault of a file that the settings name.
     init(_ settings: Settings, circuits: Circuits, room: BufferRoom) throws(SettingsFault) {
         self.settings = settings
+        sockets = DoorSockets(settings)
         self.circuits = circuits
         self.room = room
         addresses = Circuits(settings: .addresses(connections: settings.http.connectionsPerAddress))
@@ -102,11 +104,17 @@ final class DoorListeners {
             }
         }
         var ports: [VirtualPort] = []
-        var target = settings.onion.httpListen
-        for (indices, numbers) in onionPorts.sorted(by: { $0.value.min() ?? 0 < $1.value.min() ?? 0 }) {
-            let endpoint = try open(indices.map { doors[$0] }, on: target, by: circuits)
-            // The setting names one place; further sets of doors have any.
-            target = .host("127.0.0.1", port: 0)
+        for (number, (indices, numbers)) in onionPorts.sorted(by: {
+            $0.value.min() ?? 0 < $1.value.min() ?? 0
+        })
+        .enumerated() {
+            // The setting names one place; further sets of doors have sockets of their own.
+            let endpoint = try sockets.open(
+                number == 0 ? "http" : "http-\(number + 1)",
+                orAt: ("onion.http_listen", number == 0 ? settings.onion.httpListen : nil)
+            ) { (endpoint) throws(SystemError) in
+                try serve(indices.map { doors[$0] }, on: endpoint, by: circuits)
+            }
             do throws(VirtualPortError) {
                 for number in numbers { ports.append(try VirtualPort(number, to: endpoint)) }
             } catch {
@@ -116,11 +124,21 @@ final class DoorListeners {
         return ports.sorted { $0.number < $1.number }
     }
 
-    @discardableResult
     private func open(
         _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
+        by clients: Circuits
+    ) throws(NodeError) {
+        do {
+            _ = try serve(doors, on: endpoint, showing: certificate, by: clients)
+        } catch {
+            throw .unavailable("\(error). Stop what uses it, or name another one in the door's listen")
+        }
+    }
+
+    private func serve(
+        _ doors: [PlacedDoor], on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
         by circuits: Circuits
-    ) throws(NodeError) -> Endpoint {
+    ) throws(SystemError) -> Endpoint {
         var http = settings.http
         http.limits.body = doors.map(\.body).max() ?? http.limits.body
         let isOnion = circuits === self.circuits
@@ -128,12 +146,7 @@ final class DoorListeners {
             settings: http, circuits: circuits, room: room,
             doors: doors.map { isOnion ? $0.door : $0.worldDoor })
         servers.append(server)
-        do {
-            return try server.open(on: endpoint, showing: certificate)
-        } catch {
-            throw .unavailable(
-                "\(error). Stop what uses it, or name another one in onion.http_listen or the door's listen")
-        }
+        return try server.open(on: endpoint, showing: certificate)
     }
 
     /// Accepts nothing more; returns when the requests in progress have been answered.

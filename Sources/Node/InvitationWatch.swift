@@ -12,11 +12,20 @@ final class InvitationWatch {
     private let onChange: @EventLoop (Set<ClientKey>?) -> Void
     private var clients: Set<ClientKey>?
     private var stamp: CredentialFiles.Stamp?
-    private var isSettling = false
+    private var gathering = Gathering.nothing
     private var fault: String?
     private var timer: Timer!
 
-    private static let interval: Duration = .seconds(2)
+    /// Commands that follow each other are one change: for those who stay each one may cost their connections.
+    private enum Gathering {
+        case nothing
+        /// Looks that found a change, one after the other.
+        case changes(Int)
+    }
+
+    private static let interval: Duration = .seconds(1)
+    /// A change waits for one quiet look, but no longer than for so many others.
+    private static let longestGathering = 4
 
     /// - Parameters:
     ///   - clients: as they were read at the start.
@@ -42,12 +51,19 @@ final class InvitationWatch {
         let present = CredentialFiles.Stamp(invitations.path)
         let isChanged = present != stamp
         stamp = present
-        // Once more after a change: another one may have followed within the same tick of the file system's clock.
-        guard isChanged || isSettling else { return }
-        isSettling = isChanged
-        lookNow()
+        switch gathering {
+        case .nothing:
+            if isChanged { gathering = .changes(1) }
+        case .changes(let count) where isChanged && count < Self.longestGathering:
+            gathering = .changes(count + 1)
+        case .changes:
+            // Another change may have followed within the same tick of the file system's clock.
+            gathering = isChanged ? .changes(1) : .nothing
+            lookNow()
+        }
     }
 
+    /// Takes over what is there now.
     func lookNow() {
         do throws(InvitationError) {
             let keys = try invitations.load()

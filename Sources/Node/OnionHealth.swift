@@ -72,9 +72,9 @@ package struct OnionHealth {
             if figures.hasCircuit == false { words += ", no circuit" }
         }
         let skew = figures.clockSkew?.seconds(at: clockOffset) ?? 0
-        let isClockWell = abs(skew) <= Self.clockTolerance
+        let isClockWell = skew.magnitude <= Self.clockTolerance
         if !isClockWell {
-            words += ", this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead" : "behind")"
+            words += ", this machine's clock is \(skew.magnitude) s \(skew > 0 ? "ahead" : "behind")"
         }
         return ManagementDoor.Check(
             name: "tor", isWell: isClockWell && figures.isConnected, state: words,

@@ -38,6 +38,7 @@ final class RelayNode {
     let room: BufferRoom
     /// Circuits that tor was asked to close.
     var closedCircuits = LastMinute()
+    private let sockets: DoorSockets
     private var managementServer: HTTPServer?
     private var statusServer: HTTPServer?
     private(set) var history: NodeHistory?
@@ -62,6 +63,7 @@ final class RelayNode {
         circuits.areTold = settings.isGuarded
         self.circuits = Circuits(settings: circuits)
         room = BufferRoom(limit: settings.bufferBytes)
+        sockets = DoorSockets(settings)
         state = try StateDirectory(settings.stateDirectory)
         disk = DiskWatch(settings.stateDirectory)
     }
@@ -193,12 +195,13 @@ final class RelayNode {
     }
 
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
+        try sockets.prepare()
         let door = PeerDoor(
             settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
-        return try open("onion.peer_listen", settings.onion.peerListen) { (endpoint) throws(SystemError) in
-            try door.open(on: endpoint)
+        return try sockets.open("peers", orAt: ("onion.peer_listen", settings.onion.peerListen)) {
+            (endpoint) throws(SystemError) in try door.open(on: endpoint)
         }
     }
 
@@ -218,7 +221,7 @@ final class RelayNode {
         statusStream = status.stream
         let bitwarden = try await DoorListeners.PlacedDoor(
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
-        return try status.openStream(settings.status.streamPlaces, by: circuits)
+        return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
             + (try listeners?.open(
                 [own, bisq, webPush] + status.placed + [bitwarden].compactMap(\.self)) ?? [])
     }

@@ -5,7 +5,8 @@ import Reactor
 import Tor
 
 /// The directory that holds all that the node keeps: onion key and address, outbox, digest key, invitations, the keys of
-/// the door for Status' clients, its own tor's files, and the socket of `onionbell status`. Mode 0700, one node at a time.
+/// the door for Status' clients, its own tor's files, the sockets for it, and that of `onionbell status`. Mode 0700, one
+/// node at a time.
 package struct StateDirectory: ~Copyable {
     package let path: String
     /// Holds the lock as long as it is open.
@@ -20,7 +21,7 @@ package struct StateDirectory: ~Copyable {
     /// All that the node needs of it again after a start.
     package static let names = [
         "digest-key", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
-        "status-key", "tor",
+        "sockets", "status-key", "tor",
     ]
 
     package static func onionKey(in path: String) -> String { path + "/onion-key" }

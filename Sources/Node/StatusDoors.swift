@@ -73,22 +73,36 @@ struct StatusDoors {
     /// Opens the places of the stream.
     ///
     /// - Returns: The virtual ports that lead to it.
-    func openStream(_ places: [DoorPlace], by circuits: Circuits) throws(NodeError) -> [VirtualPort] {
+    func openStream(
+        _ places: [DoorPlace], in sockets: DoorSockets, by circuits: Circuits
+    ) throws(NodeError) -> [VirtualPort] {
         guard let stream else { return [] }
         var ports: [VirtualPort] = []
-        do {
-            for place in places {
-                switch place {
-                case .onion(let port):
-                    let endpoint = try stream.open(on: .host("127.0.0.1", port: 0), by: circuits)
-                    ports.append(try VirtualPort(port, to: endpoint))
-                case .plain(let endpoint): _ = try stream.open(on: endpoint)
-                // The settings refuse it.
-                case .https: break
+        for place in places {
+            switch place {
+            case .onion(let port):
+                // Ports of the address that lead here share one socket.
+                var target = ports.first?.target
+                if target == nil {
+                    target = try sockets.open("status-stream") { (endpoint) throws(SystemError) in
+                        try stream.open(on: endpoint, by: circuits)
+                    }
                 }
+                do throws(VirtualPortError) {
+                    ports.append(try VirtualPort(port, to: target!))
+                } catch {
+                    throw .configuration("doors.status.stream: \(error)")
+                }
+            case .plain(let endpoint):
+                do throws(SystemError) {
+                    _ = try stream.open(on: endpoint)
+                } catch {
+                    throw .unavailable(
+                        "\(error). Stop what uses it, or name another one in doors.status.stream")
+                }
+            // The settings refuse it.
+            case .https: break
             }
-        } catch {
-            throw .unavailable("\(error). Stop what uses it, or name another one in doors.status.stream")
         }
         return ports
     }

@@ -27,28 +27,28 @@ package final class OnionPresence {
     package var isCutOff: Bool { watch.selfDial.isFailing && figures.isLonely }
 
     private let settings: Settings
-    private var form: OnionForm
+    var form: OnionForm
     private let log: Logger
-    private let words: PresenceWords
+    let words: PresenceWords
     private var key: OnionKey?
     private var link: TorLink?
-    private var service: OnionService?
+    private(set) var service: OnionService?
     private var keeper: Task<Void, Never>?
     private var isStopping = false
     private var backoff: Backoff
     private var random = SystemRandomNumberGenerator()
 
-    private let watch: OnionWatch
+    let watch: OnionWatch
     private var mending: Mending
     private var counted = TorFigures()
-    private var circuits = CircuitBook()
+    private(set) var circuits = CircuitBook()
     /// Of the last descriptor.
     private var uploadBegun = ContinuousClock.now
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
     private let publishedWaiters = StateWaiters()
 
     /// What ends the watch over a published service.
-    private enum Loss {
+    enum Loss {
         /// Nothing is amiss: tor is to have it in another form, or has read its configuration anew.
         case form
         case connection(ControlError)
@@ -120,6 +120,7 @@ package final class OnionPresence {
         if let link { _ = await link.close(because: .closed) }
         lose(.connection(.closed))
         await keeper?.value
+        if let directory = form.directory { ServiceDirectory(path: directory).forgetKey() }
         enter(.stopped)
     }
 
@@ -204,29 +205,19 @@ package final class OnionPresence {
         }
     }
 
-    /// Lets in these and no others, or with `nil` everybody. Streams that are open go on.
-    package func use(clients: Set<ClientKey>?) {
-        guard clients != form.clients else { return }
-        form.clients = clients
-        // While there is no service, the next one has the new form.
-        if service != nil { lose(.form) }
-    }
-
     private func reform(on link: TorLink) async {
-        // Directories refuse a descriptor of the same second as the one that they have, and tor doesn't try again soon.
-        await pause(max(.zero, uploadBegun + Self.uploadInterval - .now))
+        let rotates = service?.letsIn(moreThan: form) ?? false
         do {
-            try await service?.makeWay()
+            if rotates { try await shutOut(on: link) }
+            // Directories refuse a descriptor of the same second as the one that they have, and tor doesn't try again
+            // soon.
+            await pause(max(.zero, uploadBegun + Self.uploadInterval - .now))
+            if !rotates { try await service?.makeWay() }
             try await publish(on: link)
         } catch {
             link.connection.close()
             lose(.connection(error))
         }
-    }
-
-    /// Ends a client's circuit with all its streams.
-    package func closeCircuit(_ circuit: UInt32) {
-        Task { await service?.closeCircuit(circuit) }
     }
 
     private func publishAgain(on link: TorLink) async {
@@ -263,7 +254,7 @@ package final class OnionPresence {
         return await withUnsafeContinuation { lossWaiter = $0 }
     }
 
-    private func lose(_ loss: Loss) {
+    func lose(_ loss: Loss) {
         lossWaiter?.resume(returning: loss)
         lossWaiter = nil
     }

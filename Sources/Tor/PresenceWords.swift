@@ -21,7 +21,9 @@ struct PresenceWords {
         case .clockSkew(let seconds):
             log.warning(
                 "tor.clock",
-                metadata: ["seconds": "\(abs(seconds))", "this_machine": seconds > 0 ? "ahead" : "behind"])
+                metadata: [
+                    "seconds": "\(seconds.magnitude)", "this_machine": seconds > 0 ? "ahead" : "behind",
+                ])
         case .networkLiveness(let isUp):
             log.info("tor.network", metadata: ["state": isUp ? "alive" : "dead"])
         case .log(_, let words):
@@ -31,6 +33,10 @@ struct PresenceWords {
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
             break
         }
+    }
+
+    func shutsOut(circuits: Int) {
+        log.notice("onion.rotated", metadata: ["circuits_closed": "\(circuits)"])
     }
 
     func callFailed(_ reason: String) {

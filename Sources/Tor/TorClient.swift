@@ -96,56 +96,24 @@ package enum TorClientError: Error, CustomStringConvertible {
     }
 }
 
-/// What a tor knows of the time: this machine's clock against the network's.
-package struct ClockView: Equatable, Sendable {
-    /// Seconds by which this machine is ahead (negative: behind) of a relay; `nil`: none has objected.
-    package private(set) var skew: Int?
-    /// Of the network's present consensus, seconds since 1970.
-    package private(set) var validFrom: Int64?
-    package private(set) var validUntil: Int64?
-
-    package init() {}
-
-    /// The largest of what several relays say.
-    mutating func note(skew seconds: Int) {
-        if abs(seconds) > abs(skew ?? 0) { skew = seconds }
-    }
-
-    /// The consensus of a running tor.
-    package mutating func ask(_ connection: ControlConnection) async throws(ControlError) {
-        let keys = ["consensus/valid-after", "consensus/valid-until"]
-        let reply: ControlReply
-        do {
-            reply = try await connection.send(.getInfo(keys))
-        } catch {
-            // One that has no consensus yet refuses the question.
-            if case .refused = error { return }
-            throw error
-        }
-        validFrom = reply[keys[0]].flatMap(Self.seconds)
-        validUntil = reply[keys[1]].flatMap(Self.seconds)
-    }
-
-    /// `2026-11-21 22:00:00` (UTC) as seconds since 1970.
-    static func seconds(_ text: String) -> Int64? {
-        let numbers = text.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 6, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]) else {
-            return nil
-        }
-        // Days since 0000-03-01, with the leap day at a year's end.
-        let year = numbers[0] - (numbers[1] <= 2 ? 1 : 0)
-        let month = (numbers[1] + 9) % 12
-        let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + numbers[2] - 1
-        return (days - 719_468) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
-    }
-}
-
 /// What came of fetching an onion service's descriptor.
 package enum DescriptorFetch: Equatable, Sendable {
     case found
     /// Directories answered, and none had it: tor's word for that.
     case notFound(reason: String)
     case noAnswer
+}
+
+extension ClockView {
+    /// The consensus of a running tor.
+    package mutating func ask(_ connection: ControlConnection) async throws(ControlError) {
+        do {
+            note(consensusIn: try await connection.send(.getInfo(Self.keys)))
+        } catch {
+            // One that has no consensus yet refuses the question.
+            guard case .refused = error else { throw error }
+        }
+    }
 }
 
 extension ControlConnection {

@@ -33,6 +33,9 @@ import Wire
         let line = try #require(lines.first { $0.hasPrefix("\(service):descriptor:x25519:") })
         let control = try #require(lines.first { $0.hasPrefix("ONION_CLIENT_AUTH_ADD \(service) x25519:") })
         await taken(stage, "1")
+        // From now on only those come in who are invited, and whoever was in before has to come anew.
+        await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("onion.rotated") } }
+        await #expect(throws: PeerError.self) { _ = try await early.ping() }
         #expect(try command(stage, "peers").output == "alice\n")
         #expect(try command(stage, "invite", "alice").status == 65)
         // In its new form it is made known once more.
@@ -69,9 +72,8 @@ import Wire
         await #expect(throws: PeerDialError.self) {
             _ = try await BisqPeer.dial(route(late), attemptTimeout: .seconds(5), deadline: .seconds(5))
         }
-        // Whoever is in stays in.
-        _ = try await early.ping()
-        _ = try await peer.ping()
+        // Whoever was in is out.
+        await #expect(throws: PeerError.self) { _ = try await peer.ping() }
 
         #expect(try command(stage, "peers", "--let-everybody-in").status == 0)
         await taken(stage, "everybody")

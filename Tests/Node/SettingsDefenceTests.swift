@@ -27,8 +27,36 @@ import Testing
         #expect(try settings("tor: {mode: system}").onionForm(torDirectory: "/t").directory == nil)
         #expect(
             faults("tor: {mode: system}\nonion: {introduction_rate: 25}") == [
-                "line 2: onion.introduction_rate: needs tor.mode: own and guarded: true"
+                "line 2: onion.introduction_rate: needs guarded: true, a tor of the node's own, and no ports in peer_listen and http_listen"
             ])
+    }
+
+    /// Whoever can connect could say by which circuit he came.
+    @Test(arguments: ["peer_listen", "http_listen"])
+    func atAPortCircuitsAreNotToldAndAWarningSaysSo(key: String) throws {
+        let port = try settings("onion: {\(key): '127.0.0.1:0'}")
+        #expect(!port.isGuarded)
+        #expect(port.warnings.map(\.words).contains { $0.hasPrefix("onion.\(key) is a port") })
+        let socket = try settings("onion: {\(key): 'unix:/run/x'}")
+        #expect(socket.isGuarded && socket.warnings.isEmpty)
+    }
+
+    @Test func socketsLieWhereOnlyTorReachesThem() throws {
+        #expect(DoorSockets(try settings("state_directory: /s")).directory == "/s/sockets")
+        #expect(DoorSockets(try settings("tor: {mode: system}")).directory == "/run/onionbell")
+        #expect(DoorSockets(try settings("onion: {socket_directory: /d}")).directory == "/d")
+    }
+
+    @Test func aPathTooLongForASocketIsSaidToBe() throws {
+        let directory = "/" + String(repeating: "d", count: 100)
+        let sockets = DoorSockets(try settings("onion: {socket_directory: \(directory)}"))
+        #expect(try sockets.open("peers") { $0 } == .unix(path: directory + "/peers"))
+        do throws(NodeError) {
+            _ = try sockets.open("peers2") { $0 }
+            Issue.record("108 bytes were taken")
+        } catch {
+            #expect("\(error)".contains("is 108 bytes long"))
+        }
     }
 
     @Test func whatIsOffIsNotAskedOfTor() throws {

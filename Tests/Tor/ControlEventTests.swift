@@ -25,6 +25,8 @@ import Testing
         ("STATUS_CLIENT NOTICE ENOUGH_DIR_INFO", .unused("STATUS_CLIENT")),
         ("STATUS_GENERAL WARN CLOCK_SKEW SKEW=-3600 SOURCE=CONSENSUS", .clockSkew(seconds: -3600)),
         ("STATUS_GENERAL WARN CLOCK_SKEW SKEW=+17 SOURCE=CONSENSUS", .clockSkew(seconds: 17)),
+        ("STATUS_GENERAL WARN CLOCK_SKEW SKEW=-9223372036854775808", .clockSkew(seconds: -3_162_240_000)),
+        ("STATUS_GENERAL WARN CLOCK_SKEW SKEW=9223372036854775807", .clockSkew(seconds: 3_162_240_000)),
         ("NETWORK_LIVENESS UP", .networkLiveness(isUp: true)),
         ("NETWORK_LIVENESS DOWN", .networkLiveness(isUp: false)),
         ("WARN No available nodes. Failing.", .log(severity: "WARN", words: "No available nodes. Failing.")),

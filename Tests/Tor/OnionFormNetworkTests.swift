@@ -10,45 +10,10 @@ import Testing
 @Suite(.serialized) struct OnionFormNetworkTests {
     let directory = TemporaryDirectory()
 
-    /// A published service whose streams begin with a line, which is sent back.
-    @EventLoop private struct Service {
-        let presence: OnionPresence
-        let echo: LineEcho
-        let address: OnionAddress
-        let socks: Endpoint
-    }
-
     @EventLoop private func publish(
         isGuarded: Bool, _ change: (inout OnionForm) -> Void = { _ in }
-    ) async throws -> Service {
-        let network = try await SharedTorNetwork.network()
-        let echo = try LineEcho(answersAtOnce: !isGuarded)
-        let ports = [try VirtualPort(9999, to: echo.endpoint), try VirtualPort(80, to: echo.endpoint)]
-        let key = OnionKeyFile(path: directory.path + "/onion-key")
-        var settings: OnionPresence.Settings
-        if isGuarded {
-            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let torrc = directory.path + "/torrc"
-            try network.writeTorrc(basedOn: root.appending(path: "torrc").path, to: torrc)
-            try network.seed(dataDirectory: directory.path + "/tor")
-            settings = .init(
-                source: .own(
-                    .init(torrc: torrc, dataDirectory: directory.path + "/tor", offersSocks: false)),
-                key: key, ports: ports)
-            settings.form.directory = directory.path + "/tor/service"
-        } else {
-            let tor = try await network.startTor()
-            settings = .init(source: .running(control: tor.control, tor.credentials), key: key, ports: ports)
-        }
-        change(&settings.form)
-        let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await presence.start()
-        try #require(await presence.waitUntilPublished(within: .seconds(60)))
-        let client = try await SharedTorNetwork.client()
-        return Service(
-            presence: presence, echo: echo, address: try #require(presence.address),
-            socks: try #require(client.socks))
+    ) async throws -> PublishedService {
+        try await PublishedService(in: directory.path, isGuarded: isGuarded, change)
     }
 
     @Test @EventLoop func streamsOfOneClientComeByOneCircuitWhichCanBeClosedAndOthersStay() async throws {
@@ -205,88 +170,5 @@ import Testing
         } catch {
             return false
         }
-    }
-}
-
-/// Sends back what it gets; where nothing comes by itself, it begins with a line of its own.
-@EventLoop
-private final class LineEcho: StreamHandler {
-    private var listener: Listener!
-    private var streams: [Reactor.Stream] = []
-
-    init(answersAtOnce: Bool) throws {
-        listener = try Listener(on: .host("127.0.0.1", port: 0)) { [unowned self] stream in
-            streams.append(stream)
-            stream.handler = self
-            if answersAtOnce { stream.write(Array("hello\r\n".utf8)) }
-        }
-    }
-
-    var endpoint: Endpoint { listener.endpoint }
-
-    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) { stream.write(bytes) }
-    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {}
-}
-
-/// A stream to the service, on the circuit of one SOCKS user.
-@EventLoop
-private final class Caller: StreamHandler {
-    private let stream: Reactor.Stream
-    private var text: String
-    private(set) var hasEnded = false
-    private var continuation: CheckedContinuation<Void, Never>?
-
-    /// Tries again for a minute: a client may know an older descriptor yet.
-    init(_ socks: Endpoint, _ address: OnionAddress, _ port: UInt16, user: String) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        let route = SOCKS5Route(
-            proxy: socks, host: address.description, port: port,
-            credentials: SOCKS5Credentials(user: user, password: address.serviceID))
-        while true {
-            do throws(SOCKS5Error) {
-                let (stream, unread) = try await Reactor.Stream.connect(
-                    through: route, deadline: .seconds(20))
-                self.stream = stream
-                text = String(decoding: unread, as: UTF8.self)
-                break
-            } catch {
-                guard ContinuousClock.now < end else { throw error }
-            }
-            try await Task.sleep(for: .milliseconds(200))
-        }
-        stream.handler = self
-        stream.resumeReading()
-    }
-
-    /// The next line, without its end; less if the stream ends.
-    func line() async -> String {
-        while !text.contains("\r\n"), !hasEnded { await withCheckedContinuation { continuation = $0 } }
-        guard let end = text.range(of: "\r\n") else { return text }
-        defer { text.removeSubrange(..<end.upperBound) }
-        return String(text[..<end.lowerBound])
-    }
-
-    func echo(_ words: String) async -> String {
-        stream.write(Array((words + "\r\n").utf8))
-        return await line()
-    }
-
-    func whenEnded() async {
-        while !hasEnded { await withCheckedContinuation { continuation = $0 } }
-    }
-
-    private func wake() {
-        continuation?.resume()
-        continuation = nil
-    }
-
-    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
-        bytes.withUnsafeBytes { text += String(decoding: $0, as: UTF8.self) }
-        wake()
-    }
-
-    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {
-        hasEnded = true
-        wake()
     }
 }

@@ -31,6 +31,14 @@ import Testing
         #expect(process.failure == .ended(.exited(0), lastWords: ""))
     }
 
+    @Test @EventLoop func itInheritsNothingOfOurEnvironment() async throws {
+        let link = try await TorLink.own(try settings()) { _ in }
+        let process = try #require(link.process)
+        let environment = try PrivateFile.read("/proc/\(process.processID)/environ", limit: 65536)
+        #expect(String(decoding: environment, as: UTF8.self) == "")
+        _ = await link.close(because: .closed)
+    }
+
     @Test @EventLoop func theProjectsTorrcIsValid() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

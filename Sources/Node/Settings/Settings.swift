@@ -32,10 +32,12 @@ package struct Settings: Sendable {
         package var peerPort: UInt16 = 9999
         package var httpPorts: [UInt16] = [80, 8021]
         package var network = BisqNetwork.mainnet
-        /// Where tor hands the peers' streams over; port 0: any free one.
-        package var peerListen = Endpoint.host("127.0.0.1", port: 0)
+        /// Where tor hands the peers' streams over, port 0: any free one; `nil`: a Unix socket in ``socketDirectory``.
+        package var peerListen: Endpoint?
         /// The same for HTTP.
-        package var httpListen = Endpoint.host("127.0.0.1", port: 0)
+        package var httpListen: Endpoint?
+        /// Empty: see ``DoorSockets``.
+        package var socketDirectory = ""
         package var uploadTimeout: Duration = .seconds(180)
         /// Calls to the own address; without the doors that are called.
         package var selfDial = SelfDialSettings()

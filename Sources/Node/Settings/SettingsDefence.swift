@@ -23,12 +23,41 @@ extension Settings {
                 "must not be less than introduction_rate, \(onion.introductions.perSecond)")
         }
         if onion.introductions.perSecond > 0, !isGuarded {
-            section.fault("introduction_rate", "needs tor.mode: own and guarded: true")
+            section.fault(
+                "introduction_rate",
+                "needs guarded: true, a tor of the node's own, and no ports in peer_listen and http_listen")
         }
     }
 
-    /// Whether tor tells the circuit of each connection.
-    var isGuarded: Bool { tor.mode == .own && onion.isGuarded }
+    /// Whether tor tells the circuit of each connection. At a port anybody on this machine could tell one.
+    var isGuarded: Bool { tor.mode == .own && onion.isGuarded && openPorts.isEmpty }
+
+    /// The keys by which tor hands streams over at ports, where every user of this machine can connect.
+    package var openPorts: [String] {
+        [("onion.peer_listen", onion.peerListen), ("onion.http_listen", onion.httpListen)].compactMap {
+            if case .host? = $0.1 { $0.0 } else { nil }
+        }
+    }
+
+    /// What holds less well than it could, in a sentence each, with what to do about it.
+    package var warnings: [(check: String, words: String, advice: String)] {
+        var warnings = openPorts.map { key in
+            (
+                "sockets",
+                "\(key) is a port, to which every user of this machine can connect; circuits are not told then",
+                "leave \(key) empty: tor comes by a Unix socket, which others can't reach"
+            )
+        }
+        if tor.mode == .system {
+            warnings.append(
+                (
+                    "circuits",
+                    "with tor.mode: system the circuits of clients are not known, so one client can take the room of all",
+                    "use tor.mode: own, unless this machine must have one tor only"
+                ))
+        }
+        return warnings
+    }
 
     /// What one circuit may use.
     mutating func read(circuits section: SettingsReader.Section) {

@@ -76,8 +76,9 @@ extension Settings {
         onion.peerPort = section.port("peer_port", default: onion.peerPort)
         onion.httpPorts = section.ports("http_ports", default: onion.httpPorts)
         onion.network = section.choice("network", default: onion.network)
-        onion.peerListen = section.endpoint("peer_listen", default: onion.peerListen)
-        onion.httpListen = section.endpoint("http_listen", default: onion.httpListen)
+        onion.peerListen = section.optionalEndpoint("peer_listen")
+        onion.httpListen = section.optionalEndpoint("http_listen")
+        onion.socketDirectory = section.path("socket_directory")
         onion.uploadTimeout = section.seconds("upload_timeout", default: onion.uploadTimeout, in: 10...3600)
         onion.selfDial.interval = section.seconds(
             "self_dial_interval", default: onion.selfDial.interval, in: 0...86400)
@@ -86,7 +87,7 @@ extension Settings {
         onion.selfDial.failures = section.integer(
             "self_dial_failures", default: onion.selfDial.failures, in: 1...100)
         for (key, endpoint) in [("peer_listen", onion.peerListen), ("http_listen", onion.httpListen)]
-        where !endpoint.isLoopback {
+        where endpoint?.isLoopback == false {
             section.fault(key, "must be a loopback address or a Unix socket: peers come by tor")
         }
         if onion.httpPorts.contains(onion.peerPort) {

@@ -37,6 +37,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
             printLine("  \(app.name): no credentials, so nothing is sent by it")
         }
         for endpoint in settings.openEndpoints { printLine("  \(endpoint)") }
+        for warning in settings.warnings { printLine("  \(warning.words): \(warning.advice)") }
         if settings.apps.isEmpty { printLine("  no apps: every notification will be refused") }
     }
 

@@ -16,6 +16,7 @@ extension Doctor {
     }
 
     func checkTor() async {
+        for warning in settings.warnings { tell(.warn(warning.check, warning.words, warning.advice)) }
         if let socks { return await checkAddress(by: Scout(connection: nil, socks: socks)) }
         switch settings.tor.mode {
         case .own: await checkByOwnTor()
@@ -23,7 +24,27 @@ extension Doctor {
         }
     }
 
+    /// Tor's user comes to the endpoints by the group of the sockets' directory.
+    private func checkSockets() {
+        let path = DoorSockets(settings).directory
+        let advice =
+            "make it as RunningForReal.md says: for the node's user, with a group that tor's user is in"
+        guard let facts = FileFacts(path) else {
+            return tell(.fail("sockets", "the directory \(path) is not there", advice))
+        }
+        if facts.isWritableByAll || facts.isEnterableByAll {
+            tell(.fail("sockets", "every user of this machine can enter \(path)", advice))
+        } else if !facts.isEnterableByGroup {
+            tell(
+                .fail("sockets", "\(path) can't be entered by its group, so tor can't reach the node", advice)
+            )
+        } else {
+            tell(.pass("sockets", "\(path) is for the node and a group only"))
+        }
+    }
+
     private func checkBySystemTor() async {
+        if settings.openPorts.count < 2 { checkSockets() }
         let credentials = ControlCredentials(
             cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
             passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile)

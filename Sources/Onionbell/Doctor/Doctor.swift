@@ -173,12 +173,13 @@ final class Doctor {
     /// What would keep it from starting.
     private func checkPorts() {
         var taken = false
-        for (key, endpoint) in [
+        let places: [(String, Endpoint?)] = [
             ("management.listen", settings.managementListen),
             ("onion.peer_listen", settings.onion.peerListen),
             ("onion.http_listen", settings.onion.httpListen),
-        ] {
-            guard case .host = endpoint else { continue }
+        ]
+        for (key, endpoint) in places {
+            guard let endpoint, case .host = endpoint else { continue }
             do {
                 try Listener(on: endpoint) { $0.close() }.close()
             } catch {

@@ -18,6 +18,9 @@ struct FileFacts {
 
     var isReadableByAll: Bool { mode & 0o004 != 0 }
     var isWritableByAll: Bool { mode & 0o002 != 0 }
+    /// Of a directory.
+    var isEnterableByAll: Bool { mode & 0o001 != 0 }
+    var isEnterableByGroup: Bool { mode & 0o010 != 0 }
     var isPrivate: Bool { mode & 0o077 == 0 }
 
     /// By the file's own mode; the directories above are not looked at.

@@ -79,7 +79,7 @@ enum Judgement {
     }
 
     private static func distance(_ seconds: Int) -> String {
-        "\(Age.text(1000 * Int64(abs(seconds)))) \(seconds > 0 ? "ahead" : "behind")"
+        "\(Age.text(1000 * Int64(clamping: min(seconds.magnitude, 1 << 40)))) \(seconds > 0 ? "ahead" : "behind")"
     }
 
     /// - Parameters:

@@ -4,7 +4,7 @@ package enum ControlEvent: Equatable, Sendable {
     case circuitEstablished
     case circuitNotEstablished
     case networkLiveness(isUp: Bool)
-    /// Seconds by which our clock is ahead of what tor compares it with (negative: behind).
+    /// Seconds by which our clock is ahead of what tor compares it with (negative: behind); at most a century.
     case clockSkew(seconds: Int)
     case descriptor(DescriptorEvent)
     /// Tor has read its configuration anew: what was set on a control connection is gone.
@@ -46,6 +46,8 @@ package enum ControlEvent: Equatable, Sendable {
         }
     }
 
+    private static let largestSkew = 100 * 366 * 86_400
+
     private static func status(_ words: ControlWords, kind: String) throws(ControlSyntaxError) -> ControlEvent
     {
         switch words[2] {
@@ -56,7 +58,7 @@ package enum ControlEvent: Equatable, Sendable {
         case "CIRCUIT_NOT_ESTABLISHED": return .circuitNotEstablished
         case "CLOCK_SKEW":
             guard let seconds = words["SKEW"].flatMap({ Int($0) }) else { throw .unreadableReply(to: kind) }
-            return .clockSkew(seconds: seconds)
+            return .clockSkew(seconds: min(max(seconds, -Self.largestSkew), Self.largestSkew))
         default: return .unused(kind)
         }
     }

@@ -150,6 +150,12 @@ package final class OnionService {
         _ = try? await connection.send(.closeCircuit(circuit))
     }
 
+    /// Whether clients find it that are not to in another form.
+    func letsIn(moreThan other: OnionForm) -> Bool {
+        guard let others = other.clients else { return false }
+        return form.clients.map { !$0.isSubset(of: others) } ?? true
+    }
+
     /// Whether tor has it, and in this form.
     func has(_ form: OnionForm) -> Bool { !isForgotten && self.form == form }
 

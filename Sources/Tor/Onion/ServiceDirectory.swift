@@ -31,6 +31,10 @@ struct ServiceDirectory {
         }
     }
 
+    /// Leaves no second copy of the key while no tor needs it. Not before tor has ended: it would make itself another one
+    /// whenever something is set in its configuration.
+    func forgetKey() { unlink(keyFile) }
+
     /// What tor has written when it took the service.
     func address() throws(SystemError) -> OnionAddress? {
         let text = String(decoding: try PrivateFile.read(path + "/hostname", limit: 128), as: UTF8.self)

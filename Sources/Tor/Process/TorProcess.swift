@@ -68,6 +68,8 @@ package final class TorProcess {
         do {
             child = try ChildProcess(
                 settings.arguments,
+                // Ours names credentials. Tor needs nothing of it, and is where a stranger's bytes go first.
+                environment: [],
                 onLine: { [weak self] text in
                     let line = TorLogLine(text)
                     self?.remember(line)

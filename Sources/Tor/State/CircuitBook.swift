@@ -5,6 +5,9 @@ struct CircuitBook: Equatable, Sendable {
     /// What a circuit is for.
     enum Use: Equatable, Sendable {
         case introductionPoint
+        /// Rendezvous of a client that has not come there yet.
+        case coming
+        /// Rendezvous with a client: joined.
         case client
         case other
     }
@@ -14,6 +17,14 @@ struct CircuitBook: Equatable, Sendable {
     private var uses: [String: Use] = [:]
 
     var circuits: Int { uses.count }
+
+    /// Whether it is a circuit by which a client talks to the service.
+    func isClient(_ circuit: UInt32) -> Bool { uses["\(circuit)"] == .client }
+
+    /// The circuits of all clients, also of those that are about to come.
+    var rendezvous: [UInt32] {
+        uses.compactMap { id, use in use == .client || use == .coming ? UInt32(id) : nil }
+    }
 
     /// - Returns: whether a client came by a new circuit.
     mutating func take(_ event: CircuitEvent, of serviceID: String?) -> Bool {
@@ -32,7 +43,7 @@ struct CircuitBook: Equatable, Sendable {
         switch use {
         case .introductionPoint: introductionPoints += number
         case .client: clients += number
-        case .other, nil: break
+        case .coming, .other, nil: break
         }
     }
 }
@@ -57,7 +68,8 @@ package struct CircuitEvent: Equatable, Sendable {
         self.serviceID = serviceID
     }
 
-    /// `nil` for a step on the way: a circuit that is launched, extended or waits for a better guard.
+    /// `nil` for a step on the way: a circuit that is extended or waits for a better guard, or one that is launched,
+    /// unless it is to meet a client.
     init?(_ text: Substring) {
         // With many clients these come by the thousand, and most are of no interest: no full parse before that is known.
         let head = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
@@ -68,6 +80,7 @@ package struct CircuitEvent: Equatable, Sendable {
             isOpen = false
             return
         case "BUILT", "PURPOSE_CHANGED", "CANNIBALIZED": break
+        case "LAUNCHED" where text.contains(" PURPOSE=HS_SERVICE_REND "): break
         default: return nil
         }
         guard head.count == 4 else { return }
@@ -87,6 +100,7 @@ package struct CircuitEvent: Equatable, Sendable {
         return switch (purpose, state) {
         case ("HS_SERVICE_INTRO", "HSSI_ESTABLISHED"): .introductionPoint
         case ("HS_SERVICE_REND", "HSSR_JOINED"): .client
+        case ("HS_SERVICE_REND", _): .coming
         default: .other
         }
     }

@@ -62,13 +62,6 @@ package struct TorFigures: Equatable, Sendable {
         }
     }
 
-    mutating func take(_ pulse: TorPulse) {
-        version = pulse.version
-        bootstrap = pulse.bootstrap
-        hasCircuit = pulse.hasCircuit
-        isNetworkLive = pulse.isNetworkLive
-    }
-
     mutating func take(_ circuits: CircuitBook) {
         introductionPoints = circuits.introductionPoints
         clientCircuits = circuits.clients
@@ -123,5 +116,10 @@ package struct ClockSkew: Equatable, Sendable {
     }
 
     /// Seconds by which the clock is ahead now (negative: behind).
-    package func seconds(at offset: Int64) -> Int { reported + Int((offset - self.offset) / 1000) }
+    package func seconds(at offset: Int64) -> Int {
+        // Where either is beyond all sense, so is the sum.
+        let moved = offset.subtractingReportingOverflow(self.offset)
+        let sum = reported.addingReportingOverflow(Int(moved.partialValue / 1000))
+        return moved.overflow || sum.overflow ? reported : sum.partialValue
+    }
 }

@@ -20,3 +20,12 @@ struct TorPulse: Equatable, Sendable {
         isNetworkLive = network == "up"
     }
 }
+
+extension TorFigures {
+    mutating func take(_ pulse: TorPulse) {
+        version = pulse.version
+        bootstrap = pulse.bootstrap
+        hasCircuit = pulse.hasCircuit
+        isNetworkLive = pulse.isNetworkLive
+    }
+}

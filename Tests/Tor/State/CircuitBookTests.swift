@@ -49,6 +49,18 @@ import Testing
         #expect(clients == [false, false, false, false, false, true, false, false, false])
     }
 
+    @Test func aClientsCircuitIsToldFromAllOthers() {
+        let (book, _) = taken([
+            built(1), changed(2, "HS_SERVICE_INTRO", "HSSI_ESTABLISHED", of: id),
+            changed(3, "HS_SERVICE_REND", "HSSR_JOINED", of: id),
+            changed(4, "HS_SERVICE_REND", "HSSR_JOINED", of: String(repeating: "b", count: 56)),
+            "CIRC 5 LAUNCHED BUILD_FLAGS=IS_INTERNAL PURPOSE=HS_SERVICE_REND HS_STATE=HSSR_CONNECTING REND_QUERY=\(id)",
+            changed(6, "HS_SERVICE_REND", "HSSR_JOINED", of: id), "CIRC 6 CLOSED REASON=FINISHED",
+        ])
+        #expect((0...6).filter { book.isClient($0) } == [3])
+        #expect(Set(book.rendezvous) == [3, 5])
+    }
+
     @Test func anEndOfACircuitThatWasNeverSeenIsNothing() {
         let (book, _) = taken(["CIRC 9 CLOSED", "CIRC 9 CLOSED", "CIRC_MINOR 9", "CIRC", ""])
         #expect(book == CircuitBook())

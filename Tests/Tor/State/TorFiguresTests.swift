@@ -1,3 +1,4 @@
+import Logging
 import Testing
 
 @testable import Tor
@@ -51,6 +52,16 @@ import Testing
         #expect(skew.seconds(at: 10_000) == -3600)
         #expect(skew.seconds(at: 10_000 + 3_600_000) == 0)
         #expect(skew.seconds(at: 10_000 - 60_000) == -3660)
+    }
+
+    @Test func aClockBeyondAllSenseIsToldAndEndsNothing() {
+        let words = PresenceWords(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        for seconds in [Int.min, .max] {
+            words.tell(.clockSkew(seconds: seconds), isOwn: true)
+            let skew = ClockSkew(reported: seconds, offset: .min)
+            for offset in [Int64.min, -1, 0, .max] { _ = skew.seconds(at: offset) }
+        }
+        #expect(ClockSkew(reported: .max, offset: 0).seconds(at: 1000) == .max)
     }
 
     @Test func aPulseIsReadFromOneReply() throws {

@@ -1,0 +1,68 @@
+import Glibc
+import Reactor
+import Tor
+
+/// Where tor hands streams over to the doors of the onion address: Unix sockets in a directory of their own, so that
+/// nobody else on this machine can connect, and say of himself what tor says of clients.
+package struct DoorSockets {
+    package let directory: String
+    /// Tor runs as another user, who comes in by the directory's group.
+    private let isForGroup: Bool
+
+    /// Of a tor that runs as another user; the package makes it.
+    static let groupDirectory = "/run/onionbell"
+    /// The kernel's limit for the path of a Unix socket, in bytes.
+    private static let longestPath = 107
+
+    package init(_ settings: Settings) {
+        isForGroup = settings.tor.mode != .own
+        let usual = isForGroup ? Self.groupDirectory : settings.stateDirectory + "/sockets"
+        directory = settings.onion.socketDirectory.isEmpty ? usual : settings.onion.socketDirectory
+    }
+
+    /// The sockets of an own tor lie in a directory of mode 0700. One for a group is the operator's to make.
+    func prepare() throws(NodeError) {
+        guard !isForGroup else { return }
+        do {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            throw .unavailable("\(error). Set onion.socket_directory to one that this user owns")
+        }
+    }
+
+    /// Opens a door for tor.
+    ///
+    /// - Parameters:
+    ///   - name: of the socket.
+    ///   - set: where the settings want the door instead, and in which key.
+    /// - Returns: Where it listens, with the real port.
+    func open(
+        _ name: String, orAt set: (key: String, endpoint: Endpoint?) = ("onion.socket_directory", nil),
+        _ open: (Endpoint) throws(SystemError) -> Endpoint
+    ) throws(NodeError) -> Endpoint {
+        let endpoint = set.endpoint ?? .unix(path: "\(directory)/\(name)")
+        if case .unix(let path) = endpoint, path.utf8.count > Self.longestPath {
+            throw .configuration(
+                """
+                \(path) is \(path.utf8.count) bytes long, and a Unix socket takes \(Self.longestPath): set \
+                onion.socket_directory to a shorter one, which only this user can enter
+                """)
+        }
+        do {
+            let opened = try open(endpoint)
+            if isForGroup, case .unix(let path) = opened, chmod(path, 0o660) != 0 {
+                throw SystemError("let the group connect to \(path)")
+            }
+            return opened
+        } catch {
+            throw .unavailable("\(error). \(advice(for: set.endpoint == nil ? nil : set.key))")
+        }
+    }
+
+    private func advice(for key: String?) -> String {
+        if let key { return "Stop what uses it, or set \(key) to another one" }
+        return isForGroup
+            ? "Make \(directory) as a directory of the node's user and of a group of tor's (RunningForReal.md)"
+            : "Stop what uses it, or set onion.socket_directory to another one"
+    }
+}

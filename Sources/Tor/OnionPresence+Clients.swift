@@ -1,0 +1,31 @@
+/// Who is let in, and who is put out.
+extension OnionPresence {
+    /// Lets in these and no others, or with `nil` everybody.
+    ///
+    /// Where somebody is kept out who was let in before, all connections end, and the service is made known with new
+    /// introduction points. Otherwise streams that are open go on.
+    package func use(clients: Set<ClientKey>?) {
+        guard clients != form.clients else { return }
+        form.clients = clients
+        // While there is no service, the next one has the new form.
+        if service != nil { lose(.form) }
+    }
+
+    /// Takes the service down, with its introduction points and its clients' circuits: who has the old descriptor finds
+    /// nothing by it.
+    func shutOut(on link: TorLink) async throws(ControlError) {
+        watch.selfDial.pause()
+        try await service?.withdraw()
+        // What tor has told of circuits that clients are about to come by has been read after an answer.
+        try await link.connection.send(.getInfo(["version"]))
+        let rendezvous = circuits.rendezvous
+        words.shutsOut(circuits: rendezvous.count)
+        for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
+    }
+
+    /// Ends a client's circuit with all its streams. No other of tor's circuits, whatever number is given.
+    package func closeCircuit(_ circuit: UInt32) {
+        guard circuits.isClient(circuit) else { return }
+        Task { await service?.closeCircuit(circuit) }
+    }
+}
