@@ -21,7 +21,7 @@ extension DoorListeners.PlacedDoor {
                 settings: settings.door, installations: try await Installations(in: outbox),
                 devices: try await BitwardenDevices(in: outbox), dispatcher: dispatcher, key: key, log: log)
         } catch {
-            throw .unavailable("the door for Bitwarden servers: \(error)")
+            throw .unavailable("the endpoint for Bitwarden servers: \(error)")
         }
         self.init(door, named: "bitwarden", settings.place)
     }

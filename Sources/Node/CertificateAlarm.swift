@@ -28,14 +28,14 @@ package struct CertificateAlarm: Equatable {
     /// What to do about the one of an app, or of the doors' own `https`.
     package static func advice(for app: String) -> String {
         app == "https"
-            ? "put a new certificate and its key in the old ones' place: doors.https"
-            : "make a new one at developer.apple.com (Certificates), export it as .p12 and put it in the old one's place"
+            ? "replace the certificate and key of doors.https by new ones"
+            : "make a new one at developer.apple.com (Certificates), export it as .p12 and replace the old file"
     }
 
     /// How long it lasts, in words.
     package static func state(end: Int64, now: Int64) -> String {
-        guard end > now else { return "the certificate has ended" }
+        guard end > now else { return "the certificate has expired" }
         let days = (end - now) / day
-        return "the certificate ends in \(days == 1 ? "one day" : "\(days) days")"
+        return "the certificate expires in \(days == 1 ? "one day" : "\(days) days")"
     }
 }

@@ -103,7 +103,8 @@ final class CredentialWatch {
             log.error(
                 "credentials.refused",
                 metadata: [
-                    "app": "\(apps[index].name)", "reason": "\(error)", "advice": "the old ones stay in use",
+                    "app": "\(apps[index].name)", "reason": "\(error)",
+                    "advice": "the old credentials stay in use",
                 ])
         }
     }

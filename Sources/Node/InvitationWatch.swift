@@ -78,7 +78,9 @@ final class InvitationWatch {
             fault = error.description
             log.error(
                 "peers.unreadable",
-                metadata: ["reason": "\(error)", "advice": "those invited before stay invited"])
+                metadata: [
+                    "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
+                ])
         }
     }
 }

@@ -18,7 +18,7 @@ package enum NodeError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .configuration(let sentence), .unavailable(let sentence): sentence
-        case .stopped: "stopped before it had started"
+        case .stopped: "stopped during the start"
         }
     }
 }

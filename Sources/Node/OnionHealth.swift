@@ -36,8 +36,8 @@ package struct OnionHealth {
     private var onionAdvice: String? {
         switch state {
         case .connecting, .bootstrapping, .publishing:
-            "this takes a minute or two after a start; if it lasts, see whether the clock is right and tor gets out"
-        case .lost: "the node mends it by itself; if it lasts, onionbell doctor looks for the cause"
+            "this takes a minute or two after a start; if it lasts, check the clock and whether a firewall blocks tor"
+        case .lost: "the node repairs this by itself; if it lasts, run onionbell doctor"
         case .published, .stopped: nil
         }
     }
@@ -48,16 +48,16 @@ package struct OnionHealth {
         if interval == .zero {
             words = "off"
         } else if dial.isAnsweredByAnother {
-            words = "another node answers under this address: its key is in use elsewhere"
+            words = "another node answers under this address: the onion key is in use elsewhere"
         } else if let failure = dial.lastFailure {
             let calls = dial.failuresInARow == 1 ? "the last call" : "the last \(dial.failuresInARow) calls"
             words =
-                "\(calls) to the own address failed: \(failure)"
+                "\(calls) to the node's own address failed: \(failure)"
                 + (dial.lastSuccess.map { "; it answered \(age($0)) ago" } ?? "")
         } else if let success = dial.lastSuccess {
-            words = "the own address answered \(age(success)) ago"
+            words = "the node's own address answered \(age(success)) ago"
         } else {
-            words = "the own address was not called yet"
+            words = "the node has not called its own address yet"
         }
         return ManagementDoor.Check(
             name: "self_dial", isWell: !isCutOff && !dial.isAnsweredByAnother, state: words)
@@ -67,7 +67,7 @@ package struct OnionHealth {
         var words = figures.isConnected ? "tor \(figures.version ?? "is connected")" : "not connected"
         if figures.isConnected {
             // What was known of one that is gone says nothing.
-            if let bootstrap = figures.bootstrap { words += ", \(bootstrap.progress) % in the network" }
+            if let bootstrap = figures.bootstrap { words += ", bootstrap \(bootstrap.progress) %" }
             if figures.isNetworkLive == false { words += ", network dead" }
             if figures.hasCircuit == false { words += ", no circuit" }
         }

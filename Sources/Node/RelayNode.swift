@@ -232,7 +232,7 @@ final class RelayNode {
         do {
             return try open(endpoint)
         } catch {
-            throw .unavailable("\(error). Stop what uses it, or set \(key) to another one")
+            throw .unavailable("\(error). Stop the program that uses it, or set \(key) to another address")
         }
     }
 

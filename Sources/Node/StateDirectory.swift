@@ -35,7 +35,7 @@ package struct StateDirectory: ~Copyable {
             try PrivateFile.makeDirectory(path)
         } catch {
             throw .unavailable(
-                "state_directory can't be used: \(error). Make it, or set state_directory to one that this user owns"
+                "state_directory can't be used: \(error). Create it, or set state_directory to one that this user owns"
             )
         }
         guard let lock = try StateDirectory.lock(path) else {
@@ -98,7 +98,7 @@ package struct StateDirectory: ~Copyable {
         guard stat(path, &status) == 0 else { throw .unavailable("\(SystemError("open \(path)"))") }
         guard status.st_uid == geteuid() else {
             throw .unavailable(
-                "\(path) belongs to another user: run this as that user, as in sudo -u onionbell onionbell ..."
+                "\(path) belongs to another user: run this as that user, for example sudo -u onionbell onionbell ..."
             )
         }
         guard let lock = try StateDirectory.lock(path) else { return nil }
@@ -119,12 +119,12 @@ package struct StateDirectory: ~Copyable {
 
     /// The same for commands beside the node.
     package static func digestKey(in path: String) throws(NodeError) -> Secret {
-        try key("digest-key", in: path, without: "the memory of duplicates, and what phones have registered")
+        try key("digest-key", in: path, without: "the memory of duplicates and the registrations of phones")
     }
 
     /// The identity of the door for Status' clients, made once in the same way.
     func statusKey() throws(NodeError) -> Secret {
-        try StateDirectory.key("status-key", in: path, without: "what phones have registered")
+        try StateDirectory.key("status-key", in: path, without: "the registrations of phones")
     }
 
     private static func makeKey(at file: String) throws(SystemError) {
@@ -147,7 +147,7 @@ package struct StateDirectory: ~Copyable {
                 key.count == 32
             else {
                 throw NodeError.configuration(
-                    "\(file) is no key of 64 hex digits: restore it, or delete it and with it \(loss)")
+                    "\(file) is not a key of 64 hex digits: restore it, or delete it and lose \(loss)")
             }
             return Secret(key)
         } catch let error as NodeError {

@@ -44,7 +44,7 @@ struct StatusDoors {
         } catch let error as NodeError {
             throw error
         } catch {
-            throw .unavailable("the door for Status' clients: \(error)")
+            throw .unavailable("the endpoint for Status' clients: \(error)")
         }
         if settings.server.isOn {
             placed.append(DoorListeners.PlacedDoor(StatusDoor(server), named: "status", settings.server))

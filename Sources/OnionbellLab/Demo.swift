@@ -55,8 +55,8 @@ final class Demo {
         let network = try await PrivateTorNetwork.start(tor: tor) { [narrator] in narrator.tell($0) }
         self.network = network
         let client = try await network.startTor()
-        guard let socks = client.socks else { throw Broken(step: "the peer's tor offers no SOCKS port") }
-        narrator.verified("network up, the peer's tor is in it")
+        guard let socks = client.socks else { throw Broken(step: "the peer's tor has no SOCKS port") }
+        narrator.verified("the network is up, and the peer's tor is connected")
 
         narrator.chapter("2. The node publishes itself")
         let world = try LabWorld()
@@ -69,7 +69,7 @@ final class Demo {
         let android = try Phone.new(.android, descriptor: "Google Pixel 6a")
         for phone in [iPhone, android] { narrator.tell("pairing token: \(phone.pairingToken.text)") }
         for line in try QRCode(iPhone.pairingToken.text).lines(coloured: hasColours) { printLine(line) }
-        narrator.verified("the peer has both tokens (made up for this demo: they pair with nothing)")
+        narrator.verified("the peer has both tokens (simulated for this demo)")
 
         narrator.chapter("4. A Bisq peer sends to both, over Tor")
         let dialled = EventLoop.monotonicNanoseconds
@@ -131,7 +131,7 @@ final class Demo {
         guard receipt.status == .stored || receipt.status == .delivered else {
             throw Broken(step: "\(name): the node answered \(receipt.words)")
         }
-        narrator.verified("\(name): node has written it down and says \"\(receipt.words)\"")
+        narrator.verified("\(name): node has stored it and answers \"\(receipt.words)\"")
         guard let (push, at) = await waiter.wait(for: .seconds(20)) else {
             throw Broken(step: "\(name): the gateway got no push")
         }
@@ -141,7 +141,7 @@ final class Demo {
         guard outcome.status == .delivered else {
             throw Broken(step: "\(name): the outcome is \(outcome.words)")
         }
-        narrator.verified("\(name): gateway took it, node says \"\(outcome.words)\"")
+        narrator.verified("\(name): gateway accepted it, node answers \"\(outcome.words)\"")
         let shown = try phone.open(try encrypted(in: push, for: phone))
         guard shown == message else { throw Broken(step: "\(name): the phone shows something else") }
         narrator.verified("\(name): phone decrypts and shows \"\(shown.title): \(shown.message)\"")

@@ -7,11 +7,12 @@ import Reactor
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the whole story on this machine: private Tor network, node, phones, peer, gateways.",
+        abstract:
+            "Demonstrate everything on this machine: private Tor network, node, phones, peer, gateways.",
         discussion: """
-            Starts a private Tor network, simulated gateways of Apple and Google, and onionbelld as the node; pairs two \
-            phones, and lets a Bisq peer send each a notification over Tor. Nothing leaves this machine, and nothing \
-            is left behind. Takes about half a minute.
+            Starts a private Tor network, simulated servers of Apple and Google, and onionbelld as the node. Pairs \
+            two phones, and lets a Bisq peer send a notification to each over Tor. Nothing leaves this machine, and \
+            nothing remains afterwards. It takes about half a minute.
 
             Exit status: 0 only if every step was verified.
             """)

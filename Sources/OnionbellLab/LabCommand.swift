@@ -10,16 +10,17 @@ import Reactor
 struct LabCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
-        abstract: "Rehearse: run a private Tor network and simulated gateways until stopped.",
+        abstract:
+            "Rehearse: run a private Tor network and simulated servers of Apple and Google until stopped.",
         discussion: """
-            Writes made-up credentials and a torrc into the directory, and prints the init command that makes a \
-            configuration of them, and the SOCKS port of a tor in that network. Each notification that arrives at a \
-            gateway is printed. Nothing leaves this machine.
+            Writes simulated credentials and a torrc into the directory. Prints the init command for a configuration \
+            with them, and the SOCKS port of a tor in that network. Prints a line for each notification that arrives \
+            at a simulated server. Nothing leaves this machine.
 
-            Exit status: 0 stopped, 69 something it needs can't be had, 73 the directory can't be made.
+            Exit status: 0 stopped, 69 something that it needs is not available, 73 the directory cannot be created.
             """)
 
-    @Argument(help: ArgumentHelp("Made if it is not there.", valueName: "directory"))
+    @Argument(help: ArgumentHelp("Created if it does not exist.", valueName: "directory"))
     var directory: String
 
     @Option(help: "The tor binary.")
@@ -51,7 +52,7 @@ struct LabCommand: AsyncParsableCommand {
         let google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
         for (name, simulator) in [("Apple", apple), ("Google", google)] {
             simulator.keepsBook = false
-            simulator.onAccepted = { printLine("\(name) took a notification of \($0.body.count) bytes") }
+            simulator.onAccepted = { printLine("\(name) accepted a notification of \($0.body.count) bytes") }
         }
         let key = "AuthKey_\(credentials.keyID).p8"
         let files: [(String, [UInt8])] = [

@@ -14,10 +14,10 @@ enum Onionbelld {
           --version      print the version
           --help         print this
 
-        Prints the onion address once it can be reached. SIGTERM and SIGINT stop it in order, within 10 seconds. SIGHUP
-        reads changed credentials at once, and tries again what a gateway has blocked.
+        Prints the onion address once it can be reached. SIGTERM and SIGINT stop the node in order, within 10 seconds. On
+        SIGHUP the node reads changed credentials at once, and retries what a gateway has blocked.
 
-        Exit status: 0 stopped, 64 a wrong option, 69 something it needs is missing or taken, 78 configuration.
+        Exit status: 0 stopped, 64 a wrong option, 69 something that it needs is missing or in use, 78 configuration.
         """
 
     static func main() async {

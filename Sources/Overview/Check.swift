@@ -86,7 +86,7 @@ extension Report {
         if let fault = outbox.fault {
             return Check(
                 name: "outbox", level: .failing, state: fault,
-                advice: "make room on its disk, or see whether it can be written; it goes on by itself")
+                advice: "make room on its disk, or check its permissions; the node then continues by itself")
         }
         let waits = "\(outbox.waiting) of \(outbox.waitingLimit) wait"
         let part = max(
@@ -105,7 +105,7 @@ extension Report {
         return Check(
             name: "outbox", level: .warning,
             state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
-                + "of \(Words.bytes(outbox.waitingBytesLimit)); beyond that senders are told to come again")
+                + "of \(Words.bytes(outbox.waitingBytesLimit)); when full, senders have to try again later")
     }
 
     private var connectionsCheck: Check {
@@ -149,7 +149,7 @@ extension Report {
                 advice: "see whether the file system of state_directory hangs")
         }
         guard let available = outbox.diskAvailable else { return nil }
-        let state = "\(Words.bytes(available)) left where the outbox is"
+        let state = "\(Words.bytes(available)) left on the outbox's file system"
         let level: Check.Level =
             available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
         guard level != .ok else { return Check(name: "disk", level: .ok, state: state) }
@@ -168,13 +168,13 @@ extension Report {
                     "the last answer is \(Words.time(age(of: $0))) old"
                 }
                 return "\(lane.waiting) wait for \(lane.name), the oldest for "
-                    + "\(Words.time(lane.oldestDueAge ?? .zero)), \(last ?? "none was answered yet")"
+                    + "\(Words.time(lane.oldestDueAge ?? .zero)), \(last ?? "there was no answer yet")"
             }
             return Check(
                 name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "))
         }
         let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
-        return Check(name: "pushing", level: .ok, state: last ?? "nothing was delivered since the start")
+        return Check(name: "pushing", level: .ok, state: last ?? "no delivery since the start")
     }
 
     /// A refusal or a dead token is an answer as well: the gateway works.
@@ -197,8 +197,8 @@ extension Report {
         if let fault = lane.credentialFault {
             // Those in use still work; they would not after a restart.
             return Check(
-                name: lane.name, level: .warning, state: "open; new credentials refused: \(fault)",
-                advice: "put the right file there")
+                name: lane.name, level: .warning, state: "open; new credentials rejected: \(fault)",
+                advice: "replace the file by the right one; until then the old credentials stay in use")
         }
         if let trouble = trouble(of: lane, gateway) {
             return Check(name: lane.name, level: .warning, state: trouble)
@@ -221,10 +221,10 @@ extension Report {
     /// A gateway that may come back by itself. One connection is kept at all times: none at all is trouble.
     private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
-        if lane.isPaused { return "away or overloaded, tried again soon\(error)" }
+        if lane.isPaused { return "down or overloaded, retried soon\(error)" }
         if gateway.connections == 0, gateway.connectionFailures > 0 { return "no connection\(error)" }
         let isLate = lane.oldestDueAge.map { $0 >= Report.lateAfter } ?? false
         guard isLate, gateway.inFlight == 0, gateway.lastError != nil else { return nil }
-        return "\(lane.waiting) wait, and none is on its way\(error)"
+        return "\(lane.waiting) wait, and none is being sent\(error)"
     }
 }

@@ -5,13 +5,13 @@ package enum GatewayAdvice {
 
     package static func text(forTLS reason: String) -> String {
         if reason.contains("alert 45") || reason.contains("alert 44") || reason.contains("alert 42") {
-            return "the push certificate has ended, was revoked or is not one: put in a new .p12"
+            return "the push certificate has expired, was revoked, or is no push certificate: use a new .p12"
         }
         if reason.contains("not yet valid") || reason.contains("expired") {
             return
-                "this machine's clock is wrong (timedatectl set-ntp true), or something between here and there answers"
+                "this machine's clock is wrong (timedatectl set-ntp true), or a device in between answers"
         }
         return
-            "something between here and there answers in its place, or ca_file does not fit; without ca_file the system's authorities count (apt install ca-certificates)"
+            "a device in between answers in its place, or ca_file does not fit; without ca_file the system's authorities are used (apt install ca-certificates)"
     }
 }

@@ -24,7 +24,7 @@ package struct MetricsPage {
 
     private mutating func addDoors() {
         page.begin(
-            "onionbell_submissions_total", .counter, "Notifications that came in, by what was answered.")
+            "onionbell_submissions_total", .counter, "Notifications that came in, by answer.")
         for door in report.doors {
             let figures = door.figures
             for (result, count) in [
@@ -34,20 +34,24 @@ package struct MetricsPage {
                 page.add(count, [("door", door.name), ("result", result)])
             }
         }
-        page.begin("onionbell_refusals_total", .counter, "Refused before they were stored, by reason word.")
+        page.begin(
+            "onionbell_refusals_total", .counter,
+            "Notifications refused before they were stored, by reason code.")
         for door in report.doors {
             for (word, count) in door.figures.refused.sorted {
                 page.add(count, [("door", door.name), ("reason", word)])
             }
         }
-        page.begin("onionbell_busy_total", .counter, "Told to come again, by what had no room.")
+        page.begin(
+            "onionbell_busy_total", .counter, "Notifications rejected for now, by the limit that was hit.")
         for door in report.doors {
             page.add(door.figures.busyDevice, [("door", door.name), ("limit", "device")])
             page.add(door.figures.busyNode, [("door", door.name), ("limit", "node")])
         }
-        page.begin("onionbell_receipt_seconds", .histogram, "From a request's last byte to its receipt.")
+        page.begin("onionbell_receipt_seconds", .histogram, "From a request's last byte to its first answer.")
         for door in report.doors { page.add(door.figures.receiptTime, [("door", door.name)]) }
-        page.begin("onionbell_door_events_total", .counter, "What doors were asked beside notifications.")
+        page.begin(
+            "onionbell_door_events_total", .counter, "Requests to endpoints that carry no notification.")
         for door in report.doors {
             for (word, count) in door.figures.events.sorted {
                 page.add(count, [("door", door.name), ("event", word)])
@@ -59,27 +63,28 @@ package struct MetricsPage {
 
     private mutating func addOutbox() {
         let outbox = report.outbox
-        page.begin("onionbell_outbox_waiting", .gauge, "Notifications stored and not at their end.")
+        page.begin("onionbell_outbox_waiting", .gauge, "Stored notifications without an outcome.")
         for lane in report.lanes { page.add(lane.waiting, labels(lane)) }
-        page.begin("onionbell_outbox_oldest_age_seconds", .gauge, "Age of the oldest that waits; 0: none.")
+        page.begin(
+            "onionbell_outbox_oldest_age_seconds", .gauge, "Age of the oldest waiting notification; 0: none.")
         for lane in report.lanes { page.add((lane.oldestAge ?? .zero).inSeconds, labels(lane)) }
-        page.begin("onionbell_outbox_waiting_limit", .gauge, "Notifications that may wait.")
+        page.begin("onionbell_outbox_waiting_limit", .gauge, "Limit for waiting notifications.")
         page.add(outbox.waitingLimit)
-        page.begin("onionbell_outbox_bytes", .gauge, "Bytes of messages and tokens that wait.")
+        page.begin("onionbell_outbox_bytes", .gauge, "Bytes of waiting messages and tokens.")
         page.add(outbox.waitingBytes)
-        page.begin("onionbell_outbox_bytes_limit", .gauge, "Bytes that may wait.")
+        page.begin("onionbell_outbox_bytes_limit", .gauge, "Limit for waiting bytes.")
         page.add(outbox.waitingBytesLimit)
         page.begin("onionbell_outbox_failing", .gauge, "1 while nothing can be written to the outbox.")
         page.add(outbox.fault != nil)
         page.begin("onionbell_commits_total", .counter, "Commits of the outbox, by result.")
         page.add(outbox.commits.done, [("result", "done")])
         page.add(outbox.commits.failed, [("result", "failed")])
-        page.begin("onionbell_commit_seconds", .histogram, "Duration of a commit, until it is on the disk.")
+        page.begin("onionbell_commit_seconds", .histogram, "Duration of a commit, until it is on disk.")
         page.add(outbox.commits.time)
         page.begin("onionbell_dead_tokens", .gauge, "Device tokens known to be dead.")
         page.add(outbox.deadTokens)
         if let available = outbox.diskAvailable {
-            page.begin("onionbell_disk_available_bytes", .gauge, "Bytes left where the outbox is.")
+            page.begin("onionbell_disk_available_bytes", .gauge, "Free bytes on the outbox's file system.")
             page.add(available)
         }
     }
@@ -92,7 +97,7 @@ package struct MetricsPage {
 
     private mutating func addDelivery() {
         page.begin(
-            "onionbell_outcomes_total", .counter, "Notifications that came to their end, by how and why.")
+            "onionbell_outcomes_total", .counter, "Notifications with an outcome, by outcome and reason.")
         for lane in report.lanes {
             let figures = lane.figures
             let outcomes =
@@ -103,7 +108,7 @@ package struct MetricsPage {
                 page.add(count, labels(lane) + [("outcome", outcome), ("reason", reason)])
             }
         }
-        page.begin("onionbell_attempts_total", .counter, "Notifications handed to a gateway.")
+        page.begin("onionbell_attempts_total", .counter, "Notifications sent to a gateway, with repetitions.")
         for lane in report.lanes { page.add(lane.figures.attempts, labels(lane)) }
         page.begin("onionbell_retries_total", .counter, "Attempts that have to be repeated, by reason.")
         for lane in report.lanes {
@@ -112,18 +117,20 @@ package struct MetricsPage {
             }
         }
         page.begin(
-            "onionbell_delivery_seconds", .histogram, "From a request's last byte to the gateway's yes.")
+            "onionbell_delivery_seconds", .histogram,
+            "From a request's last byte until accepted by the gateway.")
         for lane in report.lanes { page.add(lane.figures.deliveryTime, labels(lane)) }
         page.begin(
-            "onionbell_last_delivery_timestamp_seconds", .gauge, "When a gateway last took a notification.")
+            "onionbell_last_delivery_timestamp_seconds", .gauge,
+            "When a gateway last accepted a notification.")
         for lane in report.lanes {
             guard let last = lane.figures.lastDelivery else { continue }
             page.add(Double(report.now) / 1000 - report.age(of: last).inSeconds, labels(lane))
         }
         page.begin(
-            "onionbell_lane_blocked", .gauge, "1 while the operator has to mend something for this app.")
+            "onionbell_lane_blocked", .gauge, "1 while the operator has to fix something for this app.")
         for lane in report.lanes { page.add(lane.blockedReason != nil, labels(lane)) }
-        page.begin("onionbell_lane_paused", .gauge, "1 while the gateway is overloaded or away.")
+        page.begin("onionbell_lane_paused", .gauge, "1 while the gateway is overloaded or down.")
         for lane in report.lanes { page.add(lane.isPaused, labels(lane)) }
     }
 
@@ -141,15 +148,18 @@ package struct MetricsPage {
         }
         page.begin("onionbell_gateway_connections", .gauge, "Connections open or being opened.")
         each(\.connections)
-        page.begin("onionbell_gateway_connections_opened_total", .counter, "Connections that were begun.")
+        page.begin(
+            "onionbell_gateway_connections_opened_total", .counter, "Connections that the node began to open."
+        )
         each(\.connectionsOpened)
         page.begin(
             "onionbell_gateway_connection_failures_total", .counter,
-            "Connections that were never of use, or only for a moment.")
+            "Connections that failed to open or ended soon without an answer.")
         each(\.connectionFailures)
-        page.begin("onionbell_gateway_goaways_total", .counter, "GOAWAY frames, by the gateway's word.")
+        page.begin(
+            "onionbell_gateway_goaways_total", .counter, "GOAWAY frames, by the gateway's reason code.")
         eachReason(\.goAways)
-        page.begin("onionbell_gateway_streams", .gauge, "Requests on their way.")
+        page.begin("onionbell_gateway_streams", .gauge, "Requests without an answer yet.")
         each(\.inFlight)
         page.begin("onionbell_gateway_requests_total", .counter, "Requests sent.")
         each(\.requests)
@@ -157,17 +167,17 @@ package struct MetricsPage {
         each(\.timeouts)
         page.begin(
             "onionbell_gateway_own_faults_total", .counter,
-            "Answers that blame this program, by the gateway's word.")
+            "Answers that blame this program, by the gateway's reason code.")
         eachReason(\.ownFaults)
         page.begin(
             "onionbell_gateway_refused_tokens_in_a_row", .gauge,
-            "Device tokens refused since the last notification that was taken.")
+            "Device tokens refused since the last accepted notification.")
         each(\.refusedTokensInARow)
         page.begin("onionbell_gateway_request_seconds", .histogram, "From sending a request to its answer.")
         for (labels, figures) in gateways { page.add(figures.answerTime, labels) }
         page.begin(
             "onionbell_certificate_expiry_timestamp_seconds", .gauge,
-            "When a push certificate ends; https: that of the doors.")
+            "When a certificate expires; https: that of the HTTPS listeners.")
         for certificate in report.certificates {
             page.add(Int(certificate.end), [("app", certificate.app)])
         }
@@ -179,24 +189,25 @@ package struct MetricsPage {
         let onion = report.onion
         page.begin("onionbell_onion_published", .gauge, "1 while clients can find the onion service.")
         page.add(onion.isPublished)
-        page.begin("onionbell_onion_state", .gauge, "1 for the state that the onion service is in.")
+        page.begin("onionbell_onion_state", .gauge, "1 for the present state of the onion service.")
         for state in OnionReport.states { page.add(state == onion.state, [("state", state)]) }
-        page.begin("onionbell_onion_publications_total", .counter, "Times that the service was given to tor.")
+        page.begin(
+            "onionbell_onion_publications_total", .counter, "How often the node gave the service to tor.")
         page.add(onion.publications)
-        page.begin("onionbell_onion_losses_total", .counter, "Times that the service was lost, by reason.")
+        page.begin("onionbell_onion_losses_total", .counter, "How often the service was lost, by reason.")
         for (word, count) in onion.losses.sorted { page.add(count, [("reason", word)]) }
-        page.begin("onionbell_descriptor_uploads_total", .counter, "Descriptors that a directory has taken.")
+        page.begin("onionbell_descriptor_uploads_total", .counter, "Descriptors that a directory accepted.")
         page.add(onion.uploads)
         page.begin(
             "onionbell_descriptor_upload_failures_total", .counter, "Descriptors that a directory refused.")
         for (word, count) in onion.uploadFailures.sorted { page.add(count, [("reason", word)]) }
         page.begin(
             "onionbell_descriptor_last_upload_timestamp_seconds", .gauge,
-            "When a directory last took a descriptor; 0: never.")
+            "When a directory last accepted a descriptor; 0: never.")
         page.add(Int((onion.lastUpload ?? 0) / 1000))
-        page.begin("onionbell_introduction_points", .gauge, "Introduction points that stand now.")
+        page.begin("onionbell_introduction_points", .gauge, "Established introduction points.")
         page.add(onion.introductionPoints)
-        page.begin("onionbell_client_circuits", .gauge, "Circuits on which clients talk to the service.")
+        page.begin("onionbell_client_circuits", .gauge, "Circuits of connected clients.")
         page.add(onion.clientCircuits)
         page.begin("onionbell_self_dials_total", .counter, "Calls of the node to its own address, by result.")
         page.add(onion.selfDials - onion.selfDialFailures, [("result", "answered")])
@@ -205,7 +216,7 @@ package struct MetricsPage {
             "onionbell_self_dial_last_success_timestamp_seconds", .gauge,
             "When such a call was last answered; 0: never.")
         page.add(Int((onion.lastSelfDial ?? 0) / 1000))
-        page.begin("onionbell_self_dial_seconds", .gauge, "Duration of the last such call that was answered.")
+        page.begin("onionbell_self_dial_seconds", .gauge, "Duration of the last answered call.")
         page.add((onion.lastSelfDialTime ?? .zero).inSeconds)
     }
 
@@ -213,36 +224,37 @@ package struct MetricsPage {
         let onion = report.onion
         page.begin("onionbell_tor_connected", .gauge, "1 while tor's control port answers.")
         page.add(onion.isConnected)
-        page.begin("onionbell_tor_bootstrap_ratio", .gauge, "How far tor has come into the network.")
+        page.begin("onionbell_tor_bootstrap_ratio", .gauge, "Tor's bootstrap progress, 0 to 1.")
         page.add(Double(onion.bootstrap ?? 0) / 100)
-        page.begin("onionbell_tor_circuit_established", .gauge, "1 while tor has a circuit to use.")
+        page.begin("onionbell_tor_circuit_established", .gauge, "1 while tor has a usable circuit.")
         page.add(onion.hasCircuit ?? false)
-        page.begin("onionbell_tor_network_live", .gauge, "1 while tor finds the network alive.")
+        page.begin("onionbell_tor_network_live", .gauge, "1 while tor considers the network alive.")
         page.add(onion.isNetworkLive ?? false)
-        page.begin("onionbell_tor_starts_total", .counter, "Times that the node started its own tor.")
+        page.begin("onionbell_tor_starts_total", .counter, "How often the node started a managed Tor.")
         page.add(onion.torStarts)
         page.begin(
             "onionbell_tor_clock_skew_seconds", .gauge,
-            "Seconds by which this machine's clock is ahead, as far as tor has complained.")
+            "Seconds by which this machine's clock is ahead, as tor reports it.")
         page.add(onion.clockSkew ?? 0)
-        page.begin("onionbell_suspensions_total", .counter, "Sleeps of the whole machine that were noticed.")
+        page.begin("onionbell_suspensions_total", .counter, "How often the machine slept.")
         page.add(onion.suspensions)
     }
 
     // MARK: The node
 
     private mutating func addConnections() {
-        page.begin("onionbell_peer_connections", .gauge, "Peers connected.")
+        page.begin("onionbell_peer_connections", .gauge, "Connected peers.")
         page.add(report.peers.open)
-        page.begin("onionbell_peer_connections_accepted_total", .counter, "Connections of peers.")
+        page.begin("onionbell_peer_connections_accepted_total", .counter, "Accepted connections of peers.")
         page.add(report.peers.accepted)
-        page.begin("onionbell_peer_frames_total", .counter, "Whole frames that came from peers.")
+        page.begin("onionbell_peer_frames_total", .counter, "Complete frames from peers.")
         page.add(report.peerFrames)
-        page.begin("onionbell_peer_closes_total", .counter, "Peers' connections that ended, by why.")
+        page.begin("onionbell_peer_closes_total", .counter, "Ended connections of peers, by reason.")
         for (word, count) in report.peerCloses.sorted { page.add(count, [("reason", word)]) }
-        page.begin("onionbell_http_connections", .gauge, "HTTP clients connected.")
+        page.begin("onionbell_http_connections", .gauge, "Connected HTTP clients.")
         page.add(report.http.open)
-        page.begin("onionbell_http_connections_accepted_total", .counter, "Connections of HTTP clients.")
+        page.begin(
+            "onionbell_http_connections_accepted_total", .counter, "Accepted connections of HTTP clients.")
         page.add(report.http.accepted)
         page.begin("onionbell_http_requests_total", .counter, "HTTP requests.")
         page.add(report.httpRequests)
@@ -262,7 +274,7 @@ package struct MetricsPage {
 
     private mutating func addNode() {
         page.begin(
-            "onionbell_check_level", .gauge, "How each check of /healthz stands: 0 ok, 1 warning, 2 failing.")
+            "onionbell_check_level", .gauge, "Level of each check of /healthz: 0 ok, 1 warning, 2 failing.")
         for check in report.checks {
             page.add(Check.Level.allCases.firstIndex(of: check.level)!, [("check", check.name)])
         }
@@ -276,17 +288,17 @@ package struct MetricsPage {
         page.begin("onionbell_build_info", .gauge, "Always 1, with the version of the program.")
         page.add(1, [("version", report.version)])
         let process = report.process
-        page.begin("process_start_time_seconds", .gauge, "When the process began.")
+        page.begin("process_start_time_seconds", .gauge, "When the process started.")
         page.add(Double(process.startedAt) / 1000)
         page.begin("process_cpu_seconds_total", .counter, "Processor time of the process.")
         page.add(process.processorTime.inSeconds)
-        page.begin("process_resident_memory_bytes", .gauge, "Memory in use.")
+        page.begin("process_resident_memory_bytes", .gauge, "Resident memory.")
         page.add(process.residentBytes)
-        page.begin("process_virtual_memory_bytes", .gauge, "Address space in use.")
+        page.begin("process_virtual_memory_bytes", .gauge, "Virtual memory.")
         page.add(process.virtualBytes)
-        page.begin("process_open_fds", .gauge, "Open files and sockets.")
+        page.begin("process_open_fds", .gauge, "Open file descriptors.")
         page.add(process.openFiles)
-        page.begin("process_max_fds", .gauge, "Files and sockets that may be open.")
+        page.begin("process_max_fds", .gauge, "Limit for open file descriptors.")
         page.add(process.openFilesLimit)
     }
 }

@@ -7,16 +7,16 @@ extension StatusPage {
         var rows: [(String, String)] = [
             ("onion service", onion.isPublished ? "published" : onion.state),
             ("tor", onion.isConnected ? onion.version ?? "connected" : "not connected"),
-            ("in the network", onion.isConnected ? onion.bootstrap.map { "\($0) %" } ?? "–" : "–"),
+            ("bootstrap", onion.isConnected ? onion.bootstrap.map { "\($0) %" } ?? "–" : "–"),
             ("circuit", words(onion.hasCircuit)), ("network alive", words(onion.isNetworkLive)),
             ("introduction points", "\(onion.introductionPoints)"),
             ("descriptor uploads", uploads),
             ("last upload", ago(onion.lastUpload)),
-            ("clients' circuits", "\(onion.clientCircuits)"), ("last client", ago(onion.lastClient)),
+            ("client circuits", "\(onion.clientCircuits)"), ("last client", ago(onion.lastClient)),
             ("reached from outside", reached),
         ]
-        if let skew = onion.clockSkew, skew != 0 { rows.append(("clock, tor says", "\(skew) s")) }
-        if !onion.losses.isEmpty { rows.append(("lost", onion.losses.inWords)) }
+        if let skew = onion.clockSkew, skew != 0 { rows.append(("clock error, says tor", "\(skew) s")) }
+        if !onion.losses.isEmpty { rows.append(("losses", onion.losses.inWords)) }
         if onion.torStarts > 1 { rows.append(("starts of tor", "\(onion.torStarts)")) }
         return "<section><h2>Tor</h2>\(list(rows))</section>"
     }
@@ -104,10 +104,10 @@ extension Report {
         case .warning:
             return (
                 .warning, "Warning",
-                "It works, and \(bad == 1 ? "one thing needs" : "\(bad) things need") a look"
+                "It works, with \(bad == 1 ? "one warning" : "\(bad) warnings")"
             )
         case .failing:
-            return (.failing, "Failing", bad == 1 ? "One thing is broken" : "\(bad) things are broken")
+            return (.failing, "Failing", bad == 1 ? "One check fails" : "\(bad) checks fail")
         }
     }
 }

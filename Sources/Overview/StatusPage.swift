@@ -37,8 +37,8 @@ package struct StatusPage {
             </div>
             \(checks)
             </main>
-            <footer>As of \(Words.date(report.now)); the page loads itself anew every 30 seconds. \
-            For machines: <a href="/metrics">metrics</a>, <a href="/healthz">health</a>, \
+            <footer>As of \(Words.date(report.now)); this page reloads every 30 seconds. \
+            For programs: <a href="/metrics">metrics</a>, <a href="/healthz">health</a>, \
             <a href="/readyz">readiness</a>, <a href="/status.json">all of this as JSON</a>.</footer></body></html>
 
             """
@@ -139,7 +139,7 @@ package struct StatusPage {
             "<tr><td>\(word)</td><td>\(Words.count(hour.refused[word]))</td><td>\(Words.count(count))</td></tr>"
         }
         let last: [Markup] = [
-            row("told to come again", hour.busy, day.busy), row("expired", hour.expired, day.expired),
+            row("rejected (busy)", hour.busy, day.busy), row("expired", hour.expired, day.expired),
         ]
         return """
             <section><h2>Refused, by reason</h2><table><thead><tr><th>reason</th><th>1 hour</th><th>24 hours</th>\
@@ -171,7 +171,7 @@ package struct StatusPage {
         if let age = lane.oldestAge { facts.append("oldest \(Words.time(age))") }
         if let gateway = lane.gateway {
             facts.append("\(gateway.connections) connection\(gateway.connections == 1 ? "" : "s")")
-            facts.append("\(gateway.inFlight) on their way")
+            facts.append("\(gateway.inFlight) being sent")
         }
         if let last = lane.figures.lastDelivery {
             facts.append("last \(Words.time(report.age(of: last))) ago")
@@ -180,11 +180,11 @@ package struct StatusPage {
             lane.host == .production
         {
             let left = certificate.end - report.now / 1000
-            facts.append(left > 0 ? "certificate: \(left / 86_400) days left" : "certificate: ended")
+            facts.append(left > 0 ? "certificate: \(left / 86_400) days left" : "certificate: expired")
         }
         let reason: Markup =
             lane.blockedReason.map { "<p>\($0)</p>" } ?? lane.gateway?.lastError.map {
-                "<p class=\"soft\">last trouble: \($0)</p>"
+                "<p class=\"soft\">last error: \($0)</p>"
             } ?? ""
         let items = facts.map { "<span>\($0)</span>" as Markup }
         let short = word.utf8.count > 40 ? level.rawValue : word
@@ -195,7 +195,7 @@ package struct StatusPage {
     }
 
     private var latency: Markup {
-        var rows = report.doors.map { ("receipt at \($0.name)", $0.figures.receiptTime) }
+        var rows = report.doors.map { ("answer at \($0.name)", $0.figures.receiptTime) }
         rows.append(("commit", report.outbox.commits.time))
         for lane in report.lanes {
             guard let gateway = lane.gateway else { continue }
@@ -210,8 +210,8 @@ package struct StatusPage {
         }
         let none: Markup = "<tr><td class=\"soft\">nothing yet</td><td>–</td><td>–</td></tr>"
         return """
-            <section><h2>How long it takes</h2><table><thead><tr><th>since the start</th><th>half within</th>\
-            <th>99 % within</th></tr></thead><tbody>\(used.isEmpty ? [none] : used)</tbody></table></section>
+            <section><h2>Latency</h2><table><thead><tr><th>since the start</th><th>median</th>\
+            <th>99 %</th></tr></thead><tbody>\(used.isEmpty ? [none] : used)</tbody></table></section>
             """
     }
 }

@@ -71,7 +71,7 @@ package struct StatusText {
         let refused = day.refused.isEmpty ? "none" : day.refused.inWords
         line("\(refused) in 24 hours", in: "Refused")
         if day.expired + day.busy > 0 {
-            line("\(day.expired) expired, \(day.busy) told to come again in 24 hours", in: "")
+            line("\(day.expired) expired, \(day.busy) rejected (busy) in 24 hours", in: "")
         }
     }
 
@@ -97,7 +97,7 @@ package struct StatusText {
     private mutating func addTraffic() {
         gap()
         table(
-            ["Door", "stored", "repeated", "busy", "refused"],
+            ["Endpoint", "stored", "repeated", "busy", "refused"],
             report.doors.map { door in
                 let figures = door.figures
                 return (
@@ -114,17 +114,17 @@ package struct StatusText {
     }
 
     private mutating func addLatency() {
-        var rows = report.doors.map { ("receipt at \($0.name)", $0.figures.receiptTime) }
+        var rows = report.doors.map { ("answer at \($0.name)", $0.figures.receiptTime) }
         rows.append(("commit", report.outbox.commits.time))
         rows += report.lanes.compactMap { lane in
             lane.gateway.map { ("request to \(lane.name)", $0.answerTime) }
         }
-        rows += report.lanes.map { ("delivery by \($0.name)", $0.figures.deliveryTime) }
+        rows += report.lanes.map { ("delivery to \($0.name)", $0.figures.deliveryTime) }
         rows = rows.filter { $0.1.count > 0 }
         guard !rows.isEmpty else { return }
         gap()
         table(
-            ["Time taken", "half within", "99 % within"],
+            ["Latency", "median", "99 %"],
             rows.map { name, times in
                 ([name, Words.latency(times.quantile(0.5)), Words.latency(times.quantile(0.99))], .ok)
             })

@@ -16,7 +16,7 @@ package enum StreamEnd: Error, Equatable, CustomStringConvertible {
         switch self {
         case .closedByPeer: "closed by the peer"
         case .idle: "nothing received in time"
-        case .peerReadsNothing: "the peer takes nothing"
+        case .peerReadsNothing: "the peer reads nothing"
         case .failed(let error): error.description
         }
     }

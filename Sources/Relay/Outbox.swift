@@ -123,7 +123,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .full: "no room left on the disk that holds the outbox"
+        case .full: "no space left on the outbox's disk"
         case .failed(let reason): reason
         }
     }

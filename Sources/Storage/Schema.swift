@@ -95,7 +95,7 @@ enum Schema {
         SQLiteError(
             code: SQLITE_ERROR, operation: .open,
             message: version == 0
-                ? "no outbox of onionbell"
+                ? "not an outbox of onionbell"
                 : "written by another version of onionbell (format \(version), this one reads \(Schema.version))"
         )
     }

@@ -32,7 +32,7 @@ extension TLSError: CustomStringConvertible {
         switch self {
         case .untrusted(_, let reason): "the peer's certificate is not trusted: \(reason)"
         case .refusedByPeer(let alert, let reason): "the peer refused with alert \(alert): \(reason)"
-        case .broken(let reason): "TLS is broken: \(reason)"
+        case .broken(let reason): "TLS error: \(reason)"
         case .unusable(let what, let reason): "\(what): \(reason)"
         }
     }

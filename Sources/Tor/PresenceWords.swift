@@ -50,7 +50,7 @@ struct PresenceWords {
     func keyIsInUseElsewhere() {
         log.error(
             "onion.key_in_use_elsewhere",
-            metadata: ["advice": "another node answers under this address: stop one, or give it another key"])
+            metadata: ["advice": "another node answers under this address: stop one, or change its key"])
     }
 
     func hasNoSocks() {

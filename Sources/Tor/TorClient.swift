@@ -89,8 +89,8 @@ package enum TorClientError: Error, CustomStringConvertible {
         case .notStarted(let loss): loss.description
         case .notInNetwork(let bootstrap, _):
             bootstrap.map {
-                "tor has come \($0.progress) % of its way into the network: \($0.warning ?? $0.summary)"
-            } ?? "tor did not begin to join the network"
+                "tor's bootstrap is at \($0.progress) %: \($0.warning ?? $0.summary)"
+            } ?? "tor did not begin to bootstrap"
         case .noSocks: "tor opened no SOCKS port"
         }
     }

@@ -83,7 +83,7 @@ import Testing
         await stage.logged("certificate.ending")
         let check = try stage.health()["checks"]?["bisq-remote-ios.certificate"]
         #expect(check?["ok"]?.bool == false)
-        #expect(check?["state"]?.string == "the certificate ends in 3 days")
+        #expect(check?["state"]?.string == "the certificate expires in 3 days")
         try write(try certificate(days: -1), as: "push.p12", in: stage)
         try stage.signal(SIGHUP)
         await stage.logged("credentials.refused")

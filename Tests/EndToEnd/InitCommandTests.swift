@@ -56,7 +56,7 @@ import Testing
         #expect(text.contains("# Bisq's network: mainnet"))
         let checked = try run([program, "check-config", "--config", configuration])
         #expect(checked.status == 0)
-        #expect(checked.output == "\(configuration): no fault\n")
+        #expect(checked.output == "\(configuration): no errors\n")
         #expect(try mode("credentials") == 0o700)
         #expect(try mode("credentials/account.json") == 0o600)
         #expect(try mode("onionbell.yaml") & 0o007 == 0)

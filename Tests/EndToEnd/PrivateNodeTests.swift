@@ -66,7 +66,7 @@ import Wire
         _ = try await BisqPeer.dial(route(stranger), attemptTimeout: .seconds(10)).ping()
 
         let revoked = try command(stage, "revoke", "alice")
-        #expect(revoked.status == 0 && revoked.output.contains("nobody is left"))
+        #expect(revoked.status == 0 && revoked.output.contains("no authorized client is left"))
         await taken(stage, "0")
         let late = try #require(try await network.startTor(["ClientOnionAuthDir \(directory)"]).socks)
         await #expect(throws: PeerDialError.self) {

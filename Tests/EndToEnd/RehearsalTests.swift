@@ -29,7 +29,7 @@ import Testing
         #expect(result.output.contains(" 0 fail\n"))
         #expect(result.output.contains("stored\ndelivered\n"))
         #expect(result.output.contains("well: "))
-        #expect(log.contains("Google took a notification"))
+        #expect(log.contains("Google accepted a notification"))
         try FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -40,7 +40,7 @@ import Tor
         let stage = try await NodeTests.Stage(more: often)
         try await wait {
             let check = try await check("self_dial", of: stage)
-            return check?["state"]?.string?.hasPrefix("the own address answered") == true
+            return check?["state"]?.string?.hasPrefix("the node's own address answered") == true
         }
         #expect(try await check("self_dial", of: stage)?["ok"]?.bool == true)
         #expect(try await check("tor", of: stage)?["ok"]?.bool == true)
@@ -55,7 +55,7 @@ import Tor
         }
         try await wait {
             let check = try await check("self_dial", of: stage)
-            return check?["state"]?.string?.hasPrefix("the own address answered") == true
+            return check?["state"]?.string?.hasPrefix("the node's own address answered") == true
         }
         // Each call makes tor forget clients' keys, and not only the first one comes through.
         try await wait { try await answeredCalls(of: stage) >= 3 }

@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (3 * day, "the certificate ends in 3 days"), (day + 1, "the certificate ends in one day"),
-        (1, "the certificate ends in 0 days"), (0, "the certificate has ended"),
+        (3 * day, "the certificate expires in 3 days"), (day + 1, "the certificate expires in one day"),
+        (1, "the certificate expires in 0 days"), (0, "the certificate has expired"),
     ])
     func theStateSaysHowLongItLasts(left: Int64, words: String) {
         #expect(CertificateAlarm.state(end: Self.end, now: Self.end - left) == words)

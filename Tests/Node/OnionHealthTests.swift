@@ -94,7 +94,7 @@ import Tor
 
     /// What was known of a tor that is gone says nothing.
     @Test(arguments: [
-        (true, "tor is connected, 10 % in the network, network dead, no circuit"), (false, "not connected"),
+        (true, "tor is connected, bootstrap 10 %, network dead, no circuit"), (false, "not connected"),
     ])
     func whatTorSaysOfItsNetworkIsShown(isConnected: Bool, state: String) {
         let check = checks(.bootstrapping(progress: 10, summary: "x")) {

@@ -55,8 +55,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{gateway: fcm}", ["line 2: apps[0].name: each app needs a name, 1 to 64 characters"]),
-        ("{name: '', gateway: fcm}", ["line 2: apps[0].name: each app needs a name, 1 to 64 characters"]),
+        ("{gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
+        ("{name: '', gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
         ("{name: a}", ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm"]),
         (
             "{name: a, gateway: APNs}",
@@ -67,7 +67,7 @@ import Testing
             "{name: a b, gateway: fcm}",
             [
                 "line 2: apps[0].name: \"a b\" is not allowed; letters, digits, '.', '-' and '_', up to 255",
-                "line 2: apps[0].name: each app needs a name, 1 to 64 characters",
+                "line 2: apps[0].name: each app needs a name of 1 to 64 characters",
             ]
         ),
         (
@@ -79,15 +79,15 @@ import Testing
         ),
         (
             "{name: a, gateway: apns, topic: t, key_id: k}",
-            ["line 2: apps[0].key_id: is of no use without key_file"]
+            ["line 2: apps[0].key_id: has no effect without key_file"]
         ),
         (
             "{name: a, gateway: apns, topic: t, key_file: k, key_id: i, team_id: t, certificate_file: c}",
-            ["line 2: apps[0].certificate_file: give key_file or certificate_file, not both"]
+            ["line 2: apps[0].certificate_file: set key_file or certificate_file, not both"]
         ),
         (
             "{name: a, gateway: apns, topic: t, certificate_password_file: c}",
-            ["line 2: apps[0].certificate_password_file: is of no use without certificate_file"]
+            ["line 2: apps[0].certificate_password_file: has no effect without certificate_file"]
         ),
         (
             "{name: a, gateway: fcm, notification_block: yes}",
@@ -115,7 +115,7 @@ import Testing
         #expect(
             faults(yaml) == [
                 "line 3: apps[1].gateway: each app needs a gateway: apns or fcm",
-                "line 4: apps[2].name: a is there twice",
+                "line 4: apps[2].name: a is used twice",
             ])
     }
 

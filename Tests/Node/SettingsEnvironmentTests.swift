@@ -113,7 +113,7 @@ import Testing
             ])
         #expect(
             faults("", environment: ["ONIONBELL_MANAGEMENT_LISTEN": "0.0.0.0:80"]) == [
-                "ONIONBELL_MANAGEMENT_LISTEN: must be a loopback address or a Unix socket: it has no login"
+                "ONIONBELL_MANAGEMENT_LISTEN: must be a loopback address or a Unix socket, because it has no login"
             ])
         #expect(
             faults("", environment: ["ONIONBELL_DEFAULTS_IOS": "x"]) == [
@@ -133,8 +133,8 @@ import Testing
         ("ONIONBELL_TOR_MODUS", "; did you mean ONIONBELL_TOR_MODE?"),
         ("ONIONBELL_", ""),
         ("ONIONBELL_QUITE_ANOTHER_THING_ALTOGETHER", ""),
-        ("ONIONBELL_ONION_HTTP_PORTS", "; lists stand in the file only"),
-        ("ONIONBELL_APPS", "; lists stand in the file only"),
+        ("ONIONBELL_ONION_HTTP_PORTS", "; lists can only be set in the file"),
+        ("ONIONBELL_APPS", "; lists can only be set in the file"),
         ("ONIONBELL_tor_mode", "; did you mean ONIONBELL_TOR_MODE?"),
     ])
     func aVariableWithOurPrefixThatIsNoSettingIsAFault(name: String, hint: String) {

@@ -111,7 +111,7 @@ import Testing
                 "line 8: onion.peer_port: \"0\" is not allowed; a whole number from 1 to 65535",
                 "line 9: onion.http_ports: must be a list of ports, 1 to 65535, each once: [80, 8021]",
                 "line 11: apps[0].topic: the app's bundle id is missing",
-                "line 13: apps[1].name: one is there twice",
+                "line 13: apps[1].name: one is used twice",
                 "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm",
                 "line 16: defaults.android: no app has the name ones; did you mean one?",
                 "line 19: limits.lifetime: \"59\" is not allowed; whole seconds from 60 to 2419200",
@@ -124,7 +124,7 @@ import Testing
 
     @Test func aKeyThatIsThereTwiceIsAFault() {
         #expect(
-            faults("log:\n  level: info\nlog:\n  level: debug\n") == ["line 3: log: is there more than once"])
+            faults("log:\n  level: info\nlog:\n  level: debug\n") == ["line 3: log: is set more than once"])
     }
 
     @Test func theErrorSaysTheFileAndHowManyFaults() {
@@ -146,10 +146,10 @@ import Testing
         }
         #expect(
             faults("onion:\n  peer_port: 80\n  http_ports: [80]")
-                == ["line 3: onion.http_ports: 80 is the peer_port already"])
+                == ["line 3: onion.http_ports: 80 is already the peer_port"])
         // The default list, too.
         #expect(
-            faults("onion:\n  peer_port: 8021") == ["line 2: onion.http_ports: 8021 is the peer_port already"]
+            faults("onion:\n  peer_port: 8021") == ["line 2: onion.http_ports: 8021 is already the peer_port"]
         )
     }
 
@@ -161,11 +161,11 @@ import Testing
         for address in ["0.0.0.0:9400", "[::]:9400", "192.0.2.1:9400", "example.org:9400"] {
             #expect(
                 faults("management:\n  listen: '\(address)'") == [
-                    "line 2: management.listen: must be a loopback address or a Unix socket: it has no login"
+                    "line 2: management.listen: must be a loopback address or a Unix socket, because it has no login"
                 ], "\(address)")
             #expect(
                 faults("onion:\n  peer_listen: '\(address)'") == [
-                    "line 2: onion.peer_listen: must be a loopback address or a Unix socket: peers come by tor"
+                    "line 2: onion.peer_listen: must be a loopback address or a Unix socket: only tor connects to it"
                 ], "\(address)")
         }
     }

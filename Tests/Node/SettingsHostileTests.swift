@@ -42,7 +42,7 @@ import Testing
         #expect(try fault(ofFile: largest) == [])
         #expect(
             try fault(ofFile: largest + [UInt8(ascii: "\n")])
-                == ["is larger than 262144 bytes: no configuration of ours"])
+                == ["is larger than 262144 bytes, so it is not a configuration of onionbell"])
     }
 
     @Test func whatIsNotTextIsAFault() throws {

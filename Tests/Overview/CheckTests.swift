@@ -10,8 +10,8 @@ import Testing
     @Test func allIsWell() {
         #expect(Sample.good.deliveryChecks.level == .ok)
         #expect(Sample.good.verdict.sentence == "Everything works")
-        #expect(Sample.warned.verdict.sentence == "It works, and 3 things need a look")
-        #expect(Sample.broken.verdict.sentence == "3 things are broken")
+        #expect(Sample.warned.verdict.sentence == "It works, with 3 warnings")
+        #expect(Sample.broken.verdict.sentence == "3 checks fail")
         #expect([Check]().level == .ok)
     }
 
@@ -36,7 +36,7 @@ import Testing
         report.lanes[0].figures.lastJudgement = nil
         #expect(
             check("pushing", of: report)?.state
-                == "has stopped: 2 wait for bisq-remote-ios, the oldest for 5 min, none was answered yet")
+                == "has stopped: 2 wait for bisq-remote-ios, the oldest for 5 min, there was no answer yet")
         // What waits from before a start has its time.
         report.process.startedAt = report.now - 299_000
         #expect(check("pushing", of: report)?.isWell == true)
@@ -49,7 +49,7 @@ import Testing
             report.lanes[index].figures.lastJudgement = nil
             report.lanes[index].figures.lastDelivery = nil
         }
-        #expect(check("pushing", of: report)?.state == "nothing was delivered since the start")
+        #expect(check("pushing", of: report)?.state == "no delivery since the start")
     }
 
     @Test(arguments: [
@@ -147,7 +147,7 @@ import Testing
         report.lanes[0].oldestDueAge = .seconds(30)
         #expect(
             check("bisq-remote-ios", of: report)?.state
-                == "2 wait, and none is on its way: connection refused")
+                == "2 wait, and none is being sent: connection refused")
         report.lanes[0].gateway?.inFlight = 1
         #expect(check("bisq-remote-ios", of: report)?.level == .ok)
     }

@@ -162,7 +162,7 @@ enum Sample {
                 Check(name: "onion", level: .ok, state: report.onion.sentence),
                 Check(
                     name: "bisq-remote-ios.certificate", level: .warning,
-                    state: "the push certificate ends in 23 days"),
+                    state: "the push certificate expires in 23 days"),
             ] + report.deliveryChecks
         return report
     }
@@ -173,7 +173,7 @@ enum Sample {
         report.onion.isPublished = false
         report.onion.state = "lost"
         report.onion.sentence =
-            "the onion service can't be reached: no directory took its descriptor within 180 s"
+            "the onion service can't be reached: no directory accepted its descriptor within 180 s"
         report.onion.hasCircuit = false
         report.onion.isNetworkLive = false
         report.lanes[0].blockedReason = "InvalidProviderToken"

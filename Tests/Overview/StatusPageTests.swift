@@ -12,9 +12,9 @@ import Testing
     @Test func theStateStandsAtTheTopWithItsReasons() throws {
         let text = html(Sample.broken)
         let top = try #require(text.components(separatedBy: "</header>").first)
-        #expect(top.contains("3 things are broken"))
+        #expect(top.contains("3 checks fail"))
         #expect(top.contains("<b>bisq-remote-ios</b>: blocked: InvalidProviderToken<p>key_file, key_id"))
-        #expect(top.contains("no directory took its descriptor"))
+        #expect(top.contains("no directory accepted its descriptor"))
         #expect(html(Sample.good).contains("<h1>Everything works</h1></div></header>"))
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct StatusTextTests {
     @Test func aTerminalShowsTheStateFirst() throws {
         let lines = StatusText.text(of: Sample.broken, coloured: false).split(separator: "\n")
-        #expect(lines[0] == "Onionbell 0.1.0  3 things are broken")
+        #expect(lines[0] == "Onionbell 0.1.0  3 checks fail")
         let reasons = lines[1...4].map { $0.drop { $0 == " " } }
         let blocked = try #require(reasons.firstIndex(of: "bisq-remote-ios: blocked: InvalidProviderToken"))
         #expect(reasons[blocked + 1].hasPrefix("-> key_file, key_id and team_id"))
@@ -16,7 +16,7 @@ import Testing
         #expect(text.contains("\(Sample.address)\n"))
         #expect(
             text.contains("\nbisq-remote-ios           open        2      48211        2    39    14 s\n"))
-        #expect(text.contains("\npeer    31000        31     7      104\n"))
+        #expect(text.contains("\npeer       31000        31     7      104\n"))
         #expect(text.contains("\nLimits hit       2 peer_frame_rate\n"))
     }
 
@@ -24,7 +24,7 @@ import Testing
         let coloured = StatusText.text(of: Sample.broken, coloured: true)
         let plain = StatusText.text(of: Sample.broken, coloured: false)
         #expect(!plain.contains("\u{1b}"))
-        #expect(coloured.contains("\u{1b}[31m3 things are broken\u{1b}[0m"))
+        #expect(coloured.contains("\u{1b}[31m3 checks fail\u{1b}[0m"))
         #expect(coloured.replacing(/\u{1b}\[\d*m/, with: "") == plain)
     }
 

@@ -65,7 +65,7 @@ import Testing
         try await wait { calls.count == 2 }
         #expect(calls == [2, 3])
         #expect(
-            words == ["port 9999: the onion service's introduction points do not know it any more"])
+            words == ["port 9999: the onion service's introduction points no longer know it"])
         #expect(selfDial.isFailing && selfDial.figures.failingSince != nil)
         isUp.value = true
         try await wait { before != nil }

@@ -12,7 +12,7 @@ struct BitwardenBody {
         do throws(JSONError) {
             found = try JSON.members(of: body)
         } catch {
-            throw .invalid("", "The body is no JSON: \(error).")
+            throw .invalid("", "The body is not JSON: \(error).")
         }
         guard let found else { throw .invalid("", "The body is no JSON object.") }
         members = Dictionary(
@@ -34,7 +34,7 @@ struct BitwardenBody {
     /// `nil` also for an empty one.
     func optionalText(_ field: String, limit: Int = 256) throws(BitwardenFault) -> String? {
         guard let value = value(field)?.value else { return nil }
-        guard let text = value.string else { throw .invalid(field, "The \(field) field is no text.") }
+        guard let text = value.string else { throw .invalid(field, "The \(field) field is not text.") }
         guard text.utf8.count <= limit else {
             throw .invalid(field, "The \(field) field has more than \(limit) bytes.")
         }
@@ -45,7 +45,7 @@ struct BitwardenBody {
     func identifier(_ field: String) throws(BitwardenFault) -> String? {
         guard let value = value(field)?.value else { return nil }
         guard let text = value.string, BitwardenBody.isGUID(text) else {
-            throw .invalid(field, "The \(field) field is no GUID.")
+            throw .invalid(field, "The \(field) field is not a GUID.")
         }
         return text.lowercased()
     }
@@ -82,14 +82,14 @@ struct BitwardenBody {
     }
 
     private static func texts(_ value: JSON, _ field: String, limit: Int) throws(BitwardenFault) -> [String] {
-        guard let elements = value.array else { throw .invalid(field, "The \(field) field is no list.") }
+        guard let elements = value.array else { throw .invalid(field, "The \(field) field is not a list.") }
         guard elements.count <= limit else {
             throw .invalid(field, "The \(field) field has more than \(limit) elements.")
         }
         var texts: [String] = []
         for element in elements {
             guard let text = element.string, (1...256).contains(text.utf8.count) else {
-                throw .invalid(field, "The \(field) field holds something else than ids.")
+                throw .invalid(field, "The \(field) field contains something other than ids.")
             }
             texts.append(text)
         }

@@ -62,7 +62,7 @@ package final class GorushDoor: HTTPDoor {
         }
         guard isAllowed(request.fields["authorization"]) else {
             figures.count("unauthorized")
-            var response = HTTPResponse(status: 401, text: "a secret is needed here")
+            var response = HTTPResponse(status: 401, text: "a secret is required")
             response.fields.append("www-authenticate", "Bearer")
             return respond(response)
         }

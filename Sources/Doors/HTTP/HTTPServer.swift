@@ -69,7 +69,7 @@ package final class HTTPServer {
             for door in doors where door.matches(path: request.path) {
                 return door.answer(request, respond: respond)
             }
-            respond(HTTPResponse(status: 404, text: "no such door"))
+            respond(HTTPResponse(status: 404, text: "no such endpoint"))
         }
     }
 

@@ -22,7 +22,7 @@ package final class StatusDoor: HTTPDoor {
                 response.fields.append("content-type", "application/octet-stream")
                 respond(response)
             case .silence: respond(HTTPResponse(status: 204, body: []))
-            case .unreadable: respond(HTTPResponse(status: 400, text: "no signed message of a client"))
+            case .unreadable: respond(HTTPResponse(status: 400, text: "not a signed message of a client"))
             }
         }
     }

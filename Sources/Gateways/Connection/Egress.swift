@@ -61,7 +61,7 @@ enum EgressError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .proxy(let error): error.description
-        case .noProxy: "tor takes no connections yet"
+        case .noProxy: "tor accepts no connections yet"
         }
     }
 }

@@ -12,9 +12,9 @@ extension Settings {
         apps = sections.compactMap { section in
             let name = section.identifier("name")
             if name.isEmpty || name.utf8.count > 64 {
-                section.fault("name", "each app needs a name, 1 to 64 characters")
+                section.fault("name", "each app needs a name of 1 to 64 characters")
             } else if names.contains(name) {
-                section.fault("name", "\(name) is there twice")
+                section.fault("name", "\(name) is used twice")
             }
             names.append(name)
             return App(name: name, section)

@@ -50,7 +50,7 @@ extension Settings {
         let management = root.section("management")
         managementListen = management.endpoint("listen", default: managementListen)
         if !managementListen.isLoopback {
-            management.fault("listen", "must be a loopback address or a Unix socket: it has no login")
+            management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
         management.refuseUnknownKeys()
         let log = root.section("log")
@@ -91,7 +91,7 @@ extension Settings {
             section.fault(key, "must be a loopback address or a Unix socket: peers come by tor")
         }
         if onion.httpPorts.contains(onion.peerPort) {
-            section.fault("http_ports", "\(onion.peerPort) is the peer_port already")
+            section.fault("http_ports", "\(onion.peerPort) is already the peer_port")
         }
         read(defence: section)
         section.refuseUnknownKeys()

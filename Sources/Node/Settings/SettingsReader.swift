@@ -64,7 +64,7 @@ package final class SettingsReader {
             let isList = keys.contains { Self.environmentName(of: $0) == name }
             let hint =
                 isList
-                ? "; lists stand in the file only"
+                ? "; lists can only be set in the file"
                 : nearestName(to: name, among: environmentNames.sorted()).map { "; did you mean \($0)?" }
                     ?? ""
             fault(SettingsFault.shown(name), nil, "no such setting in the environment\(hint)")

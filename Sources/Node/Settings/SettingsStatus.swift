@@ -56,12 +56,12 @@ extension Settings {
         status.streamPlaces = section.places("stream")
         for place in status.streamPlaces {
             switch place {
-            case .https: section.fault("stream", "\(place): the stream has no TLS; onion:PORT has its own")
+            case .https: section.fault("stream", "\(place): the stream has no TLS; use onion:PORT")
             case .onion(let port) where port == onion.peerPort:
                 section.fault("stream", "onion:\(port) is the port of the peers (onion.peer_port)")
             case .onion(let port)
             where onion.httpPorts.contains(port) || status.server.listen.contains(place):
-                section.fault("stream", "onion:\(port) speaks HTTP already")
+                section.fault("stream", "onion:\(port) is already used for HTTP")
             case .onion, .plain: break
             }
         }
@@ -116,7 +116,7 @@ extension Settings {
                 apps.android = name
             }
         }
-        if isOn, wanted.isEmpty { section.fault("apps", "name the apps that this door may push to") }
+        if isOn, wanted.isEmpty { section.fault("apps", "name the apps that this endpoint may push to") }
         return apps
     }
 }

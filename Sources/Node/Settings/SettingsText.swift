@@ -17,7 +17,8 @@ package enum SettingsText {
         guard ferror(file) == 0 else { throw unreadable() }
         guard count <= sizeLimit else {
             throw SettingsFault(
-                key: "", problem: "is larger than \(sizeLimit) bytes: no configuration of ours")
+                key: "",
+                problem: "is larger than \(sizeLimit) bytes, so it is not a configuration of onionbell")
         }
         guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
             throw SettingsFault(key: "", problem: "is not UTF-8 text")
@@ -48,7 +49,7 @@ extension YAMLError {
             SettingsFault(
                 key: "", line: line, problem: "& and * (anchors and aliases) are not allowed here")
         case .duplicateKey(let key, let line):
-            SettingsFault(key: SettingsFault.shown(key), line: line, problem: "is there more than once")
+            SettingsFault(key: SettingsFault.shown(key), line: line, problem: "is set more than once")
         case .tooDeep(let line):
             SettingsFault(
                 key: "", line: line, problem: "is nested deeper than \(YAMLNode.deepest) levels")

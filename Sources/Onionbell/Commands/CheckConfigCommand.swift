@@ -9,12 +9,12 @@ import Reactor
 struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Check the configuration and the files it names; tell every fault at once.",
+        abstract: "Check the configuration and the files that it names, and report all errors.",
         discussion: """
-            With --json an array of faults on standard output: key, line (null for what is missing or from the \
+            With --json an array of errors on standard output: key, line (null if a key is missing or comes from the \
             environment), problem.
 
-            Exit status: 0 when all is well, 78 when something has to be put right.
+            Exit status: 0 no error, 78 an error.
             """)
 
     @OptionGroup var config: ConfigOption
@@ -32,9 +32,9 @@ struct CheckConfigCommand: AsyncParsableCommand {
         let faults = await GatewayAssembly.faults(in: settings)
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
-        printLine("\(config.config): no fault")
+        printLine("\(config.config): no errors")
         for app in settings.apps where !app.hasCredentials {
-            printLine("  \(app.name): no credentials, so nothing is sent by it")
+            printLine("  \(app.name): disabled, because it has no credentials")
         }
         for endpoint in settings.openEndpoints { printLine("  \(endpoint)") }
         for warning in settings.warnings { printLine("  \(warning.words): \(warning.advice)") }

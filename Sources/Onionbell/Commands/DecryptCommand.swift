@@ -7,13 +7,13 @@ import Wire
 struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: "Open a message string as the paired phone does.",
-        discussion: "Exit status: 0 opened, 65 it doesn't open.")
+        abstract: "Decrypt a message string as the paired phone does.",
+        discussion: "Exit status: 0 decrypted, 65 it cannot be decrypted.")
 
     @OptionGroup var phone: PairingTokenOption
 
     @Argument(
-        help: ArgumentHelp("magic|iv|base64, as the push service brings it.", valueName: "message-string"))
+        help: ArgumentHelp("The message string from the push: magic|iv|base64.", valueName: "message-string"))
     var message: String
 
     func run() async throws {

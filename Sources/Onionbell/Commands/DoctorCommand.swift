@@ -8,13 +8,13 @@ import Reactor
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at everything a node needs, from its files to Apple and Google; say what to do.",
+        abstract: "Check everything a node needs, from its files to Apple and Google, and say what to do.",
         discussion: """
-            Checks configuration, credentials, permissions, disk, limits and the running node; joins the Tor network \
-            with a tor of its own (or asks the system's), compares the clock, fetches the node's descriptor and dials \
-            its address; looks up Apple's and Google's hosts, and sends each a request for a device that there isn't, \
-            which tells whether the credentials are taken. Nothing is changed, and no phone rings. Works beside a \
-            running node, as root or as the node's user. Takes about a minute.
+            Checks configuration, credentials, permissions, disk, limits and the running node. Connects to the Tor \
+            network with a tor of its own, or through the system's tor. Compares the clock, fetches the node's \
+            descriptor and connects to its address. Sends a request for a nonexistent device to Apple and Google, to \
+            test the credentials. It changes nothing, and no phone rings. Run it as root or as the node's user, \
+            while the node runs or not. It takes about a minute.
 
             With --json an array of objects: check, verdict (pass, warn, fail), words, advice.
 
@@ -25,14 +25,14 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Dial by the tor whose SOCKS port this is, and start none.", valueName: "address:port"))
+            "Use this SOCKS port instead of starting a tor.", valueName: "address:port"))
     var socks: String?
 
     @Flag(help: "As JSON.")
     var json = false
 
     func validate() throws {
-        if let socks, Endpoint(socks) == nil { throw ValidationError("--socks takes ADDRESS:PORT") }
+        if let socks, Endpoint(socks) == nil { throw ValidationError("--socks must be ADDRESS:PORT") }
     }
 
     func run() async throws {

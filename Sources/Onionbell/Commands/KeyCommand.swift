@@ -11,19 +11,19 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key",
         abstract: "Show, export or import the key of the onion address.",
         discussion: """
-            Whoever has the key has the address, and without it the address is lost. No key is ever printed: export \
-            writes it to a file.
+            Whoever has the key has the address, and without it the address is lost. The key itself is never \
+            printed; export writes it to a file.
 
-            Exit status: 0 done; 65 the file holds no key, or another one than hostname beside it says; 66 it can't be \
-            read; 69 the node runs, or there is no key, or for import one already; 73 the file can't be written, or is \
-            there already; 78 configuration.
+            Exit status: 0 done; 65 the file contains no key, or its key does not match the hostname file beside it; \
+            66 the file cannot be read; 69 the node runs, or there is no key, or import would replace one; 73 the \
+            file cannot be written or exists already; 78 configuration.
             """,
         subcommands: [KeyShowCommand.self, KeyExportCommand.self, KeyImportCommand.self])
 }
 
 struct KeyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show the address, and where its key is.")
+        commandName: "show", abstract: "Show the address and the path of its key.")
 
     @OptionGroup var config: ConfigOption
 
@@ -35,8 +35,8 @@ struct KeyShowCommand: AsyncParsableCommand {
 
 struct KeyExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the key to a file as tor keeps it (hs_ed25519_secret_key).",
-        discussion: "The file is made with mode 0600; one that is there already is left as it is.")
+        commandName: "export", abstract: "Write the key to a file in tor's format (hs_ed25519_secret_key).",
+        discussion: "The file gets mode 0600. An existing file is not replaced.")
 
     @OptionGroup var config: ConfigOption
     @Argument(help: "The file to write.") var file: String
@@ -48,22 +48,24 @@ struct KeyExportCommand: AsyncParsableCommand {
         } catch {
             throw fail(error, status: 73)
         }
-        printLine("\(file): \(key). Keep it safe: who has this file has the address")
+        printLine("\(file): \(key). Keep it safe: whoever has this file has the address")
     }
 }
 
 struct KeyImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take over an onion address with its key.",
+        commandName: "import", abstract: "Use an existing onion address by importing its key.",
         discussion: """
-            Takes tor's hs_ed25519_secret_key, Bisq 1's private_key, Bisq 2's private_key_hex, and a copy of the \
-            node's own onion-key. If a file hostname lies beside it, the key must be that address'. The node must not \
-            run. Afterwards take the address from the other program: two that serve it push each other off the network.
+            Accepts tor's hs_ed25519_secret_key, Bisq 1's private_key, Bisq 2's private_key_hex, and a copy of the \
+            node's own onion-key. If a hostname file is beside it, the key must match that address. Stop the node \
+            first. Afterwards remove the address from the other program: two programs with the same address push \
+            each other off the network.
             """)
 
     @OptionGroup var config: ConfigOption
     @Argument(help: "The file with the key.") var file: String
-    @Flag(help: "Take it even if the node has a key. That one is kept under another name.") var force = false
+    @Flag(help: "Import it even if the node has a key; the old key is kept under another name.") var force =
+        false
 
     func run() async throws {
         let key = try read()
@@ -75,7 +77,7 @@ struct KeyImportCommand: AsyncParsableCommand {
                 let aside = "\(target.path)-\(former.address.serviceID)"
                 guard force else { throw OnionKeyFileError.exists(path: target.path) }
                 guard rename(target.path, aside) == 0 else {
-                    throw OnionKeyFileError.system(SystemError("keep the former key as \(aside)"))
+                    throw OnionKeyFileError.system(SystemError("keep the old key as \(aside)"))
                 }
                 printLine("\(aside): \(former)")
             }
@@ -96,7 +98,7 @@ struct KeyImportCommand: AsyncParsableCommand {
             throw fail(error, status: 66)
         }
         guard let key = OnionKey(file: bytes) else {
-            throw fail("\(file) holds no key of an onion service of version 3", status: 65)
+            throw fail("\(file) contains no key of a version 3 onion service", status: 65)
         }
         let directory = file.lastIndex(of: "/").map { file[...$0] } ?? ""
         if let hostname = try? PrivateFile.read(directory + "hostname", limit: 128),
@@ -126,5 +128,5 @@ private func existingKey(_ config: ConfigOption) throws -> (file: OnionKeyFile, 
     } catch {
         throw fail(error, status: 69)
     }
-    throw fail("there is no \(file.path) yet: the node makes it at its first start", status: 69)
+    throw fail("there is no \(file.path) yet: the node creates it at its first start", status: 69)
 }

@@ -5,8 +5,9 @@ import Programs
 struct LabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
-        abstract: "Rehearse: run a private Tor network and simulated gateways until stopped.",
-        discussion: "Becomes onionbell-lab, which is a package of its own. See onionbell lab --help.",
+        abstract:
+            "Rehearse: run a private Tor network and simulated servers of Apple and Google until stopped.",
+        discussion: "Runs onionbell-lab, which is in its own package. See onionbell lab --help.",
         helpNames: [])
 
     @Argument(parsing: .captureForPassthrough, help: .hidden) var words: [String] = []
@@ -18,8 +19,9 @@ struct LabCommand: ParsableCommand {
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the whole story on this machine: private Tor network, node, phones, peer, gateways.",
-        discussion: "Becomes onionbell-lab, which is a package of its own. See onionbell demo --help.",
+        abstract:
+            "Demonstrate everything on this machine: private Tor network, node, phones, peer, gateways.",
+        discussion: "Runs onionbell-lab, which is in its own package. See onionbell demo --help.",
         helpNames: [])
 
     @Argument(parsing: .captureForPassthrough, help: .hidden) var words: [String] = []

@@ -22,22 +22,22 @@ enum PhoneKind: String, CaseIterable, ExpressibleByArgument {
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Make a pairing token, as a phone does; show it as text and as a QR code.",
+        abstract: "Create a pairing token as a phone does, and show it as text and QR code.",
         discussion: """
-            The token holds the key that opens the phone's messages: whoever has it can read them. Bisq takes it \
-            under Settings, Notifications. Without --device-token it is a made-up phone, for trying things out.
+            The token contains the key to the phone's messages: whoever has it can read them. Enter it in Bisq under \
+            Settings, Notifications. Without --device-token the phone is simulated, for tests.
             """)
 
     @Option(help: ArgumentHelp("The kind of phone.", valueName: "platform"))
     var platform = PhoneKind.android
 
-    @Option(help: "The phone's model, as Bisq shows it.")
+    @Option(help: "The phone's model, which Bisq shows.")
     var descriptor = "Onionbell"
 
-    @Option(help: "The device token that Apple or Google gave the phone's app.")
+    @Option(help: "The device token that the phone's app got from Apple or Google.")
     var deviceToken: String?
 
-    @Flag(help: "Print the token only.")
+    @Flag(help: "Print only the token.")
     var textOnly = false
 
     func run() async throws {

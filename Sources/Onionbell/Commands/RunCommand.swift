@@ -6,14 +6,14 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the node.",
         discussion: """
-            Becomes onionbelld, the program beside this one. It prints the onion address once it can be reached, and \
-            writes it to onion-address in the state directory. Every setting can be overridden from the environment: \
-            ONIONBELL_TOR_MODE=system.
+            Replaces itself by onionbelld, the program beside this one. The node prints its onion address once it \
+            can be reached, and writes it to onion-address in the state directory. An environment variable overrides \
+            a setting, for example ONIONBELL_TOR_MODE=system.
 
-            SIGTERM and SIGINT stop it in order, within 10 seconds; what is not delivered by then is kept. SIGHUP \
-            reads changed credentials at once, and tries again what a gateway has blocked.
+            SIGTERM and SIGINT stop the node in order, within 10 seconds; the outbox keeps what is not delivered by \
+            then. On SIGHUP the node reads changed credentials at once, and retries what a gateway has blocked.
 
-            Exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
+            Exit status: 0 stopped, 78 configuration, 69 something that the node needs is missing or in use.
             """)
 
     @OptionGroup var config: ConfigOption

@@ -32,20 +32,21 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send a notification as a Bisq peer or client does.",
         discussion: """
-            Encrypts for the paired phone and sends over Tor's SOCKS port: as a peer (p2p), or over HTTP as today's \
-            Bisq 1 and Bisq 2 do. Prints the answer, and with --wait the outcome as well. A node at an address that \
-            is no onion is dialled directly.
+            Encrypts for the paired phone and sends through Tor's SOCKS port: as a peer (p2p), or over HTTP as \
+            today's Bisq 1 and Bisq 2 do. Prints the answer, and with --wait also the outcome. An address that is \
+            not an onion address is connected to directly.
 
-            Form bisq2 takes platform and device token from the pairing token, and encrypts under --key, the key \
-            that Bisq Connect shares with its trusted node.
+            Form bisq2 uses platform and device token from the pairing token. It encrypts with --key, the key that \
+            Bisq Connect shares with its trusted node.
 
             Exit status: 0 stored (with --wait: delivered), 1 refused, 64 usage, 65 the pairing token, the key or \
-            the text can't be used, 69 not reached, 75 try again later.
+            the text cannot be used, 69 not reached, 75 try again later.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "The node's address; without a port the form's own: 9999, 80 or 8021.", valueName: "onion[:port]")
+            "The node's address. The default port depends on the form: 9999, 80 or 8021.",
+            valueName: "onion[:port]")
     )
     var to: String
 
@@ -63,10 +64,10 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port"))
     var socks = "127.0.0.1:9050"
 
-    @Option(help: "What the notification is about.")
+    @Option(help: "The category of the notification.")
     var type = MobileMessage.Kind.trade
 
-    @Option(help: "The id of the trade or offer it is about.")
+    @Option(help: "The id of the trade or offer.")
     var trade = ""
 
     @Option(
@@ -79,7 +80,8 @@ struct SendCommand: AsyncParsableCommand {
     var network = BisqNetwork.mainnet
 
     @Option(
-        help: "The name of the app at the node, for form p2p; empty: the default of the phone's platform.")
+        help: "The name of the app at the node, for form p2p; by default the node's default for the platform."
+    )
     var app = ""
 
     @Option(
@@ -87,7 +89,7 @@ struct SendCommand: AsyncParsableCommand {
             "How long to wait for the node, and with --wait for the outcome.", valueName: "30s|2m"))
     var timeout = TimeSpan(.seconds(120))
 
-    @Flag(help: "Wait for the outcome, with form p2p: what Apple or Google said. A POST waits by itself.")
+    @Flag(help: "With form p2p, wait for the answer of Apple or Google. A POST always waits.")
     var wait = false
 
     func validate() throws {
@@ -140,7 +142,7 @@ struct SendCommand: AsyncParsableCommand {
         let address = to.contains(":") ? to : "\(to):\(form.port)"
         guard let endpoint = Endpoint(address), let proxy = Endpoint(socks),
             case .host(let host, let port) = endpoint
-        else { throw fail("--to and --socks take ADDRESS:PORT", status: 64) }
+        else { throw fail("--to and --socks must be ADDRESS:PORT", status: 64) }
         let route: PeerRoute =
             host.hasSuffix(".onion") ? .tor(socks: proxy, onion: host, port: port) : .direct(endpoint)
         return (route, port == 80 ? host : address)
@@ -168,7 +170,7 @@ struct SendCommand: AsyncParsableCommand {
                 response = try await peer.nextResponse(to: request.uid, deadline: deadline)
                 printLine(response.words)
             } catch {
-                printError("onionbell: no outcome yet (\(error)); the node goes on trying")
+                printError("onionbell: no outcome yet (\(error)); the node keeps trying")
             }
             return (response, nil)
         } catch {
@@ -178,6 +180,6 @@ struct SendCommand: AsyncParsableCommand {
 
     /// A circuit to an onion service takes seconds.
     func tellOfTheWait(_ route: PeerRoute) {
-        if case .tor = route { printProgress("calling through Tor") }
+        if case .tor = route { printProgress("connecting through Tor") }
     }
 }

@@ -9,21 +9,21 @@ import Reactor
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how the running node is.",
+        commandName: "status", abstract: "Show the running node's status.",
         discussion: """
-            The node is asked over a socket in its state directory, which only its own user may use: \
-            sudo -u onionbell onionbell status.
+            Asks the node over a socket in its state directory, which only the node's user may use: sudo -u \
+            onionbell onionbell status.
 
-            Exit status: 0 it answered, however it is; 69 no node runs there; 77 it is another user's; 78 \
-            configuration.
+            Exit status: 0 the node answered, whatever its health; 69 no node runs; 77 the node runs as another \
+            user; 78 configuration.
             """)
 
     @OptionGroup var config: ConfigOption
 
-    @Flag(help: "Show it again and again, until Ctrl-C.")
+    @Flag(help: "Refresh until Ctrl-C.")
     var watch = false
 
-    @Option(help: ArgumentHelp("Seconds between two looks with --watch, 1 to 3600.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Refresh interval of --watch in seconds, 1 to 3600.", valueName: "seconds"))
     var interval = 2
 
     @Flag(help: "As JSON, with --watch one object a line.")
@@ -49,7 +49,7 @@ struct StatusCommand: AsyncParsableCommand {
     private func ask(_ socket: String) async throws -> String {
         guard access(socket, R_OK | W_OK) == 0 else {
             if errno == EACCES {
-                throw fail("\(socket) is another user's: run this as that user, or as root", status: 77)
+                throw fail("\(socket) belongs to another user: run this as that user, or as root", status: 77)
             }
             throw fail("no node runs here: there is no \(socket)", status: 69)
         }

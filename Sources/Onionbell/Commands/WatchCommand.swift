@@ -11,28 +11,28 @@ import Wire
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Watch a node from another machine: send a notification that reaches nobody, through Tor.",
+        abstract: "Watch a node from another machine: send a test notification through Tor.",
         discussion: """
-            The notification is for a device token that no phone has. The node takes it, writes it down and hands it \
-            to Apple or Google, who alone can say that they know no such device; when that answer comes back, \
-            everything works, from the onion address to the credentials. No phone rings.
+            The notification is for a device token that no phone has. The node stores it and sends it to Apple or \
+            Google. Only they can say that the device does not exist. This answer proves that everything works, from \
+            the onion address to the credentials. No phone rings.
 
-            Once, or with --every until it is stopped. Then --exec runs a shell command when things change: \
-            ONIONBELL_STATE is well, failing, unreachable or busy, ONIONBELL_REASON says why, ONIONBELL_ADDRESS names \
-            the node.
+            Runs once, or with --every until it is stopped. Then --exec runs a shell command when the state changes. \
+            ONIONBELL_STATE is well, failing, unreachable or busy, ONIONBELL_REASON is the reason, ONIONBELL_ADDRESS \
+            is the node.
 
-            Exit status: 0 all is well, 1 the notification did not go its way, 64 usage, 69 the node was not \
-            reached, 75 it has no room, 78 there is no torrc for --tor.
+            Exit status: 0 everything works, 1 the notification was not delivered as expected, 64 usage, 69 the node \
+            was not reached, 75 the node has no room, 78 there is no torrc for --tor.
             """)
 
     @Option(
-        help: ArgumentHelp("The node's address; without a port 9999.", valueName: "onion[:port]"))
+        help: ArgumentHelp("The node's address; the default port is 9999.", valueName: "onion[:port]"))
     var to: String
 
-    @Option(help: ArgumentHelp("The kind of phone that it would be for.", valueName: "platform"))
+    @Option(help: ArgumentHelp("The kind of phone to simulate.", valueName: "platform"))
     var platform = PhoneKind.iOS
 
-    @Option(help: "The name of the app at the node; empty: the default of the platform.")
+    @Option(help: "The name of the app at the node; by default the node's default for the platform.")
     var app = ""
 
     @Option(help: "The Bisq network of the node.")
@@ -41,24 +41,28 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port"))
     var socks = "127.0.0.1:9050"
 
-    @Option(help: ArgumentHelp("Start this tor, and use it instead of --socks.", valueName: "program"))
+    @Option(
+        help: ArgumentHelp("Start this tor program, and use it instead of --socks.", valueName: "program"))
     var tor: String?
 
     @Option(
         help: ArgumentHelp(
-            "The configuration of that tor; if not given, the program's own.", valueName: "file"))
+            "The configuration of that tor; by default the one installed with the program.", valueName: "file"
+        ))
     var torrc = ""
 
-    @Option(help: ArgumentHelp("Check again and again, as in 5m.", valueName: "30s|5m|1h"))
+    @Option(help: ArgumentHelp("Repeat at this interval, such as 5m.", valueName: "30s|5m|1h"))
     var every: TimeSpan?
 
-    @Option(help: ArgumentHelp("With --every: failures in a row before it counts.", valueName: "number"))
+    @Option(help: ArgumentHelp("With --every: consecutive failures before reporting.", valueName: "number"))
     var failures = 2
 
-    @Option(help: ArgumentHelp("With --every: run by sh when things change.", valueName: "command"))
+    @Option(
+        help: ArgumentHelp("With --every: shell command to run when the state changes.", valueName: "command")
+    )
     var exec: String?
 
-    @Option(help: ArgumentHelp("How long the node may take for each step.", valueName: "30s|2m"))
+    @Option(help: ArgumentHelp("Time limit for each step.", valueName: "30s|2m"))
     var timeout = TimeSpan(.seconds(120))
 
     @Flag(help: "One JSON object for each check: state, reason.")
@@ -81,7 +85,7 @@ struct WatchCommand: AsyncParsableCommand {
     private func target() throws -> (host: String, port: UInt16, proxy: Endpoint) {
         guard case .host(let host, let port)? = Endpoint(to.contains(":") ? to : "\(to):9999"),
             let proxy = Endpoint(socks)
-        else { throw fail("--to and --socks take ADDRESS:PORT", status: 64) }
+        else { throw fail("--to and --socks must be ADDRESS:PORT", status: 64) }
         return (host, port, proxy)
     }
 
@@ -109,7 +113,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
         defer { withExtendedLifetime(signals) {} }
         var state = WatchState(failuresToAlarm: failures)
-        printProgress("a notification goes its way")
+        printProgress("sending a test notification")
         while true {
             let result = await check(host, port, watchTor)
             tell(result)

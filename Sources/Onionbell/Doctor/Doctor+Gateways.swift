@@ -10,8 +10,8 @@ extension Doctor {
             // Asking from here would show the address that tor hides.
             return tell(
                 .warn(
-                    "\(app.name).gateway", "not asked: gateways.proxy is tor, and no tor could be used",
-                    "mend what is said of tor above; then run this again"))
+                    "\(app.name).gateway", "not tested: gateways.proxy is tor, and no tor can be used",
+                    "fix the tor problem above; then run this again"))
         }
         // Files that can't be used have been told before.
         guard
@@ -56,7 +56,7 @@ extension Doctor {
             tell(
                 .fail(
                     "\(check).name", "\(error)",
-                    "does this machine look names up (/etc/resolv.conf)? is the host in the configuration right?"
+                    "can this machine resolve names (/etc/resolv.conf)? is the host in the configuration right?"
                 ))
             return false
         }

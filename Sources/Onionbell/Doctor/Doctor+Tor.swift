@@ -63,16 +63,16 @@ extension Doctor {
                 return tell(
                     .fail(
                         "tor.network",
-                        "tor has come \(bootstrap?.progress ?? 0) % of its way into the network",
+                        "tor's bootstrap is at \(bootstrap?.progress ?? 0) %",
                         "see its log: journalctl -u tor@default"))
             }
-            tell(.pass("tor.network", "tor is in the network"))
+            tell(.pass("tor.network", "tor is connected to the network"))
             await checkAddress(by: Scout(connection: connection, socks: try await connection.socksEndpoint()))
         } catch {
             tell(
                 .fail(
                     "tor", "\(error)",
-                    "systemctl status tor@default; the node's user must be in the group debian-tor; tor.control must be where tor listens"
+                    "systemctl status tor@default; the node's user must be in the group debian-tor; tor.control must be tor's control port"
                 ))
         }
     }
@@ -85,10 +85,10 @@ extension Doctor {
                 return tell(
                     .fail(
                         "tor",
-                        "\(binary) is of version \(version); \(TorVersion.oldestSupported) or later is needed",
+                        "\(binary) has version \(version); \(TorVersion.oldestSupported) or later is needed",
                         "apt install tor, from Debian's security archive or deb.torproject.org"))
             }
-            tell(.pass("tor", "\(binary) is of version \(version)"))
+            tell(.pass("tor", "\(binary) has version \(version)"))
         } catch {
             return tell(.fail("tor", "\(error)", "apt install tor, or set tor.binary"))
         }
@@ -109,7 +109,7 @@ extension Doctor {
         do {
             tor = try await TorClient.start(
                 binary: binary, torrc: torrc, directory: directory.path, within: .seconds(120)
-            ) { [progress] in progress("a tor of the doctor's own joins the network: \($0.progress) %") }
+            ) { [progress] in progress("the doctor's tor connects to the network: \($0.progress) %") }
         } catch {
             let clock: ClockView? = if case .notInNetwork(_, let view) = error { view } else { nil }
             if let clock, clock.skew != nil {
@@ -118,11 +118,11 @@ extension Doctor {
             return tell(
                 .fail(
                     "tor.network", "\(error)",
-                    "does a firewall keep tor in (see ReachableAddresses and bridges in torrc)? is the clock right?"
+                    "does a firewall block tor (see ReachableAddresses and bridges in torrc)? is the clock right?"
                 ))
         }
         ownTor = (tor, directory)
-        tell(.pass("tor.network", "a tor with this torrc gets into the network"))
+        tell(.pass("tor.network", "a tor with this torrc connects to the network"))
         tell(Judgement.clock(tor.clock, now: EventLoop.unixMilliseconds / 1000))
         await checkAddress(by: Scout(connection: tor.connection, socks: tor.socks))
     }
@@ -133,23 +133,23 @@ extension Doctor {
             return tell(
                 .warn(
                     "onion", "the node has no onion address yet",
-                    "it has one when it was published for the first time"))
+                    "the node creates it at its first start"))
         }
         guard node != nil else {
             return tell(
-                .warn("onion", "not tried, as the node does not run", "start it, and run this again"))
+                .warn("onion", "not tested, because the node does not run", "start it, and run this again"))
         }
         if let invited = invited() {
             return tell(
                 .pass(
                     "onion",
-                    "private (\(invited) invited), so no other tor can try it: what the node finds when it calls itself counts"
+                    "private (\(invited) authorized), so no other tor can test it; see the node's own self_dial check"
                 ))
         }
         if let connection = scout.connection { await checkDescriptor(of: address, connection) }
         guard let socks = scout.socks else {
             return tell(
-                .warn("onion.dial", "that tor has no SOCKS port", "give one: --socks 127.0.0.1:9050"))
+                .warn("onion.dial", "this tor has no SOCKS port", "use another one: --socks 127.0.0.1:9050"))
         }
         await dial(address, by: socks)
     }
@@ -168,12 +168,12 @@ extension Doctor {
 
     private func checkDescriptor(of address: OnionAddress, _ connection: ControlConnection) async {
         progress("fetching the descriptor of the onion address")
-        let advice = "look at the node's log; it publishes again by itself, which takes a minute or two"
+        let advice = "read the node's log; the node publishes again by itself, which takes a minute or two"
         do {
             switch try await connection.fetchDescriptor(of: address, within: .seconds(60)) {
             case .found: tell(.pass("onion.descriptor", "tor's directories have it"))
             case .notFound(let reason):
-                tell(.fail("onion.descriptor", "tor's directories don't have it (\(reason))", advice))
+                tell(.fail("onion.descriptor", "tor's directories do not have it (\(reason))", advice))
             case .noAnswer:
                 tell(.fail("onion.descriptor", "no directory has answered within 60 s", advice))
             }
@@ -183,8 +183,8 @@ extension Doctor {
     }
 
     private func dial(_ address: OnionAddress, by socks: Endpoint) async {
-        progress("dialling the onion address")
-        let advice = "does the node run and find itself well? try again in a minute"
+        progress("connecting to the onion address")
+        let advice = "is the node running and healthy? try again in a minute"
         let onion = address.description
         do {
             let peer = try await BisqPeer.dial(
@@ -220,13 +220,13 @@ extension TorVersion {
             output = try await Tool([binary, "--version"]).finish()
         } catch {
             let reason = if case .notStarted(let failure) = error { "\(failure)" } else { "\(error)" }
-            throw .unavailable("there is no tor to be run at \(binary): \(reason)")
+            throw .unavailable("tor cannot be run at \(binary): \(reason)")
         }
         // "Tor version 0.4.9.11."
         let words = (output.first ?? "").split(separator: " ")
         guard let text = words.drop(while: { $0 != "version" }).dropFirst().first,
             let version = TorVersion(text.hasSuffix(".") ? String(text.dropLast()) : String(text))
-        else { throw .unavailable("\(binary) does not tell its version") }
+        else { throw .unavailable("\(binary) does not print its version") }
         return version
     }
 }

@@ -43,7 +43,7 @@ final class Doctor {
     func tell(_ finding: Finding) { report(finding) }
 
     func run() async {
-        tell(.pass("configuration", "\(file) has no fault"))
+        tell(.pass("configuration", "\(file) has no errors"))
         checkCredentialFiles()
         checkPermissions()
         for endpoint in settings.openEndpoints {
@@ -66,7 +66,7 @@ final class Doctor {
     private func checkCredentialFiles() {
         let faults = GatewayAssembly.faults(in: settings)
         for fault in faults {
-            tell(.fail("credentials", "\(fault)", "put the right file there, or correct \(file)"))
+            tell(.fail("credentials", "\(fault)", "replace the file by the right one, or correct \(file)"))
         }
         for app in settings.apps {
             if !app.hasCredentials {
@@ -98,17 +98,17 @@ final class Doctor {
             faults.append("\(settings.stateDirectory) is not private (mode 0700)")
         }
         for fault in faults {
-            tell(.fail("permissions", fault, "take the rights of others away: chmod o-rwx"))
+            tell(.fail("permissions", fault, "remove the permissions of others: chmod o-rwx"))
         }
         for secret in secrets where !canNodeRead(secret) {
             faults.append(secret)
             tell(
                 .fail(
                     "permissions", "the node's user may not read \(secret)",
-                    "chgrp onionbell and chmod 0640, or move it into \(SettingsReader.credentialsDirectory)/, from which systemd hands it over"
+                    "chgrp onionbell and chmod 0640, or move it into \(SettingsReader.credentialsDirectory)/, from which systemd passes it to the node"
                 ))
         }
-        if faults.isEmpty { tell(.pass("permissions", "secrets are for their owner only")) }
+        if faults.isEmpty { tell(.pass("permissions", "only the owner can read secrets")) }
     }
 
     /// Judged for the user whose state directory it is, where that can be told.
@@ -140,7 +140,7 @@ final class Doctor {
             tell(
                 .warn(
                     "state", "there is no \(settings.stateDirectory) yet",
-                    "systemd makes it at the first start; without systemd make it for the node's user"))
+                    "systemd creates it at the first start; without systemd create it for the node's user"))
         }
     }
 
@@ -164,7 +164,7 @@ final class Doctor {
                     "node", "\(error)", "run this as root or as the node's user: sudo onionbell doctor"))
         }
         guard node != nil else {
-            tell(.warn("node", "it does not run", "systemctl start onionbell; then run this again"))
+            tell(.warn("node", "the node does not run", "systemctl start onionbell; then run this again"))
             return checkPorts()
         }
         await askNode()
@@ -184,10 +184,13 @@ final class Doctor {
                 try Listener(on: endpoint) { $0.close() }.close()
             } catch {
                 taken = true
-                tell(.fail("ports", "\(key): \(error)", "stop what uses it, or set \(key) to another one"))
+                tell(
+                    .fail(
+                        "ports", "\(key): \(error)",
+                        "stop the program that uses it, or set \(key) to another address"))
             }
         }
-        if !taken { tell(.pass("ports", "those to listen at are free")) }
+        if !taken { tell(.pass("ports", "the ports to listen at are free")) }
     }
 
     private func askNode() async {
@@ -200,15 +203,15 @@ final class Doctor {
             guard let object = (try? JSON(answer.body))?["checks"]?.object else {
                 return tell(
                     .fail(
-                        "node", "what answers at \(address) is no node",
-                        "stop what listens there, or set management.listen to another address"))
+                        "node", "the program at \(address) is not a node",
+                        "stop that program, or set management.listen to another address"))
             }
             checks = object
         } catch {
             return tell(
                 .fail(
-                    "node", "it runs, and does not answer at management.listen: \(error)",
-                    "restart it if it still does so in a minute: systemctl restart onionbell"))
+                    "node", "the node runs but does not answer at management.listen: \(error)",
+                    "if this lasts longer than a minute, restart it: systemctl restart onionbell"))
         }
         var isWell = true
         for (name, check) in checks.sorted(by: { $0.key < $1.key }) where check["ok"]?.bool != true {
@@ -221,7 +224,7 @@ final class Doctor {
                 name == "onion" && hasJustStarted
                     ? .warn("node", words, advice) : .fail("node", words, advice))
         }
-        if isWell { tell(.pass("node", "it runs and finds itself well (\(checks.count) checks)")) }
+        if isWell { tell(.pass("node", "the node runs and is healthy (\(checks.count) checks)")) }
     }
 
     private var hasJustStarted: Bool {

@@ -26,8 +26,8 @@ enum Judgement {
     static func state(_ path: String, isReadOnly: Bool, foreign: [String]) -> Finding {
         if isReadOnly {
             return .fail(
-                "state", "the file system of \(path) can't be written",
-                "mount it for writing (Linux takes a disk with errors for reading only: journalctl -k), or move state_directory"
+                "state", "the file system of \(path) is read-only",
+                "mount it for writing (Linux mounts a disk with errors read-only: journalctl -k), or move state_directory"
             )
         }
         if let first = foreign.first {
@@ -35,7 +35,7 @@ enum Judgement {
                 "state", "\(path)/\(first) belongs to another user than \(path)",
                 "chown -R --reference=\(path) \(path)")
         }
-        return .pass("state", "\(path) is the node's own")
+        return .pass("state", "\(path) belongs to the node")
     }
 
     static func size(_ bytes: Int64) -> String {
@@ -51,8 +51,8 @@ enum Judgement {
         guard limit < wanted else { return .pass("limits", words) }
         return .warn(
             "limits",
-            "\(words), and the connections of peers, of http at each place and of doors.status want \(wanted)",
-            "raise LimitNOFILE in the unit (or ulimit -n), or set fewer connections; the node makes do with what it has"
+            "\(words); the limits for connections (peers, http at each listener, doors.status) need \(wanted)",
+            "raise LimitNOFILE in the service unit (or ulimit -n), or allow fewer connections; until then the node lowers the limits"
         )
     }
 
@@ -75,7 +75,7 @@ enum Judgement {
                 "tor's consensus ended \(Age.text(1000 * (now - until))) ago: the clock is ahead, or tor is cut off",
                 advice)
         }
-        return .pass("tor.clock", "the clock agrees with what tor's relays say")
+        return .pass("tor.clock", "the clock agrees with tor's relays")
     }
 
     private static func distance(_ seconds: Int) -> String {
@@ -100,10 +100,10 @@ enum Judgement {
     ) -> [Finding] {
         let tls = "\(check).tls"
         let credentials = "\(check).credentials"
-        let connected = Finding.pass(tls, "\(host) is who it must be")
+        let connected = Finding.pass(tls, "the certificate of \(host) is valid")
         return switch finding {
         case .taken(let word):
-            [connected, .pass(credentials, "taken by \(host) (\(word) for a device that there isn't)")]
+            [connected, .pass(credentials, "accepted by \(host) (\(word) for a nonexistent device)")]
         case .refused(let reason):
             [
                 connected,
@@ -113,8 +113,8 @@ enum Judgement {
             [
                 connected,
                 .warn(
-                    credentials, "\(host) says \(reason), which tells nothing of the credentials",
-                    "try again in some minutes; if it stays so, something between here and there answers"),
+                    credentials, "\(host) says \(reason), which says nothing about the credentials",
+                    "try again in some minutes; if it stays so, a device in between may answer"),
             ]
         case .untrusted(let reason): [.fail(tls, "\(host): \(reason)", GatewayAdvice.text(forTLS: reason))]
         case .unreachable(let reason):

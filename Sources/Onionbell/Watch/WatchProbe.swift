@@ -47,12 +47,12 @@ struct WatchResult: Equatable {
         case .stored: break
         case .delivered: return WatchResult(verdict: .well, words: "delivered")
         case .refused, .tokenDead, .expired, nil:
-            return WatchResult(verdict: .failing, words: "the node did not take it: \(receipt.words)")
+            return WatchResult(verdict: .failing, words: "the node did not accept it: \(receipt.words)")
         }
         guard let outcome else {
             return WatchResult(
                 verdict: .failing,
-                words: "stored, and not delivered in time: the gateway is away, or holds it for the operator")
+                words: "stored, but not delivered in time: the gateway is down, or the app is blocked")
         }
         switch outcome.status {
         case .delivered: return WatchResult(verdict: .well, words: "stored, then delivered")
@@ -61,7 +61,8 @@ struct WatchResult: Equatable {
             return WatchResult(
                 verdict: .well,
                 words:
-                    "stored, then handed to the push service, which knows no such device: \(outcome.reason)")
+                    "stored, then sent to the push service, which answered that the device does not exist: \(outcome.reason)"
+            )
         case .refused, .tokenDead, .expired, .busy, .stored, nil:
             return WatchResult(verdict: .failing, words: "stored, then \(outcome.words)")
         }

@@ -54,7 +54,7 @@ extension ControlError: CustomStringConvertible {
             "tor's control port can't be reached: \(error)\(Self.advice(on: error))"
         case .unreachable(let error): "tor's control port can't be reached: \(error)"
         case .refused(let refusal): refusal.description
-        case .notUnderstood(let error): "what listens there is no tor control port: it sent \(error)"
+        case .notUnderstood(let error): "the program there is not a tor control port: it sent \(error)"
         case .closed: "tor closed the control connection"
         case .failed(let error): "the control connection failed: \(error)"
         case .timedOut(let command): "tor did not answer \(command) in time"
@@ -70,13 +70,13 @@ extension ControlError: CustomStringConvertible {
         case .cookieMismatch: "the cookie file does not belong to the tor that answers"
         case .passwordUnreadable(let error): "the control port password can't be read: \(error)"
         case .serviceDirectory(let error): "the onion service's directory: \(error)"
-        case .otherAddress: "tor made another onion address of the key than it has"
+        case .otherAddress: "tor derived a different onion address from the key"
         }
     }
     private static func advice(on error: SystemError) -> String {
         switch error.code {
         case EACCES: "; let the node's user into tor's group (Debian: adduser onionbell debian-tor)"
-        case ECONNREFUSED, ENOENT: "; is tor running, and has it a control port there?"
+        case ECONNREFUSED, ENOENT: "; is tor running, and is its control port there?"
         default: ""
         }
     }

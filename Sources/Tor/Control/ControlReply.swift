@@ -62,7 +62,7 @@ extension ControlSyntaxError: CustomStringConvertible {
         switch self {
         case .lineTooLong(let limit): "a line of more than \(limit) bytes"
         case .replyTooLong(let limit): "a reply of more than \(limit) bytes"
-        case .notAReplyLine: "a line that is no reply of a tor control port"
+        case .notAReplyLine: "a line that is not a reply of a tor control port"
         case .bareLineFeed: "a line feed without carriage return"
         case .eventInsideReply: "an event inside a reply"
         case .unfinishedQuotation: "a quoted string without end"

@@ -40,7 +40,7 @@ package struct Invitations: Sendable {
                     let key = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first
                         .flatMap({ ClientKey(line: $0) })
                 else {
-                    throw SystemError("read \(path)/\(file), which holds no key of a client", code: EINVAL)
+                    throw SystemError("read \(path)/\(file), which contains no client key", code: EINVAL)
                 }
                 keys[name] = key
             }
@@ -104,7 +104,7 @@ package enum InvitationError: Error, Equatable, Sendable, CustomStringConvertibl
         case .unfitName: "a peer's name has 1 to 64 letters, digits, - and _"
         case .invitedAlready(let name): "\(name) is invited already; revoke that first to make a new key"
         case .notInvited(let name): "\(name) is not invited"
-        case .tooMany: "\(Invitations.limit) peers are invited, and more don't fit into an onion service"
+        case .tooMany: "\(Invitations.limit) clients are authorized, the maximum for an onion service"
         case .system(let error): "the invitations: \(error)"
         }
     }

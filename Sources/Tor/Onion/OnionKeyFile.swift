@@ -97,11 +97,11 @@ package enum OnionKeyFileError: Error, Equatable, Sendable, CustomStringConverti
     package var description: String {
         switch self {
         case .system(let error): "the onion key: \(error)"
-        case .exists(let path): "\(path) holds an onion key already; move it away first if it is not wanted"
+        case .exists(let path): "\(path) already contains an onion key; move it away first"
         case .notPrivate(let path, let mode):
             "\(path) can be read by others (mode 0\(String(mode, radix: 8))); make it private: chmod 600 \(path)"
         case .malformed(let path):
-            "\(path) is no onion key file, or was damaged; put back a copy of it, or move it away for a new address"
+            "\(path) is not an onion key file, or is damaged; restore a copy, or move it away to get a new address"
         }
     }
 }

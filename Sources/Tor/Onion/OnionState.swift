@@ -64,8 +64,8 @@ extension OnionState: CustomStringConvertible {
     package var description: String {
         switch self {
         case .connecting: "connecting to tor"
-        case .bootstrapping(let progress, let summary): "tor joins the network: \(progress) %, \(summary)"
-        case .publishing: "tor makes the onion service known"
+        case .bootstrapping(let progress, let summary): "tor bootstraps: \(progress) %, \(summary)"
+        case .publishing: "tor publishes the onion service"
         case .published(let uploads, _): "the onion service is published (\(uploads) uploads)"
         case .lost(let loss): "the onion service can't be reached: \(loss)"
         case .stopped: "stopped"
@@ -78,11 +78,11 @@ extension OnionLoss: CustomStringConvertible {
         switch self {
         case .control(let error): error.description
         case .process(let error): error.description
-        case .notUploaded(let time): "no directory took its descriptor within \(time)"
+        case .notUploaded(let time): "no directory accepted its descriptor within \(time)"
         case .unreached(let calls, let words):
-            "\(calls) calls in a row to the own address failed, the last: \(words)"
+            "\(calls) consecutive calls to the node's own address failed, the last: \(words)"
         case .notInNetwork(let progress, let time):
-            "tor stays at \(progress) % of its way into the network for \(time)"
+            "tor's bootstrap has stayed at \(progress) % for \(time)"
         case .suspended(let time): "the machine slept for \(time.components.seconds) s"
         }
     }

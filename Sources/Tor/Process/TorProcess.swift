@@ -142,7 +142,7 @@ package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertibl
         case .notStarted(let error): "tor can't be started: \(error)"
         case .filesUnusable(let error): "tor can't be started: \(error)"
         case .pathTooLong(let path):
-            "\(path) is \(path.utf8.count) bytes long, and a Unix socket takes 107: choose a shorter state_directory"
+            "\(path) is \(path.utf8.count) bytes long, and the limit for a Unix socket is 107: choose a shorter state_directory"
         case .ended(let exit, let words): "tor ended (\(exit))\(words.isEmpty ? "" : ": \(words)")"
         case .silent(let time): "tor did not open its control port within \(time)"
         case .anotherTor(let directory):

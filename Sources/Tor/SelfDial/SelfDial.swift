@@ -80,7 +80,7 @@ final class SelfDial {
         let round = round
         let route = await route()
         hasSocks = route != nil
-        var reply = SelfDialReply(.unreached("tor takes no SOCKS connections"))
+        var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
         isCalling = false
         if round == self.round, hasSocks || settings.needsSocks { take(reply.answer, after: .now - begun) }
@@ -150,7 +150,7 @@ final class SelfDial {
             lineTimer.start(after: unsteady(settings.lineInterval))
         case .silent:
             keep(nil)
-            take(.unreached("no answer on a standing connection"), after: settings.lineTimeout)
+            take(.unreached("no answer on the open connection"), after: settings.lineTimeout)
             callSoon()
         case .ended:
             // As circuits do now and then; if each did, this would go on and on.

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "Body is empty."), ("[]", "no JSON object"), ("{", "no JSON"), ("null", "no JSON object"),
+        ("", "Body is empty."), ("[]", "not a JSON object"), ("{", "not JSON"), ("null", "not a JSON object"),
     ])
     func aBodyIsAnObject(body: String, text: String) {
         #expect(throws: BitwardenFault.self) { try read("POST", "register", body) }

@@ -22,7 +22,8 @@ struct ConfigurationTarget {
         guard !isForced, access(path, F_OK) == 0 else { return }
         let sample = try? SampleConfiguration.installedText()
         guard sample == nil || (try? SettingsText.read(path)) != sample else { return }
-        throw .notWritten("\(path) is there already: --force replaces it, or give --config another name")
+        throw .notWritten(
+            "\(path) exists already: replace it with --force, or use another name with --config")
     }
 
     /// Checks everything, then writes the credentials and the configuration.
@@ -58,7 +59,7 @@ struct ConfigurationTarget {
             throw .unusable(
                 value.isEmpty
                     ? "\(option) is needed with --ios-key: Apple's 10 letters and digits"
-                    : "\(option) \(SettingsFault.shown(value)) is no id of Apple's: those have 10 capital letters and digits"
+                    : "\(option) \(SettingsFault.shown(value)) is not an id of Apple's, which has 10 capital letters and digits"
             )
         }
     }

@@ -11,31 +11,31 @@ import Wire
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Write a configuration: asks for what it needs, or takes it as options.",
+        abstract: "Write a configuration from options or answers.",
         discussion: """
-            The file is the commented sample with what you say filled in. On a terminal it asks for what the options \
-            don't give (--defaults: it doesn't). Keys and certificates are checked, and copied into credentials/ \
-            beside the configuration, where only their owner can read them; nothing is written when anything is \
-            wrong.
+            The file is the commented sample with your values. On a terminal the command asks for values that no \
+            option gives; --defaults turns the questions off. It checks keys and certificates and copies them into \
+            credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
+            writes nothing.
 
-            Exit status: 0 written, 64 usage, 65 something given can't be used, 73 it can't be written or is there \
-            already.
+            Exit status: 0 written, 64 usage, 65 a value or file cannot be used, 73 the configuration cannot be \
+            written, or exists already and --force is not given.
             """)
 
     @OptionGroup var config: ConfigOption
 
-    @Flag(help: "Replace a configuration that is there.")
+    @Flag(help: "Replace an existing configuration.")
     var force = false
 
-    @Flag(help: "Ask nothing: what no option gives stays as in the sample.")
+    @Flag(help: "Ask no questions; use the sample's values for everything else.")
     var defaults = false
 
-    @Option(help: ArgumentHelp("Where the node keeps its key and its outbox.", valueName: "directory"))
+    @Option(help: ArgumentHelp("The directory for the node's key and outbox.", valueName: "directory"))
     var stateDirectory: String?
 
     @Option(
         help: ArgumentHelp(
-            "own: the node starts a tor of its own; system: it uses a running one.", valueName: "own|system"))
+            "own: the node starts a managed Tor; system: it uses a running tor.", valueName: "own|system"))
     var tor: Settings.Tor.Mode?
 
     @Option(
@@ -53,13 +53,13 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The id of that key; if not given, the one in its file's name.", valueName: "10-characters"))
+            "The id of that key; by default from the file's name.", valueName: "10-characters"))
     var iosKeyID: String?
 
-    @Option(help: ArgumentHelp("The id of the team whose key it is.", valueName: "10-characters"))
+    @Option(help: ArgumentHelp("The id of the key's team.", valueName: "10-characters"))
     var iosTeamID: String?
 
-    @Option(help: ArgumentHelp("Or Apple's push certificate with its key, .p12.", valueName: "file"))
+    @Option(help: ArgumentHelp("Instead: Apple's push certificate with its key, .p12.", valueName: "file"))
     var iosCertificate: String?
 
     @Option(help: ArgumentHelp("A file with the certificate's password, if it has one.", valueName: "file"))
@@ -71,15 +71,15 @@ struct InitCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Any other setting, as in log.level=debug; may be given several times.", valueName: "key=value"))
+            "Any other setting, such as log.level=debug. Can be repeated.", valueName: "key=value"))
     var others: [String] = []
 
     func validate() throws {
         if iosKey != nil, iosCertificate != nil {
-            throw ValidationError("give --ios-key or --ios-certificate, not both")
+            throw ValidationError("use --ios-key or --ios-certificate, not both")
         }
         for other in others where !other.contains("=") {
-            throw ValidationError("--set takes KEY=VALUE, as in log.level=debug")
+            throw ValidationError("--set needs KEY=VALUE, such as log.level=debug")
         }
     }
 

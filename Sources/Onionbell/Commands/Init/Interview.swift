@@ -9,9 +9,9 @@ struct Interview {
     private static let over = InitError.notWritten("no more answers: nothing was written")
 
     func complete(_ choices: inout ConfigurationChoices) throws(InitError) {
-        printLine("Empty answers take what is in brackets.")
+        printLine("An empty answer means the value in brackets.")
         if choices.tor == nil {
-            let answer = try ask("Tor: start one of the node's own, or use the system's? own, system", "own")
+            let answer = try ask("Tor: own (the node starts a managed Tor) or system (a running tor)?", "own")
             {
                 Settings.Tor.Mode(rawValue: $0) == nil ? "own or system" : nil
             }
@@ -19,16 +19,16 @@ struct Interview {
         }
         if choices.apple == nil { choices.apple = try askForApple() }
         if choices.androidAccount == nil {
-            let file = try askForFile("Google's service account (.json); empty: none yet")
+            let file = try askForFile("File with Google's service account (.json); empty: none yet")
             choices.androidAccount = file.isEmpty ? nil : file
         }
     }
 
     private func askForApple() throws(InitError) -> ConfigurationChoices.Apple? {
-        let file = try askForFile("Apple's key (.p8) or push certificate (.p12); empty: none yet")
+        let file = try askForFile("File with Apple's key (.p8) or push certificate (.p12); empty: none yet")
         guard !file.isEmpty else { return nil }
         guard file.hasSuffix(".p8") else {
-            let passwordFile = try askForFile("A file with the certificate's password; empty: it has none")
+            let passwordFile = try askForFile("File with the certificate's password; empty: it has none")
             return .certificate(file: file, passwordFile: passwordFile.isEmpty ? nil : passwordFile)
         }
         let identifier = { (text: String) in
@@ -36,8 +36,8 @@ struct Interview {
         }
         return .key(
             file: file,
-            keyID: try ask("The key's id", AppleName.keyID(inFileName: file) ?? "", isWrong: identifier),
-            teamID: try ask("The team's id", "", isWrong: identifier))
+            keyID: try ask("Key id", AppleName.keyID(inFileName: file) ?? "", isWrong: identifier),
+            teamID: try ask("Team id", "", isWrong: identifier))
     }
 
     private func askForFile(_ question: String) throws(InitError) -> String {

@@ -12,10 +12,10 @@ import Storage
 struct InstallationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "installation",
-        abstract: "Let self-hosted Bitwarden servers use this relay.",
+        abstract: "Manage the self-hosted Bitwarden servers that may use this relay.",
         discussion: """
-            All of it also works while the node runs, and takes effect at once. Their devices are listed by \
-            onionbell registrations list bitwarden.
+            All subcommands also work while the node runs, and take effect at once. onionbell registrations list \
+            bitwarden lists the servers' devices.
             """,
         subcommands: [
             InstallationAddCommand.self, InstallationListCommand.self, InstallationEnableCommand.self,
@@ -26,15 +26,15 @@ struct InstallationCommand: ParsableCommand {
 /// `onionbell installation add`.
 struct InstallationAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Make an installation, and print its id and key.",
+        commandName: "add", abstract: "Create an installation, and print its id and key.",
         discussion: """
-            The key is shown this once: only a digest of it is kept. Where the id exists it gets a new key, and the \
-            old one is of no use from then on.
+            The key is shown only once, because the node stores only its digest. If the id exists, it gets a new key \
+            and the old key becomes invalid.
             """)
 
     @OptionGroup var config: ConfigOption
 
-    @Option(help: "A GUID of yours, such as the one a server has already; left out: a new one.")
+    @Option(help: "The id to use, a GUID, such as the one that a server already has. By default a new one.")
     var id: String?
 
     @Flag(help: "Print JSON.")
@@ -42,7 +42,7 @@ struct InstallationAddCommand: ParsableCommand {
 
     func validate() throws {
         guard let id, !BitwardenDoor.isInstallationID(id) else { return }
-        throw ValidationError("--id: \(SettingsFault.shown(id)) is no GUID (8-4-4-4-12 hex digits)")
+        throw ValidationError("--id: \(SettingsFault.shown(id)) is not a GUID (8-4-4-4-12 hex digits)")
     }
 
     func run() throws {
@@ -70,7 +70,7 @@ struct InstallationAddCommand: ParsableCommand {
 /// `onionbell installation enable`.
 struct InstallationEnableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Let an installation in again, with the key it has.")
+        commandName: "enable", abstract: "Enable an installation again, with its old key.")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
@@ -81,7 +81,7 @@ struct InstallationEnableCommand: ParsableCommand {
 /// `onionbell installation disable`.
 struct InstallationDisableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "disable", abstract: "Let an installation in no more; its devices stay registered.")
+        commandName: "disable", abstract: "Disable an installation; its devices stay registered.")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
@@ -102,8 +102,8 @@ struct InstallationListCommand: ParsableCommand {
 /// `onionbell installation remove`.
 struct InstallationRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget an installation with all its devices.",
-        discussion: "Exit status: 0 it is forgotten, 1 it was not there.")
+        commandName: "remove", abstract: "Delete an installation and all its devices.",
+        discussion: "Exit status: 0 deleted, 1 it did not exist.")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName

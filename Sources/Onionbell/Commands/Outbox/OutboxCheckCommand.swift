@@ -7,8 +7,8 @@ import Storage
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
 struct OutboxCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say whether the outbox is sound, and how much is in it.",
-        discussion: "Exit status: 0 sound, 1 damaged, 69 it can't be opened.")
+        commandName: "check", abstract: "Check the outbox file, and count what waits in it.",
+        discussion: "Exit status: 0 sound, 1 damaged, 69 it cannot be opened.")
 
     @OptionGroup var outbox: OutboxOption
 

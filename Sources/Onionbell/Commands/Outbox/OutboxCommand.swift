@@ -8,10 +8,10 @@ import Storage
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "See, check and mend what waits for delivery.",
+        abstract: "Show, check and change what waits for delivery.",
         discussion: """
-            check and list also work while the node runs; retry and drop need it stopped. Devices are shown as \
-            short keyed digests; tokens and messages are never shown.
+            check and list also work while the node runs. For retry and drop, stop the node first. Devices are shown \
+            as short keyed digests; tokens and messages are never shown.
             """,
         subcommands: [
             OutboxCheckCommand.self, OutboxListCommand.self, OutboxRetryCommand.self, OutboxDropCommand.self,
@@ -41,8 +41,8 @@ struct OutboxOption: ParsableArguments {
             guard lock != nil else {
                 throw NodeError.unavailable(
                     """
-                    the node runs with \(settings.stateDirectory): stop it first. (SIGHUP lets a running node try \
-                    at once what a gateway has blocked.)
+                    the node runs with \(settings.stateDirectory): stop it first. (With SIGHUP a running node retries at \
+                    once what a gateway has blocked.)
                     """)
             }
             return try body(try OutboxFile(path: try path(in: settings), isReadOnly: false))
@@ -52,7 +52,7 @@ struct OutboxOption: ParsableArguments {
     private func path(in settings: Settings) throws(NodeError) -> String {
         let path = StateDirectory.outbox(in: settings.stateDirectory)
         guard access(path, F_OK) == 0 else {
-            throw .unavailable("there is no outbox in \(settings.stateDirectory) yet: the node makes it")
+            throw .unavailable("there is no outbox in \(settings.stateDirectory) yet: the node creates it")
         }
         return path
     }
@@ -74,18 +74,18 @@ struct OutboxOption: ParsableArguments {
 
 /// Which notifications a command is for.
 struct OutboxSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("As list shows them.", valueName: "sequence"))
+    @Argument(help: ArgumentHelp("Sequence numbers, as in the output of list.", valueName: "sequence"))
     var sequences: [Int64] = []
 
-    @Option(help: "All that wait for this app.")
+    @Option(help: "All notifications that wait for this app.")
     var app: String?
 
-    @Flag(help: "All that wait.")
+    @Flag(help: "All waiting notifications.")
     var all = false
 
     func validate() throws {
         guard (sequences.isEmpty ? 0 : 1) + (app == nil ? 0 : 1) + (all ? 1 : 0) == 1 else {
-            throw ValidationError("give sequence numbers, --app NAME or --all")
+            throw ValidationError("sequence numbers, --app NAME or --all are required")
         }
     }
 

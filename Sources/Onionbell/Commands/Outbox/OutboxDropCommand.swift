@@ -4,10 +4,10 @@ import Programs
 /// `onionbell outbox drop`: gives notifications up.
 struct OutboxDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Give notifications up for ever. The node must be stopped.",
+        commandName: "drop", abstract: "Delete waiting notifications. Stop the node first.",
         discussion: """
-            They are not delivered. A sender that sends one of them again is told that it was refused (Internal), \
-            for as long as repetitions are remembered.
+            They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as long as \
+            repetitions are remembered.
 
             Exit status: 0 dropped, 1 some of the numbers do not wait (the others are dropped), 69 the node runs, or \
             there is no outbox, 78 configuration.
@@ -16,12 +16,12 @@ struct OutboxDropCommand: ParsableCommand {
     @OptionGroup var outbox: OutboxOption
     @OptionGroup var which: OutboxSelection
 
-    @Flag(help: "Needed with --app and --all.")
+    @Flag(help: "Required with --app and --all.")
     var yes = false
 
     func validate() throws {
         guard yes || !which.sequences.isEmpty else {
-            throw ValidationError("this gives up notifications that were accepted: add --yes if you mean it")
+            throw ValidationError("this deletes accepted notifications: add --yes to confirm")
         }
     }
 

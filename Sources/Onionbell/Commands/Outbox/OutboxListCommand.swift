@@ -9,7 +9,7 @@ import Storage
 /// `onionbell outbox list`: each waiting notification, without token and message.
 struct OutboxListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List what waits, oldest first.",
+        commandName: "list", abstract: "List the waiting notifications, oldest first.",
         discussion: """
             With --json an array of objects: sequence, app, sandbox, urgent, age_ms, attempts, next_attempt_in_ms \
             (0: due), expires_in_ms, bytes, device.
@@ -17,7 +17,7 @@ struct OutboxListCommand: ParsableCommand {
 
     @OptionGroup var outbox: OutboxOption
 
-    @Option(help: "Only what waits for this app.")
+    @Option(help: "Only notifications for this app.")
     var app: String?
 
     @Flag(help: "As JSON.")

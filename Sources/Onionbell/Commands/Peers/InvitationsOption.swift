@@ -12,7 +12,7 @@ struct InvitationsOption: ParsableArguments {
     func use(_ body: (Invitations, _ stateDirectory: String) throws -> Void) throws {
         let directory = try config.settings().stateDirectory
         guard access(directory, F_OK) == 0 else {
-            throw fail("there is no \(directory) yet: the node makes it at its first start", status: 69)
+            throw fail("there is no \(directory) yet: the node creates it at its first start", status: 69)
         }
         do {
             // For its check of the owner: what root makes here the node could not read.

@@ -7,16 +7,16 @@ import Tor
 struct InviteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
-        abstract: "Let a peer in, and from then on only those invited.",
+        abstract: "Authorize a peer. From the first one on, only authorized peers can connect.",
         discussion: """
-            Makes a key for the peer and prints what it puts into its tor. The key is shown once and not kept: give it \
-            to the peer by a way that nobody else reads. A running node takes the invitation over within seconds, \
-            and its connections stay.
+            Makes a key for the peer and prints the lines for the peer's tor. The key is shown only once and not \
+            stored. Send it to the peer over a channel that nobody else reads. A running node applies the invitation \
+            within seconds; open connections stay open.
             """)
 
     @OptionGroup var invitations: InvitationsOption
 
-    @Argument(help: "A name for the peer, for you alone: 1 to 64 letters, digits, - and _.")
+    @Argument(help: "Your name for the peer: 1 to 64 letters, digits, - and _.")
     var name: String
 
     func run() async throws {
@@ -25,14 +25,14 @@ struct InviteCommand: AsyncParsableCommand {
             let secret = try invitations.invite(name)
             printText(
                 """
-                \(name) is invited. Either of these goes into \(name)'s tor; it is not shown again.
+                \(name) is authorized. Add one of these to \(name)'s tor. It is not shown again.
 
                 A file whose name ends in .auth_private, in the directory of ClientOnionAuthDir in torrc (then reload
                 tor), with the line:
 
                 \(secret.line(for: key.address))
 
-                Or a command on tor's control port, in force until that tor ends (add Flags=Permanent to have it kept
+                Or a command on tor's control port. It is valid until that tor ends (with Flags=Permanent tor stores it
                 in ClientOnionAuthDir):
 
                 \(secret.commandLine(for: key.address))

@@ -5,22 +5,24 @@ import Programs
 struct RevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Take a peer's invitation back.",
+        abstract: "Revoke a peer's invitation.",
         discussion: """
-            The peer can't find the node any more; connections that it has open stay until they end. The node stays \
-            private, also when nobody is left: onionbell peers --let-everybody-in opens it again.
+            The peer cannot find the node any more; its open connections stay open until they end. The node stays \
+            private even if no authorized client is left; onionbell peers --let-everybody-in makes it public again.
             """)
 
     @OptionGroup var invitations: InvitationsOption
 
-    @Argument(help: "The name that the peer was invited under.")
+    @Argument(help: "The peer's name in the invitation.")
     var name: String
 
     func run() async throws {
         try invitations.use { invitations, _ in
             try invitations.revoke(name)
             let left = try invitations.load()?.count ?? 0
-            printLine("\(name)'s invitation is taken back; \(left == 0 ? "nobody is left" : "\(left) left").")
+            printLine(
+                "\(name)'s invitation is revoked; \(left == 0 ? "no authorized client is left" : "\(left) left")."
+            )
         }
     }
 }

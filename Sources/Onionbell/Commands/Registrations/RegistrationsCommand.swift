@@ -9,9 +9,9 @@ import Storage
 struct RegistrationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "registrations",
-        abstract: "See and remove what phones and servers have registered at the doors.",
+        abstract: "List and remove the registrations of phones and servers.",
         discussion: """
-            All of it also works while the node runs. Device tokens and keys are never shown.
+            All subcommands also work while the node runs. Device tokens and keys are never shown.
             """,
         subcommands: [
             RegistrationsListCommand.self, RegistrationsShowCommand.self, RegistrationsRemoveCommand.self,
@@ -21,13 +21,13 @@ struct RegistrationsCommand: AsyncParsableCommand {
 /// `onionbell registrations list`.
 struct RegistrationsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List registrations, those of one kind or all.",
+        commandName: "list", abstract: "List registrations of one kind or of all kinds.",
         discussion:
-            "Columns are separated by a tab; a line with the kind and their names goes before each kind.")
+            "Columns are separated by tabs. Before each kind is a line with its name and the column names.")
 
     @OptionGroup var config: ConfigOption
 
-    @Argument(help: "Such as installation; left out: all kinds.")
+    @Argument(help: "The kind, such as installation; by default all kinds.")
     var kind: String?
 
     func run() throws { try config.listRegistrations(of: kind) }
@@ -37,7 +37,7 @@ struct RegistrationsListCommand: ParsableCommand {
 struct RegistrationsShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one registration.",
-        discussion: "Exit status: 0 it is there, 1 it is not.")
+        discussion: "Exit status: 0 shown, 1 it does not exist.")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: RegistrationName
@@ -58,8 +58,8 @@ struct RegistrationsShowCommand: ParsableCommand {
 /// `onionbell registrations remove`.
 struct RegistrationsRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget one registration.",
-        discussion: "Exit status: 0 it is forgotten, 1 it was not there.")
+        commandName: "remove", abstract: "Delete one registration.",
+        discussion: "Exit status: 0 deleted, 1 it did not exist.")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: RegistrationName
@@ -69,10 +69,10 @@ struct RegistrationsRemoveCommand: ParsableCommand {
 
 /// Which registration a command is for.
 struct RegistrationName: ParsableArguments {
-    @Argument(help: "As list shows it, such as installation.")
+    @Argument(help: "The kind, such as installation.")
     var kind: String
 
-    @Argument(help: "As list shows it.")
+    @Argument(help: "The id, as in the output of list.")
     var id: String
 }
 
@@ -89,7 +89,7 @@ extension ConfigOption {
                 }
                 if isFirst { printLine("\(view.kind): none") }
             }
-            if file.views.isEmpty { printLine("no door keeps registrations here") }
+            if file.views.isEmpty { printLine("no endpoint stores registrations here") }
         }
     }
 
@@ -109,7 +109,7 @@ extension ConfigOption {
     ) throws {
         let path = StateDirectory.outbox(in: try settings().stateDirectory)
         guard access(path, F_OK) == 0 else {
-            throw fail("\(SystemError("open \(path)")). The node makes it", status: 69)
+            throw fail("\(SystemError("open \(path)")). The node creates it", status: 69)
         }
         do {
             try body(try RegistrationFile(path: path, isReadOnly: isReadOnly))
@@ -129,7 +129,7 @@ extension RegistrationFile {
         guard let kind else { return views }
         guard let view = views.first(where: { $0.kind == kind }) else {
             let known = views.isEmpty ? "none" : views.map(\.kind).joined(separator: ", ")
-            throw fail("no such kind of registration; there are: \(known)", status: 1)
+            throw fail("unknown kind of registration; known are: \(known)", status: 1)
         }
         return [view]
     }
