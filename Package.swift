@@ -235,3 +235,9 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `Deploy/test --suites Reactor,TLS` builds no other tests.
+if let suites = Context.environment["ONIONBELL_TEST_SUITES"] {
+    let wanted = suites.split(separator: ",").map { "\($0)Tests" }
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}

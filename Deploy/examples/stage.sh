@@ -1,13 +1,13 @@
 # Sourced by the examples, from the project's directory.
 #
-# PROGRAMS names the directory with onionbell and onionbell-chaos; without it what is missing is installed, and they are
+# PROGRAMS names the directory with onionbelld, onionbell and onionbell-chaos; without it what is missing is installed, and they are
 # built.
 
 prepare() {
     if [[ -z "${PROGRAMS:-}" ]]; then
         Deploy/dependencies test
         echo "Building. The first time takes a few minutes."
-        for product in onionbell onionbell-chaos; do swift build --product "$product"; done
+        for product in onionbelld onionbell onionbell-chaos; do swift build --product "$product"; done
         PROGRAMS=$(swift build --show-bin-path)
     fi
     export PROGRAMS

@@ -34,12 +34,19 @@ final class CredentialWatch {
     private var timer: Timer!
     private var isStopped = false
 
-    private static let interval: Duration = .seconds(10)
-    private static let settling: Duration = .seconds(1)
+    private let interval: Duration
+    private let settling: Duration
 
-    /// - Parameter onChange: Called when an app's gateways have other credentials.
-    init(_ apps: [App], log: Logger, onChange: @escaping @EventLoop (_ app: String) -> Void) {
+    /// - Parameters:
+    ///   - interval: between two looks; after one that has found a change only as long as `settling`.
+    ///   - onChange: Called when an app's gateways have other credentials.
+    init(
+        _ apps: [App], interval: Duration = .seconds(10), settling: Duration = .seconds(1), log: Logger,
+        onChange: @escaping @EventLoop (_ app: String) -> Void
+    ) {
         self.apps = apps
+        self.interval = interval
+        self.settling = settling
         self.log = log
         self.onChange = onChange
         timer = Timer { [unowned self] in
@@ -47,7 +54,7 @@ final class CredentialWatch {
         }
     }
 
-    func start() { timer.start(after: CredentialWatch.interval) }
+    func start() { timer.start(after: interval) }
 
     func stop() {
         isStopped = true
@@ -79,7 +86,7 @@ final class CredentialWatch {
             if isOther { take(index) }
         }
         guard !isStopped else { return }
-        timer.start(after: isSettling ? CredentialWatch.settling : CredentialWatch.interval)
+        timer.start(after: isSettling ? settling : interval)
     }
 
     @FileThread

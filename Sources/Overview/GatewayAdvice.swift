@@ -1,13 +1,15 @@
+import Relay
+
 /// What an operator does about what no single service explains.
 package enum GatewayAdvice {
     /// Where a service has nothing more to say about its reason code.
     package static let article = "look the word up in the article about reason words (ReasonWords.md)"
 
     package static func text(forTLS reason: String) -> String {
-        if reason.contains("alert 45") || reason.contains("alert 44") || reason.contains("alert 42") {
+        if reason.mentions("alert 45") || reason.mentions("alert 44") || reason.mentions("alert 42") {
             return "the push certificate has expired, was revoked, or is no push certificate: use a new .p12"
         }
-        if reason.contains("not yet valid") || reason.contains("expired") {
+        if reason.mentions("not yet valid") || reason.mentions("expired") {
             return
                 "this machine's clock is wrong (timedatectl set-ntp true), or a device in between answers"
         }

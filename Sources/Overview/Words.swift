@@ -54,7 +54,7 @@ package enum Words {
     /// `2026-11-21 22:41:42 UTC`, of milliseconds since 1970.
     package static func date(_ milliseconds: Int64) -> String {
         guard let text = UTCTime.text(milliseconds) else { return "–" }
-        return text.prefix(19).replacing("T", with: " ") + " UTC"
+        return text.prefix(19).map { $0 == "T" ? " " : String($0) }.joined() + " UTC"
     }
 
     private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

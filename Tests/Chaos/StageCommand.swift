@@ -11,7 +11,8 @@ struct StageCommand: AsyncParsableCommand {
         discussion: """
             The node's tor has no network: doors are to listen on this machine. The command finds the node's \
             configuration in CONFIG, its state directory in STATE, its process in NODE, the authority of the \
-            https:// listeners in CA. Each push that a gateway takes is printed. The exit status is the command's, \
+            https:// listeners in CA, and in PORT1, PORT2 and so on the free ports that stand for these words in the \
+            settings. Each push that a gateway takes is printed. The exit status is the command's, \
             or 1 if it is well and the number of pushes is wrong.
             """)
 
@@ -52,9 +53,10 @@ private final class Stage {
         let server = try world.credentials.authority.server(names: ["localhost", "127.0.0.1"])
         try LabDirectory.write(try server.chainPEM(), to: path + "/server.pem")
         try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
+        var settings = options.settings.replacing("LAB", with: path)
+        let ports = try freePorts(for: &settings)
         let configuration = try world.configure(
-            tor: ["mode: own", "torrc: \(path)/torrc"],
-            more: [options.settings.replacing("LAB", with: path)])
+            tor: ["mode: own", "torrc: \(path)/torrc"], more: [settings])
         let node = try LabNode(Chaos.node, configuration: configuration)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
         guard node.exit == nil else {
@@ -67,8 +69,7 @@ private final class Stage {
             [
                 "/usr/bin/env", "CONFIG=\(configuration)", "STATE=\(world.state)", "CA=\(path)/ca.pem",
                 "NODE=\(node.processID ?? 0)",
-            ]
-                + arguments)
+            ] + ports + arguments)
         if status == 0, let pushes = options.pushes {
             let end = ContinuousClock.now + .seconds(30)
             while taken(by: world) < pushes, ContinuousClock.now < end { await pause(.milliseconds(20)) }
@@ -81,6 +82,24 @@ private final class Stage {
             taken == pushes
                 ? "\nAll \(pushes) pushes came." : "\nFAILED: \(taken) pushes came, not \(pushes).")
         return taken == pushes ? EXIT_SUCCESS : EXIT_FAILURE
+    }
+
+    /// Puts a free port in the place of each of `PORT1`, `PORT2` and so on.
+    ///
+    /// - Returns: The same for an environment.
+    private func freePorts(for settings: inout String) throws -> [String] {
+        // All are held until the last one is found, so that they differ.
+        var listeners: [Listener] = []
+        defer { for listener in listeners { listener.close() } }
+        var words: [String] = []
+        while case let word = "PORT\(words.count + 1)", settings.contains(word) {
+            let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
+            listeners.append(listener)
+            guard case .host(_, let port) = listener.endpoint else { break }
+            settings = settings.replacing(word, with: "\(port)")
+            words.append("\(word)=\(port)")
+        }
+        return words
     }
 
     private func taken(by world: LabWorld) -> Int { world.apple.book.count + world.google.book.count }

@@ -87,7 +87,7 @@ private struct LoggedEvents: LogHandler {
 }
 
 @EventLoop
-@Suite struct DispatcherTests {
+@Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
     static let lane = LaneID(app: "android", host: .production)
 
@@ -411,6 +411,8 @@ private struct LoggedEvents: LogHandler {
         await gateway.wait(forSent: 1)
         gateway.answer(0, .accepted)
         await dispatcher.stop()
+        #expect(gateway.sent.count == 1)
+        #expect(dispatcher.waiting == 0)
     }
 
     @Test func whatExpiredWhileTheNodeWasAwayIsEndedAsExpired() async throws {

@@ -52,13 +52,15 @@ import Testing
     /// Thousands that were answered in time leave the list to those that still wait.
     @Test func oneThatStillWaitsIsKeptAmongThousandsThatDoNot() async {
         let deadlines = OutcomeDeadlines(after: .milliseconds(20))
-        await withCheckedContinuation { continuation in
-            OutcomeWait(until: deadlines) { _, _ in continuation.resume() }.take(.stored)
+        let receipt = await withCheckedContinuation { continuation in
+            OutcomeWait(until: deadlines) { receipt, _ in continuation.resume(returning: receipt) }.take(
+                .stored)
             for _ in 0..<5000 {
                 let wait = OutcomeWait(until: deadlines) { _, _ in }
                 wait.take(.stored)
                 wait.take(.ended(.delivered))
             }
         }
+        #expect(receipt == .stored)
     }
 }

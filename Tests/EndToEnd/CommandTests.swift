@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 /// The program's commands as a user runs them.
-@Suite struct CommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandTests {
     private func directory() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-command-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -127,7 +127,11 @@ import Wire
             management: {listen: "unix:\(directory)/management"}
             """, in: directory)
         let first = try await LabNode(nodeProgram, configuration: path)
-        try await Task.sleep(for: .seconds(2))  // it waits 30 s for the tor that never comes
+        // It has noted itself in the lock, and waits 30 s for the tor that never comes.
+        let lock = directory + "/state/lock"
+        while (FileManager.default.contents(atPath: lock) ?? Data()).isEmpty {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         let second = try run([program, "run", "--config", path])
         #expect(second.status == 69)
         #expect(second.errors.contains("another onionbell runs"))

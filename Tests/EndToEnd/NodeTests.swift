@@ -8,7 +8,7 @@ import Wire
 
 /// The built program with real tor on the private network and the simulated gateways.
 @EventLoop
-@Suite(.serialized) struct NodeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct NodeTests {
     /// A node in a world of its own, with its own tor in the shared network.
     @EventLoop
     final class Stage {

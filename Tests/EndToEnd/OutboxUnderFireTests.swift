@@ -49,7 +49,7 @@ struct SmallDisk {
 
 /// The built program's outbox when disk, gateway or operator do their worst.
 @EventLoop
-@Suite(.serialized) struct OutboxUnderFireTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OutboxUnderFireTests {
     /// Sends until the answer is of another kind.
     private func send(
         from first: Int, by peer: BisqPeer, while status: MobileNotificationResponse.Status,

@@ -5,7 +5,7 @@ import Testing
 
 /// An operator of another relay takes the address along.
 @EventLoop
-@Suite(.serialized) struct TakeOverTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TakeOverTests {
     /// The command of the article.
     private func documentedCommand() throws -> [String] {
         let article = try String(

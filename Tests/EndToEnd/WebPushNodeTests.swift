@@ -14,7 +14,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 /// not ours.
 @EventLoop
 @Suite(
-    .serialized,
+    .serialized, .timeLimit(.minutes(5)),
     .enabled(
         "pywebpush is not here: Deploy/dependencies test",
         { FileManager.default.fileExists(atPath: packages + "/pywebpush") }))

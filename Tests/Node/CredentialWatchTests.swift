@@ -6,7 +6,7 @@ import Testing
 @testable import Node
 
 @EventLoop
-@Suite struct CredentialWatchTests {
+@Suite(.timeLimit(.minutes(1))) struct CredentialWatchTests {
     private let path =
         FileManager.default.temporaryDirectory.path + "/onionbell-credential-\(UUID().uuidString)"
 
@@ -20,17 +20,44 @@ import Testing
         var changes = 0
         var watch: CredentialWatch!
 
+        /// Called with each change that was taken, and each that could not be.
+        var onLook: (() -> Void)?
+
         @EventLoop
         init(_ path: String) {
             let app = CredentialWatch.App(name: "ios", files: CredentialFiles([path, ""])) {
                 [unowned self] () throws(SettingsFault) in
+                defer { onLook?() }
                 let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? "bad"
                 guard text != "bad" else { throw SettingsFault(key: "apps[0].key_file", problem: "no key") }
                 taken.append(text)
             }
             let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            watch = CredentialWatch([app], log: silent) { [unowned self] _ in changes += 1 }
+            watch = CredentialWatch(
+                [app], interval: .milliseconds(20), settling: .milliseconds(5), log: silent
+            ) { [unowned self] _ in changes += 1 }
         }
+    }
+
+    /// Nobody says that a file has changed: it is found, also when it can't be used.
+    @Test func whatHasChangedIsFoundByItself() async throws {
+        try write("first")
+        let watched = Watched(path)
+        watched.watch.start()
+        for (text, fault) in [("bad", "apps[0].key_file: no key"), ("second", nil)] {
+            try write(text)
+            await withCheckedContinuation { looked in
+                watched.onLook = {
+                    watched.onLook = nil
+                    looked.resume()
+                }
+            }
+            // The fault is noted right after the look.
+            await Task {}.value
+            #expect(watched.watch.fault(of: "ios") == fault)
+        }
+        #expect(watched.taken == ["second"])
+        watched.watch.stop()
     }
 
     @Test func whatHasChangedIsTakenOnce() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import Tor
 
 /// Circuit ids, private services and proof of work in a real network.
-@Suite(.serialized) struct OnionFormNetworkTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OnionFormNetworkTests {
     let directory = TemporaryDirectory()
 
     @EventLoop private func publish(

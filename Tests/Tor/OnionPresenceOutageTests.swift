@@ -9,7 +9,7 @@ import Testing
 @testable import Tor
 
 /// Outages that tor does not tell of, in a real network: each is noticed and mended without a hand.
-@Suite(.serialized) struct OnionPresenceOutageTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OnionPresenceOutageTests {
     private let stage: Stage
 
     init() async throws { stage = try await Stage() }

@@ -79,9 +79,22 @@ package struct GorushAnswer {
         guard (20...4096).contains(bytes.count) else {
             return String(repeating: "*", count: min(bytes.count, 4096))
         }
-        let stars = [UInt8](repeating: UInt8(ascii: "*"), count: 10)
-        let masked = bytes.replacing(bytes.prefix(10), with: stars).replacing(bytes.suffix(10), with: stars)
-        return String(decoding: masked, as: UTF8.self)
+        let prefixMasked = masked(bytes, wherever: Array(bytes.prefix(10)))
+        return String(decoding: masked(prefixMasked, wherever: Array(bytes.suffix(10))), as: UTF8.self)
+    }
+
+    private static func masked(_ text: [UInt8], wherever part: [UInt8]) -> [UInt8] {
+        var masked: [UInt8] = []
+        var rest = text[...]
+        while !rest.isEmpty {
+            if rest.starts(with: part) {
+                masked += repeatElement(UInt8(ascii: "*"), count: part.count)
+                rest = rest.dropFirst(part.count)
+            } else {
+                masked.append(rest.removeFirst())
+            }
+        }
+        return masked
     }
 }
 

@@ -80,7 +80,7 @@ enum FCMAnswer {
         return !violations.isEmpty
             && violations.allSatisfy { violation in
                 ["subject", "description"].contains {
-                    violation[$0]?.string?.lowercased().contains("device") == true
+                    violation[$0]?.string?.lowercased().mentions("device") == true
                 }
             }
     }

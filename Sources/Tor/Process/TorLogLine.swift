@@ -78,7 +78,7 @@ package struct TorLogLine: Equatable, Sendable {
             let groups = part.split(separator: ":", omittingEmptySubsequences: false)
             let isHexadecimal = part.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
             // Three groups of digits are a time of day.
-            return isHexadecimal && part != "::1" && (part.contains("::") || groups.count > 3)
+            return isHexadecimal && part != "::1" && (groups.dropFirst().dropLast().contains("") || groups.count > 3)
         }
     }
 }
