@@ -196,7 +196,11 @@ let package = Package(
                 "Delivery", "Outbound", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite",
                 "Vectors",
             ]),
-        tests("Storage", ["Storage", "Relay"]),
+        tests(
+            "Storage",
+            [
+                "CSQLite", "Storage", "Relay",
+            ]),
         tests(
             "Gateways",
             [

@@ -7,9 +7,14 @@ import Relay
 package final class DoorCounter {
     /// The label of metrics: lower-case letters, digits and `_`.
     package let name: String
+    /// In the order in which they were made.
+    let index: Int
     package private(set) var figures = DoorFigures()
 
-    init(name: String) { self.name = name }
+    init(name: String, index: Int) {
+        self.name = name
+        self.index = index
+    }
 
     /// Counts what the door's own protocol has beside notifications.
     package func count(_ event: String) { figures.events.add(event) }

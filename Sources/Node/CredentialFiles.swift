@@ -25,7 +25,7 @@ package struct CredentialFiles: Equatable {
     }
 
     /// Keys and certificates are small.
-    private static let limit = 256 << 10
+    package static let limit = 256 << 10
 
     @Sendable
     package static func read(_ path: String) throws(SystemError) -> [UInt8] {
@@ -55,7 +55,7 @@ package struct CredentialFiles: Equatable {
         let before = digests
         stamps = presentStamps
         digests = paths.map { path in
-            (try? read(path)).map(Digest.sha256)
+            (try? CredentialFiles.read(path)).map(Digest.sha256)
         }
         return digests != before
     }

@@ -108,12 +108,12 @@ final class RelayNode {
         let validator = Validator(
             apps: GatewayAssembly.apps(of: settings), defaultIOS: settings.defaultIOS,
             defaultAndroid: settings.defaultAndroid, defaultLifetime: settings.lifetime)
-        var memory = Dispatcher.Memory()
+        var memory = Pipeline.Memory()
         memory.identities = settings.identityMemory
         memory.deadTokens = settings.deadTokenMemory
         let dispatcher = Dispatcher(
-            pipeline: Pipeline(validator: validator, limits: settings.limits), outbox: outbox,
-            digester: SubmissionDigester(key: try state.digestKey()), memory: memory, log: log)
+            pipeline: Pipeline(validator: validator, limits: settings.limits, memory: memory), outbox: outbox,
+            digester: SubmissionDigester(key: try state.digestKey()), log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
         self.dispatcher = dispatcher
         self.outbox = outbox

@@ -12,7 +12,8 @@ struct Delivery: Sendable {
     enum State: Sendable { case storing, queued, ready, postponed, loading, inFlight, free }
 
     struct Entry: Sendable {
-        var sequence: Int64
+        /// The outbox gives it; 0 until then.
+        var sequence: Int64 = 0
         var token: Digest
         var lane: Int
         var size: Int
@@ -54,25 +55,62 @@ struct Delivery: Sendable {
     private var free: [Slot] = []
     private var queues: [Digest: Queue] = [:]
     private(set) var lanes: [Lane] = []
+    /// Places in ``lanes`` whose lane has gone.
+    private var freeLanes: [Int] = []
+    /// Places in ``lanes``, once there are more than a look at each is worth.
+    private var laneIndex: [LaneID: Int] = [:]
+    private(set) var stirred: [Int] = []
     private(set) var slots: [Int64: Slot] = [:]
 
-    /// The lanes that wait with a deferred notification of one.
-    func lanes(concernedBy scope: Deferral.Scope, in lane: Int) -> [Int] {
-        switch scope {
-        case .device: []
-        case .host: [lane]
-        case .app: lanes.indices.filter { lanes[$0].id.app == lanes[lane].id.app }
+    private static let fewLanes = 16
+
+    // MARK: Lanes
+
+    func lane(_ id: LaneID) -> Int? {
+        // A handful, as a rule: one for each app at each of its hosts.
+        lanes.count <= Delivery.fewLanes ? lanes.firstIndex { $0.id == id && !$0.isGone } : laneIndex[id]
+    }
+
+    /// Lanes that are there.
+    var laneCount: Int { lanes.count - freeLanes.count }
+
+    mutating func makeLane(_ id: LaneID) -> Int {
+        let index: Int
+        if let free = freeLanes.popLast() {
+            lanes[free] = Lane(id: id)
+            index = free
+        } else {
+            lanes.append(Lane(id: id))
+            index = lanes.count - 1
+            if lanes.count == Delivery.fewLanes + 1 {
+                for (index, lane) in lanes.enumerated() where !lane.isGone { laneIndex[lane.id] = index }
+            }
         }
+        if lanes.count > Delivery.fewLanes { laneIndex[id] = index }
+        return index
+    }
+
+    /// A lane with neither gateway nor notifications makes room for another one.
+    mutating func tidyLane(_ lane: Int) {
+        guard !lanes[lane].hasGateway, lanes[lane].count == 0, !lanes[lane].isGone else { return }
+        laneIndex[lanes[lane].id] = nil
+        lanes[lane].isGone = true
+        freeLanes.append(lane)
+    }
+
+    /// Something of this lane may be due now.
+    mutating func stir(_ lane: Int) {
+        guard !lanes[lane].isStirred, lanes[lane].hasGateway else { return }
+        lanes[lane].isStirred = true
+        stirred.append(lane)
+    }
+
+    mutating func takeStirred(_ taken: inout [Int]) {
+        swap(&taken, &stirred)
+        for lane in taken { lanes[lane].isStirred = false }
     }
 
     // MARK: Entering
-
-    mutating func lane(_ id: LaneID) -> Int {
-        // A handful: one for each app at each of its hosts.
-        if let index = lanes.firstIndex(where: { $0.id == id }) { return index }
-        lanes.append(Lane(id: id))
-        return lanes.count - 1
-    }
 
     mutating func insert(_ entry: Entry) -> Slot {
         let slot: Slot
@@ -83,8 +121,14 @@ struct Delivery: Sendable {
             entries.append(entry)
             slot = entries.count - 1
         }
-        slots[entry.sequence] = slot
+        lanes[entry.lane].count += 1
         return slot
+    }
+
+    /// The outbox has numbered it.
+    mutating func number(_ slot: Slot, _ sequence: Int64) {
+        entries[slot].sequence = sequence
+        slots[sequence] = slot
     }
 
     /// Puts a stored notification behind the others of its token.
@@ -111,7 +155,21 @@ struct Delivery: Sendable {
         let entry = entries[slot]
         tidy(entry.lane)
         lanes[entry.lane].addReady(
-            slot, sequence: entry.sequence, isUrgent: entry.isUrgent, failedTrials: entry.failedTrials)
+            slot, sequence: entry.sequence, isUrgent: entry.isUrgent, failedTrials: failedTrials(of: entry))
+        stir(entry.lane)
+    }
+
+    /// Of those since the lane recovered last.
+    private func failedTrials(of entry: Entry) -> UInt8 {
+        entry.recoveriesBefore == lanes[entry.lane].recoveries ? entry.failedTrials : 0
+    }
+
+    /// The gateway has judged a notification. After a trial, those that had failed before are as good as all others:
+    /// an outage that is over makes nobody wait.
+    mutating func answered(_ lane: Int) {
+        guard lanes[lane].answered() else { return }
+        lanes[lane].rankAnew()
+        stir(lane)
     }
 
     /// Neither this one nor those behind it are sent before then.
@@ -122,6 +180,7 @@ struct Delivery: Sendable {
         queues[entry.token]?.notBefore = time
         tidy(entry.lane)
         lanes[entry.lane].postponed.insert(Lane.Postponed(due: time, sequence: entry.sequence, slot: slot))
+        stir(entry.lane)
     }
 
     /// What leaves unsent stays in the heaps of its lane until it comes to their top. A lane that is paused for days
@@ -144,12 +203,14 @@ struct Delivery: Sendable {
 
     /// Takes a notification out of the books; the next one of its token becomes ready.
     mutating func remove(_ slot: Slot) {
-        slots[entries[slot].sequence] = nil
+        if entries[slot].sequence != 0 { slots[entries[slot].sequence] = nil }
+        lanes[entries[slot].lane].count -= 1
         if entries[slot].state != .storing { unlink(slot) }
         entries[slot].state = .free
         entries[slot].body = nil
         entries[slot].next = nil
         free.append(slot)
+        tidyLane(entries[slot].lane)
     }
 
     private mutating func unlink(_ slot: Slot) {
@@ -228,6 +289,7 @@ struct Delivery: Sendable {
     mutating func noteTrial(of slot: Slot) {
         let lane = lanes[entries[slot].lane]
         guard lane.condition == .trying else { return }
+        if entries[slot].recoveriesBefore != lane.recoveries { entries[slot].failedTrials = 0 }
         entries[slot].failedTrials = min(entries[slot].failedTrials + 1, 127)
         entries[slot].recoveriesBefore = lane.recoveries
     }

@@ -23,6 +23,9 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
         elements = elements.filter(isKept).sorted()
     }
 
+    /// Puts others in their places, in time linear but for a sort.
+    mutating func change(_ change: (Element) -> Element) { elements = elements.map(change).sorted() }
+
     mutating func removeFirst() -> Element {
         elements.swapAt(0, elements.count - 1)
         let first = elements.removeLast()

@@ -1,7 +1,7 @@
 /// One app at one host: what is ready for it, and whether it may be used now.
 package struct Lane: Sendable {
     struct Ready: Comparable, Sendable {
-        /// Those that failed as a trial last; urgent before not urgent; then oldest first.
+        /// Those that failed as a trial last, until the lane recovers; urgent before not urgent; then oldest first.
         let rank: UInt64
         let sequence: Int64
         let slot: Int
@@ -27,8 +27,23 @@ package struct Lane: Sendable {
     }
 
     package let id: LaneID
+    /// Its place is free for another one.
+    var isGone = false
+    /// Without one nothing is sent, and what waits is kept.
+    var hasGateway = false
+    /// Notifications in the books.
+    var count = 0
+    /// Bodies are being read: what would come next is among them.
+    var isLoading = false
+    /// Something may have become due: see ``Pipeline/takeStirred(_:)``.
+    var isStirred = false
+    /// Monotonic nanoseconds at which something is due; `.max`: when something changes.
+    var wakeAt = Int64.max
+    var trouble = LaneTrouble()
     var ready = Heap<Ready>()
     var postponed = Heap<Postponed>()
+    /// Some in ``ready`` are ranked by it.
+    private var hasFailedTrials = false
     package private(set) var condition = Condition.open
     package private(set) var inFlight = 0
     /// Pauses in a row without an answer between them.
@@ -44,8 +59,18 @@ package struct Lane: Sendable {
 
     /// - Parameter failedTrials: Up to 127.
     mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool, failedTrials: UInt8 = 0) {
+        if failedTrials > 0 { hasFailedTrials = true }
         let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 56) | UInt64(failedTrials) << 57
         ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
+    }
+
+    /// Forgets who failed as a trial.
+    mutating func rankAnew() {
+        guard hasFailedTrials else { return }
+        hasFailedTrials = false
+        ready.change { ready in
+            Ready(rank: ready.rank & (1 << 57 - 1), sequence: ready.sequence, slot: ready.slot)
+        }
     }
 
     /// Whether another one may be sent now; ends a pause whose time has come.
@@ -64,13 +89,17 @@ package struct Lane: Sendable {
     mutating func ended() { inFlight -= 1 }
 
     /// The gateway has judged a notification: it works.
-    mutating func answered() {
+    ///
+    /// - Returns: Whether a trial was answered: those that failed as trials are ranked as all others again.
+    mutating func answered() -> Bool {
         // Of those sent before a pause one may still be answered: that says nothing of what came after it.
-        if case .paused = condition { return }
-        if condition == .trying { recoveries += 1 }
+        if case .paused = condition { return false }
+        let isRecovery = condition == .trying
+        if isRecovery { recoveries += 1 }
         failures = 0
         blockedReason = nil
         condition = .open
+        return isRecovery
     }
 
     /// The gateway is overloaded or away: nothing begins until then. Of many that fail together one counts.

@@ -1,12 +1,9 @@
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
-    /// Orders the outbox: later submissions have higher numbers, also across restarts.
-    package let sequence: Int64
     package let notification: Notification
     package let digests: SubmissionDigests
 
-    package init(sequence: Int64, notification: Notification, digests: SubmissionDigests) {
-        self.sequence = sequence
+    package init(notification: Notification, digests: SubmissionDigests) {
         self.notification = notification
         self.digests = digests
     }
@@ -33,7 +30,8 @@ package enum OutboxChange: Equatable, Sendable {
 
 /// What became of an ``OutboxChange/store(_:)``.
 package enum StoreResult: Equatable, Sendable {
-    case stored
+    /// The number orders the outbox: later submissions have higher ones, also across restarts.
+    case stored(sequence: Int64)
     /// The same notification was stored before and is not at its end.
     case alreadyWaiting(sequence: Int64)
     /// The same notification was stored before and ended so.
@@ -83,15 +81,10 @@ package struct OutboxContent: Equatable, Sendable {
     /// In the order of their sequence numbers.
     package var waiting: [WaitingRow]
     package var deadTokens: [Digest: DeadToken]
-    /// Higher than that of every row and identity still there.
-    package var nextSequence: Int64
 
-    package init(
-        waiting: [WaitingRow] = [], deadTokens: [Digest: DeadToken] = [:], nextSequence: Int64 = 1
-    ) {
+    package init(waiting: [WaitingRow] = [], deadTokens: [Digest: DeadToken] = [:]) {
         self.waiting = waiting
         self.deadTokens = deadTokens
-        self.nextSequence = nextSequence
     }
 }
 

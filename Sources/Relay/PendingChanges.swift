@@ -32,6 +32,8 @@ struct PendingChanges: Sendable {
     /// The commit of these failed: all but submissions and proofs go into the next one, before what has come since. What a
     /// later change makes needless is let go, so that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
+        endings.merge(earlierEndings) { now, _ in now }
+        earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
         let failed = failed.filter { change in
             switch change {
             case .store, .proof: false

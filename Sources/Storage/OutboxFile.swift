@@ -11,7 +11,7 @@ package struct OutboxFile: ~Copyable {
         package let isUrgent: Bool
         /// Keyed: says nothing without the node's key.
         package let device: Digest
-        /// Bytes of message and token.
+        /// Bytes of content and token.
         package let size: Int
         package let attempts: Int
         /// Milliseconds since 1970, as all times here; 0: at once.
@@ -37,6 +37,11 @@ package struct OutboxFile: ~Copyable {
     }
 
     private let connection: Connection
+    /// SQL for the bytes of a row, as the node counts them.
+    private let sizeColumn: String
+
+    /// Rows that ``forEach(app:_:)`` reads at a time.
+    static let page = 1000
 
     /// - Parameter isReadOnly: Beside a node that runs.
     /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
@@ -46,6 +51,7 @@ package struct OutboxFile: ~Copyable {
         let version = try connection.firstInteger("PRAGMA user_version") ?? 0
         guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
         self.connection = connection
+        sizeColumn = Notification.sizeColumn(version: version)
     }
 
     /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
@@ -77,8 +83,7 @@ package struct OutboxFile: ~Copyable {
         var summary = Summary()
         let waiting = try Statement(
             """
-            SELECT count(*), coalesce(sum(length(token) + length(CAST(message AS BLOB))), 0), min(accepted_at)
-            FROM notification
+            SELECT count(*), coalesce(sum(\(sizeColumn)), 0), min(accepted_at) FROM notification
             """, on: connection)
         if try waiting.step() {
             summary.waiting = Int(waiting.integer(0))
@@ -100,26 +105,40 @@ package struct OutboxFile: ~Copyable {
     }
 
     /// Calls `body` with each of the waiting, in the order of delivery of each device.
+    ///
+    /// Each page is read by a statement of its own: whoever takes long over the rows holds no read transaction, which
+    /// would keep the node's log from being emptied. What comes or goes meanwhile is there or not.
     package func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
+        var last: Int64 = 0
+        while true {
+            let rows = try page(after: last, app: app)
+            for row in rows { body(row) }
+            guard rows.count == OutboxFile.page, let end = rows.last else { return }
+            last = end.sequence
+        }
+    }
+
+    private func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
         let statement = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, length(token) + length(CAST(message AS BLOB)), attempts, not_before,
-                accepted_at, expires_at
-            FROM notification WHERE ?1 IS NULL OR app = ?1 ORDER BY sequence
+            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at
+            FROM notification WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
             """, on: connection)
-        try statement.bind(1, app)
+        try statement.bind(1, last)
+        try statement.bind(2, app)
+        try statement.bind(3, Int64(OutboxFile.page))
+        var rows: [Row] = []
         while try statement.step() {
             let flags = Flags(rawValue: statement.integer(2))
-            let device = statement.pair(3)
-            body(
+            rows.append(
                 Row(
-                    sequence: statement.integer(0),
-                    lane: LaneID(app: statement.text(1), flags: flags),
-                    isUrgent: flags.contains(.urgent), device: Digest(high: device.high, low: device.low),
+                    sequence: statement.integer(0), lane: LaneID(app: statement.text(1), flags: flags),
+                    isUrgent: flags.contains(.urgent), device: Digest(statement.pair(3)),
                     size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
                     notBefore: statement.integer(6), acceptedAt: statement.integer(7),
                     expiresAt: statement.integer(8)))
         }
+        return rows
     }
 
     // MARK: In place of the node

@@ -31,6 +31,8 @@ final class Store {
     /// Of all identities up to here only those of waiting notifications are left.
     private var forgottenUpTo: Int64 = 0
     private var storedSinceForgetting = 0
+    /// Higher than that of every row and identity still there.
+    private var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
 
     /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
@@ -107,6 +109,12 @@ final class Store {
             known.enter(Digest(identities.pair(1)), at: identities.integer(0))
         }
         known.committed()
+        let last = try connection.firstInteger(
+            """
+            SELECT max(coalesce((SELECT max(sequence) FROM notification), 0),
+                coalesce((SELECT max(sequence) FROM identity), 0))
+            """)
+        nextSequence = (last ?? 0) + 1
     }
 
     /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
@@ -119,6 +127,7 @@ final class Store {
         var failures: [SQLiteError?] = []
         var hasForgotten = false
         let forgottenBefore = forgottenUpTo
+        let firstSequence = nextSequence
         try begin.run()
         do throws(SQLiteError) {
             for change in changes {
@@ -156,6 +165,7 @@ final class Store {
             known.rolledBack()
             delivered = []
             forgottenUpTo = forgottenBefore
+            nextSequence = firstSequence
             throw error
         }
         known.committed()
@@ -198,32 +208,34 @@ final class Store {
     private func add(_ request: StoreRequest) throws(SQLiteError) -> StoreResult {
         let digests = request.digests
         let notification = request.notification
+        let sequence = nextSequence
         if let first = known[digests.identity], let result = try state(of: first, as: digests) {
             return result
         }
-        try insertIdentity.bind(1, request.sequence)
+        try insertIdentity.bind(1, sequence)
         try insertIdentity.bind(2, high: digests.identity.high, low: digests.identity.low)
         try insertIdentity.bind(3, high: digests.content.high, low: digests.content.low)
         try insertIdentity.bind(4, notification.acceptedAt)
         try insertIdentity.run()
         switch notification.content {
-        case .bisq(let content): try insert(request, content.message, by: insertNotification)
+        case .bisq(let content): try insert(request, content.message, at: sequence, by: insertNotification)
         case .prepared(let push):
             try insertPrepared.bind(10, push.collapseID)
             try insertPrepared.bind(11, push.fieldLines)
-            try insert(request, push.body, by: insertPrepared)
+            try insert(request, push.body, at: sequence, by: insertPrepared)
         }
-        known.enter(digests.identity, at: request.sequence)
+        known.enter(digests.identity, at: sequence)
         storedSinceForgetting += 1
-        return .stored
+        nextSequence += 1
+        return .stored(sequence: sequence)
     }
 
     private func insert(
-        _ request: StoreRequest, _ message: String, by statement: borrowing Statement
+        _ request: StoreRequest, _ message: String, at sequence: Int64, by statement: borrowing Statement
     ) throws(SQLiteError) {
         let notification = request.notification
         let token = request.digests.token
-        try statement.bind(1, request.sequence)
+        try statement.bind(1, sequence)
         try statement.bind(2, high: notification.id.high, low: notification.id.low)
         try statement.bind(3, notification.lane.app)
         try statement.bind(4, notification.flags)
@@ -380,8 +392,7 @@ final class Store {
         let waiting = try Statement(
             """
             SELECT sequence, app, flags, token_digest,
-                length(token) + length(CAST(message AS BLOB)) + coalesce(length(CAST(android AS BLOB)), 0)
-                    + coalesce(length(CAST(collapse_id AS BLOB)), 0),
+                \(Notification.sizeColumn()),
                 attempts, accepted_at, not_before, expires_at FROM notification ORDER BY sequence
             """, on: connection)
         while try waiting.step() {
@@ -400,10 +411,6 @@ final class Store {
             content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
                 since: tokens.integer(1), buriedAt: tokens.integer(2))
         }
-        let last = try connection.firstInteger(
-            "SELECT max(coalesce((SELECT max(sequence) FROM notification), 0), coalesce((SELECT max(sequence) FROM identity), 0))"
-        )
-        content.nextSequence = (last ?? 0) + 1
         return content
     }
 }

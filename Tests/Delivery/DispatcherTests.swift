@@ -395,7 +395,7 @@ private struct LoggedEvents: LogHandler {
             isMutableContent: false, isContentAvailable: false, expiresAt: expiresAt, acceptedAt: notBefore)
         let digests = SubmissionDigests(token: digest, identity: digest, content: digest)
         _ = try await outbox.commit([
-            .store(StoreRequest(sequence: 1, notification: notification, digests: digests)),
+            .store(StoreRequest(notification: notification, digests: digests)),
             .postpone(sequence: 1, attempts: 3, notBefore: notBefore),
         ])
         await outbox.close()

@@ -80,7 +80,7 @@ import Wire
             }
             let body = #"{"\#(text)":1,"encrypted":"\#(text)","deviceToken":"\#(text)"}"#
             _ = RelayPostForm.submission(
-                HTTPRequest(method: "POST", path: "/", body: Array(body.utf8)), .apns, token: nil, app: "")
+                HTTPRequest(method: "POST", path: "/", body: Array(body.utf8)), .ios, token: nil, app: "")
             _ = RelayPostForm.isJSON(text)
             _ = RelayPostForm.isJSON("application/json;\(text)")
         }

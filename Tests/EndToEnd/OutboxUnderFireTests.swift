@@ -189,7 +189,6 @@ struct SmallDisk {
         let device = sequence % 100
         let now = EventLoop.unixMilliseconds
         return StoreRequest(
-            sequence: sequence,
             notification: Relay.Notification(
                 id: NotificationID(high: UInt64(sequence), low: 1),
                 lane: LaneID(app: "bisq-remote-ios", host: .production),

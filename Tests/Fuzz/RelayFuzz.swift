@@ -47,7 +47,7 @@ private func checkRequest(_ request: HTTPRequest) {
         checkAnswer(RelayGetForm.response(to: receipt))
         checkAnswer(RelayPostForm.response(to: receipt))
     case .storing:
-        guard case .store(let request)? = pipeline.takeChanges().first else { preconditionFailure() }
+        guard case .store(let request)? = pipeline.beginCommit(at: now)?.first else { preconditionFailure() }
         let notification = request.notification
         guard case .bisq(let content) = notification.content else { preconditionFailure("not Bisq's") }
         precondition(

@@ -59,7 +59,7 @@ private func checkRequest(_ request: HTTPRequest) {
         precondition(
             [410, 413].contains(answer.status), "an answer that is not for a bad message: \(answer.status)")
     case .storing:
-        guard case .store(let stored)? = pipeline.takeChanges().first,
+        guard case .store(let stored)? = pipeline.beginCommit(at: now)?.first,
             case .prepared(let push) = stored.notification.content
         else { preconditionFailure() }
         let isForGoogle = submission.platform == .android

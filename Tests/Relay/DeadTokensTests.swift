@@ -28,12 +28,12 @@ import Testing
         let node = try node()
         node.pass(.seconds(6 * 3600))
         // Both are stored in one commit.
-        let handles = ["a", "b"].compactMap { uid in
-            if case .storing(let handle) = node.submit(Sample.android(uid)) { handle } else { nil }
-        }
-        #expect(handles.count == 2)
-        let receipts = handles.map { node.pipeline.stored($0, result: .stored, at: node.now) }
-        #expect(receipts == [.stored, .ended(Sample.deadSinceTheStart)])
+        for uid in ["a", "b"] { _ = node.submit(Sample.android(uid)) }
+        node.begin()
+        let results = [StoreResult.stored(sequence: node.number()), .stored(sequence: node.number())]
+        #expect(node.commit(results) == [.stored])
+        node.begin()
+        #expect(node.commit() == [.ended(Sample.deadSinceTheStart)])
         #expect(node.submit(Sample.android("c")) == Self.refused)
         #expect(node.sendAll().count == 1)
     }
@@ -92,8 +92,9 @@ import Testing
         let node = Node()
         let buriedAt = node.now.unixMilliseconds + days * 86_400_000
         let token = Sample.digest("android", "production", Sample.androidToken)
-        node.pipeline.restore(
-            OutboxContent(deadTokens: [token: DeadToken(since: buriedAt, buriedAt: buriedAt)]), at: node.now)
+        node.pipeline.start(
+            OutboxContent(deadTokens: [token: DeadToken(since: buriedAt, buriedAt: buriedAt)]), at: node.now,
+            clockOffset: 0)
         node.pass(.seconds(6 * 3600))
         #expect(node.accept(Sample.android()) > 0)
     }

@@ -15,7 +15,7 @@ import Vectors
         func id(_ submission: Submission) throws -> NotificationID {
             let node = Node()
             _ = node.submit(submission)
-            let changes = node.take()
+            let changes = node.begin()
             guard case .store(let request) = try #require(changes.first) else { throw Reason.internal }
             return request.notification.id
         }

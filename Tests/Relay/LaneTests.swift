@@ -31,7 +31,7 @@ import Vectors
         #expect(lane.mayBegin(at: Self.minute) == false)
         lane.ended()
         #expect(lane.mayBegin(at: Self.minute) == true)
-        lane.answered()
+        _ = lane.answered()
         #expect(lane.condition == .open)
     }
 
@@ -84,7 +84,7 @@ import Vectors
         }
         #expect(longest > 10 * Self.minute)
         #expect(longest <= 15 * Self.minute)
-        lane.answered()
+        _ = lane.answered()
         lane.pause(atLeast: nil, at: time, policy: policy, using: &random)
         guard case .paused(let until) = lane.condition else { return #expect(Bool(false)) }
         #expect(until - time <= 1_000_000_000)
@@ -100,7 +100,7 @@ import Vectors
         #expect(lane.blockedReason == "BadTopic")
         lane.began()
         lane.ended()
-        lane.answered()
+        _ = lane.answered()
         #expect(lane.blockedReason == nil)
         #expect(lane.condition == .open)
     }
@@ -109,7 +109,7 @@ import Vectors
         var random = SeededRandom(state: 1)
         var lane = lane()
         lane.block(reason: "BadTopic", at: 0, policy: policy, using: &random)
-        lane.answered()
+        _ = lane.answered()
         #expect(lane.blockedReason == "BadTopic")
         #expect(lane.condition == .paused(until: Self.minute))
     }

@@ -8,6 +8,7 @@ final class Node {
     var now = Sample.start
     var random = SeededRandom(state: 1)
     private(set) var changes: [OutboxChange] = []
+    private(set) var nextSequence: Int64 = 1
 
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
@@ -26,24 +27,87 @@ final class Node {
         now.unixMilliseconds += time.milliseconds
     }
 
-    func submit(_ submission: Submission) -> Pipeline.Submitted {
-        pipeline.submit(submission, at: now) { Sample.digests(submission, to: $0) }
+    func submit(_ submission: Submission, awaitsOutcome: Bool = false) -> Pipeline.Submitted {
+        pipeline.submit(submission, awaitsOutcome: awaitsOutcome, at: now) {
+            Sample.digests(submission, to: $0)
+        }
     }
 
     /// Submits and stores; the sequence number.
     @discardableResult
-    func accept(_ submission: Submission, result: StoreResult = .stored) -> Int64 {
-        guard case .storing(let handle) = submit(submission) else { return 0 }
-        _ = take()
-        let receipt = pipeline.stored(handle, result: result, at: now)
-        return receipt == .stored ? handle.sequence : 0
+    func accept(_ submission: Submission, result: StoreResult? = nil) -> Int64 {
+        guard case .storing = submit(submission) else { return 0 }
+        begin()
+        let sequence = nextSequence
+        return commit([result ?? .stored(sequence: number())]).contains(.stored) ? sequence : 0
     }
 
-    /// The changes since the last call.
-    func take() -> [OutboxChange] {
-        let taken = pipeline.takeChanges()
+    /// The number that the outbox gives next.
+    func number() -> Int64 {
+        defer { nextSequence += 1 }
+        return nextSequence
+    }
+
+    /// Begins a commit; what is in it.
+    @discardableResult
+    func begin() -> [OutboxChange] {
+        let taken = pipeline.beginCommit(at: now) ?? []
         changes += taken
         return taken
+    }
+
+    /// The commit that runs has succeeded; what is told then.
+    @discardableResult
+    func commit(_ results: [StoreResult] = []) -> [Receipt] {
+        _ = takeEffects()
+        pipeline.committed(results, at: now)
+        return takeEffects().compactMap { if case .tell(_, let receipt, _) = $0 { receipt } else { nil } }
+    }
+
+    /// The changes since the last call, which brought no submission.
+    func take() -> [OutboxChange] {
+        let taken = begin()
+        if !taken.isEmpty { commit() }
+        return taken
+    }
+
+    /// All that were to be stored, in their order.
+    var stores: [StoreRequest] {
+        changes.compactMap { if case .store(let request) = $0 { request } else { nil } }
+    }
+
+    func takeEffects() -> [Effect] {
+        var taken: [Effect] = []
+        pipeline.takeEffects(into: &taken)
+        return taken
+    }
+
+    /// What has ended since the effects were taken last.
+    func takeEnds() -> [Pipeline.End] {
+        takeEffects().compactMap { if case .ended(let end) = $0 { end } else { nil } }
+    }
+
+    /// What has expired.
+    func expire() -> [Pipeline.End] {
+        _ = takeEffects()
+        pipeline.expire(at: now)
+        return takeEnds()
+    }
+
+    /// What a load ends.
+    @discardableResult
+    func loaded(_ bodies: [Int64: Notification], of sequences: [Int64], _ lane: LaneID = android)
+        -> [Pipeline.End]
+    {
+        _ = takeEffects()
+        pipeline.loaded(bodies, of: sequences, lane: pipeline.lane(lane), at: now)
+        return takeEnds()
+    }
+
+    func isWaiting(_ sequence: Int64) -> Bool { pipeline.delivery.slots[sequence] != nil }
+
+    func blockedReason(_ lane: LaneID = android) -> String? {
+        pipeline.lanes[pipeline.lane(lane)].blockedReason
     }
 
     func next(_ lane: LaneID = android) -> Pipeline.Step {
@@ -64,8 +128,9 @@ final class Node {
 
     @discardableResult
     func end(_ handle: Pipeline.Handle, _ outcome: Outcome) -> [Int64: Ending] {
-        let ended = pipeline.attemptEnded(handle, outcome, at: now, using: &random)
-        return Dictionary(uniqueKeysWithValues: ended.map { ($0.sequence, $0.ending) })
+        _ = takeEffects()
+        pipeline.attemptEnded(handle, outcome, at: now, using: &random)
+        return Dictionary(uniqueKeysWithValues: takeEnds().map { ($0.sequence, $0.ending) })
     }
 
     func condition(_ lane: LaneID = android) -> Lane.Condition {

@@ -5,7 +5,6 @@ import Testing
 @Suite struct PendingChangesTests {
     private static let store = OutboxChange.store(
         StoreRequest(
-            sequence: 9,
             notification: Notification(
                 id: NotificationID(high: 1, low: 2), lane: LaneID(app: "android", host: .production),
                 deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,

@@ -11,7 +11,7 @@ import Testing
         let node = Node(bodyBudget: bodies * Self.size)
         for number in 10..<10 + count { node.accept(Sample.android(token: Sample.token(number))) }
         var rows: [Int64: Notification] = [:]
-        for case .store(let request) in node.changes { rows[request.sequence] = request.notification }
+        for (index, request) in node.stores.enumerated() { rows[Int64(index + 1)] = request.notification }
         return (node, rows)
     }
 
@@ -28,7 +28,7 @@ import Testing
         for handle in handles { node.end(handle, .accepted) }
         #expect(node.pipeline.bodyBytes == 0)
         #expect(node.next() == .load(Array(21...30)))
-        node.pipeline.loaded(rows, of: Array(21...30))
+        node.loaded(rows, of: Array(21...30))
         #expect(node.pipeline.bodyBytes == 10 * Self.size)
         #expect(node.sendAll() == Array(21...30))
     }
@@ -36,7 +36,7 @@ import Testing
     @Test func noMoreThanSixtyFourAreLoadedAtOnce() {
         let (node, rows) = node(100, bodies: 0)
         #expect(node.next() == .load(Array(1...64)))
-        node.pipeline.loaded(rows, of: Array(1...64))
+        node.loaded(rows, of: Array(1...64))
         for number in 1...64 { #expect(node.send()?.sequence == Int64(number)) }
         guard case .load(let more) = node.next() else { return #expect(Bool(false)) }
         #expect(more == Array(65...100))
@@ -46,11 +46,11 @@ import Testing
     @Test func whatIsInMemoryIsNotLoaded() {
         var (node, rows) = node(10, bodies: 0)
         #expect(node.next() == .load(Array(1...10)))
-        node.pipeline.loaded(rows, of: Array(1...10))
+        node.loaded(rows, of: Array(1...10))
         node.accept(Sample.android(token: Sample.token(99), isUrgent: true))
         #expect(node.next() == .load([11]))
-        for case .store(let request) in node.changes { rows[request.sequence] = request.notification }
-        node.pipeline.loaded(rows, of: [11])
+        for (index, request) in node.stores.enumerated() { rows[Int64(index + 1)] = request.notification }
+        node.loaded(rows, of: [11])
         #expect(node.pipeline.bodyBytes == 11 * Self.size)
         #expect(node.sendAll() == [11] + Array(1...10))
     }
@@ -63,7 +63,7 @@ import Testing
         // The first five are in memory already.
         var handles = (1...5).compactMap { _ in node.send() }
         guard case .load(let sequences) = node.next() else { return #expect(Bool(false)) }
-        node.pipeline.loaded(rows, of: sequences)
+        node.loaded(rows, of: sequences)
         while let handle = node.send() { handles.append(handle) }
         #expect(handles.count == 64)
         #expect(node.pipeline.bodyBytes == 64 * Self.size)
@@ -79,12 +79,11 @@ import Testing
         node.end(try #require(node.send()), .tokenDead(reason: "d", since: nil))
         #expect(node.pipeline.bodyBytes == 2 * Self.size)
         node.pass(.seconds(28 * 86400))
-        #expect(node.pipeline.expire(at: node.now).count == 2)
+        #expect(node.expire().count == 2)
         #expect(node.pipeline.bodyBytes == 0)
-        guard case .storing(let handle) = node.submit(Sample.android()) else {
-            return #expect(Bool(false))
-        }
-        node.pipeline.storeFailed(handle)
+        _ = node.submit(Sample.android())
+        node.begin()
+        node.pipeline.commitFailed(.full, at: node.now)
         #expect(node.pipeline.bodyBytes == 0)
     }
 
@@ -97,7 +96,7 @@ import Testing
             let lifetime = node.now.unixMilliseconds + 500
             node.accept(Sample.android(token: Sample.token(round), expiresAt: lifetime))
             node.pass(.milliseconds(600))
-            #expect(node.pipeline.expire(at: node.now).count == 1)
+            #expect(node.expire().count == 1)
             node.end(node.retry(), .blocked(reason: "BadTopic"))
         }
         let lane = node.pipeline.lanes[node.pipeline.lane(Node.android)]
@@ -109,7 +108,7 @@ import Testing
 extension Node {
     /// The operator's try: what was blocked goes at once.
     fileprivate func retry() -> Pipeline.Handle {
-        pipeline.resume(lane: pipeline.lane(Node.android))
+        pipeline.resume(Node.android)
         guard let handle = send() else { preconditionFailure("nothing to try with") }
         return handle
     }

@@ -14,10 +14,9 @@ import Testing
             expiresAt: Sample.start.unixMilliseconds + lifetime)
     }
 
-    private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:], next: Int64 = 100) -> Node {
+    private func node(_ rows: [WaitingRow], dead: [Digest: DeadToken] = [:]) -> Node {
         let node = Node()
-        node.pipeline.restore(
-            OutboxContent(waiting: rows, deadTokens: dead, nextSequence: next), at: node.now)
+        node.pipeline.start(OutboxContent(waiting: rows, deadTokens: dead), at: node.now, clockOffset: 0)
         return node
     }
 
@@ -38,7 +37,7 @@ import Testing
             switch node.next() {
             case .load(let sequences):
                 let found = sequences.map { ($0, body($0)) }
-                node.pipeline.loaded(Dictionary(uniqueKeysWithValues: found), of: sequences)
+                node.loaded(Dictionary(uniqueKeysWithValues: found), of: sequences)
             case .send(let handle, let notification):
                 sent.append(notification.id.low)
                 node.end(handle, outcome)
@@ -52,7 +51,7 @@ import Testing
         #expect(node.pipeline.waiting == 4)
         #expect(node.pipeline.waitingBytes == 400)
         #expect(node.next() == .load([9, 3, 4]))
-        node.pipeline.loadFailed([9, 3, 4])
+        node.pipeline.loadFailed([9, 3, 4], lane: node.pipeline.lane(Node.android), at: node.now)
         // The one behind 3 is ready as soon as 3 has ended, and older than what is left of the others.
         #expect(drain(node) == [9, 3, 4, 7])
         #expect(node.pipeline.waiting == 0)
@@ -71,15 +70,10 @@ import Testing
         #expect(node.pipeline.queues()[node.pipeline.lane(Node.android)] == Pipeline.Queue())
     }
 
-    @Test func newSubmissionsComeAfterAllThatWereNumbered() {
-        let node = node([row(3, "a")], next: 41)
-        #expect(node.accept(Sample.android()) == 41)
-    }
-
     @Test func whatTheOutboxHasNoMoreEndsHere() {
         let node = node([row(3, "a"), row(4, "a")])
         #expect(node.next() == .load([3]))
-        let ended = node.pipeline.loaded([:], of: [3])
+        let ended = node.loaded([:], of: [3])
         #expect(ended.map(\.sequence) == [3])
         #expect(ended.map(\.ending) == [.refused(reason: .internal)])
         #expect(drain(node) == [4])
@@ -89,11 +83,11 @@ import Testing
         let node = node([row(3, "a")])
         #expect(node.next() == .load([3]))
         #expect(node.next() == .idle)
-        node.pipeline.loaded([3: body(3)], of: [3])
-        node.pipeline.loaded([3: body(3)], of: [3])
-        node.pipeline.loadFailed([3, 77])
+        node.loaded([3: body(3)], of: [3])
+        node.loaded([3: body(3)], of: [3])
+        node.pipeline.loadFailed([3, 77], lane: node.pipeline.lane(Node.android), at: node.now)
         #expect(drain(node) == [3])
-        #expect(node.pipeline.loaded([3: body(3)], of: [3]).isEmpty)
+        #expect(node.loaded([3: body(3)], of: [3]).isEmpty)
         #expect(node.next() == .idle)
     }
 
@@ -122,14 +116,14 @@ import Testing
     @Test func noLifeIsLongerThanTwentyEightDaysAfterTheWallClockJumpedBack() {
         let node = node([row(3, "a", lifetime: 400 * 86_400_000)])
         node.pass(.seconds(28 * 86400 - 1))
-        #expect(node.pipeline.expire(at: node.now).isEmpty)
+        #expect(node.expire().isEmpty)
         node.pass(.seconds(1))
-        #expect(node.pipeline.expire(at: node.now).map(\.sequence) == [3])
+        #expect(node.expire().map(\.sequence) == [3])
     }
 
     @Test func whatLapsedMeanwhileEndsExpired() {
         let node = node([row(3, "a", lifetime: 0), row(4, "a", lifetime: -1), row(5, "a")])
-        #expect(node.pipeline.expire(at: node.now).map(\.sequence).sorted() == [3, 4])
+        #expect(node.expire().map(\.sequence).sorted() == [3, 4])
         #expect(drain(node) == [5])
     }
 
@@ -146,10 +140,10 @@ import Testing
         limits.waiting = 1000
         let node = Node(limits: limits)
         let rows = (1...Int64(20_000)).map { row($0, "\($0 % 3000)") }
-        node.pipeline.restore(OutboxContent(waiting: rows, nextSequence: 20_001), at: node.now)
+        node.pipeline.start(OutboxContent(waiting: rows), at: node.now, clockOffset: 0)
         #expect(node.pipeline.waiting == 20_000)
         #expect(node.submit(Sample.android()) == .answered(.busy(.node(retryAfter: .seconds(30)))))
         #expect(drain(node).count == 20_000)
-        #expect(node.accept(Sample.android()) == 20_001)
+        #expect(node.accept(Sample.android()) > 0)
     }
 }

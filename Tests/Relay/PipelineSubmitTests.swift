@@ -6,24 +6,24 @@ import Testing
 @Suite struct PipelineSubmitTests {
     @Test func aSoundSubmissionGoesToTheOutboxBeforeAnythingElse() {
         let node = Node()
-        guard case .storing(let handle) = node.submit(Sample.android("u")) else {
+        guard case .storing(_, let id) = node.submit(Sample.android("u")) else {
             return #expect(Bool(false))
         }
         #expect(node.next() == .idle)
-        let changes = node.take()
+        let changes = node.begin()
         guard changes.count == 1, case .store(let request) = changes[0] else { return #expect(Bool(false)) }
-        #expect(request.sequence == handle.sequence)
+        #expect(request.notification.id == id)
         #expect(request.notification.content == Sample.android().content)
         #expect(request.digests == Sample.digests(Sample.android("u"), to: Sample.androidPhone))
         #expect(node.next() == .idle)
-        #expect(node.pipeline.stored(handle, result: .stored, at: node.now) == .stored)
-        #expect(node.next() == .send(handle, request.notification))
+        #expect(node.commit([.stored(sequence: 7)]) == [.stored])
+        #expect(node.next() == .send(Pipeline.Handle(slot: 0, sequence: 7), request.notification))
     }
 
     @Test func whatIsRefusedChangesNothing() {
         let node = Node()
         #expect(node.submit(Sample.android(message: "x")) == .answered(.refused(.badMessage)))
-        #expect(node.pipeline.hasChanges == false)
+        #expect(node.pipeline.changes.isEmpty == true)
         #expect(node.pipeline.waiting == 0)
         #expect(node.accept(Sample.android()) == 1)
     }
@@ -32,21 +32,23 @@ import Testing
         let node = Node()
         for number in 0..<5 { #expect(node.accept(Sample.android("\(number)")) > 0) }
         #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .milliseconds(500)))))
-        #expect(node.pipeline.hasChanges == false)
+        #expect(node.pipeline.changes.isEmpty == true)
         #expect(node.pipeline.waiting == 5)
     }
 
     @Test func aFailedCommitLeavesNothingBehind() {
         let node = Node()
-        guard case .storing(let handle) = node.submit(Sample.android()) else {
+        guard case .storing(let reply, _) = node.submit(Sample.android()) else {
             return #expect(Bool(false))
         }
-        node.pipeline.putBack(node.pipeline.takeChanges())
-        node.pipeline.storeFailed(handle)
-        #expect(node.pipeline.hasChanges == false)
+        node.begin()
+        _ = node.takeEffects()
+        node.pipeline.commitFailed(.full, at: node.now)
+        let busy = Receipt.busy(.node(retryAfter: .seconds(5)))
+        #expect(node.takeEffects().contains(.tell(reply, busy, isLast: true)))
+        #expect(node.pipeline.changes.isEmpty == true)
         #expect(node.pipeline.waiting == 0)
         #expect(node.pipeline.waitingBytes == 0)
-        #expect(node.pipeline.isWaiting(handle.sequence) == false)
         #expect(node.next() == .idle)
     }
 
@@ -62,12 +64,9 @@ import Testing
     func aRepetitionHearsOfTheFirstAndIsNotSent(result: StoreResult, receipt: Receipt) {
         let node = Node()
         node.accept(Sample.android("u"))
-        guard case .storing(let second) = node.submit(Sample.android("u")) else {
-            return #expect(Bool(false))
-        }
-        _ = node.take()
-        #expect(node.pipeline.stored(second, result: result, at: node.now) == receipt)
-        #expect(node.pipeline.isWaiting(second.sequence) == false)
+        _ = node.submit(Sample.android("u"))
+        node.begin()
+        #expect(node.commit([result]) == [receipt])
         #expect(node.pipeline.waiting == 1)
         #expect(node.sendAll() == [1])
         #expect(node.take() == [])
@@ -77,14 +76,24 @@ import Testing
         let node = Node()
         node.accept(Sample.android("u"))
         let first = try #require(node.send())
-        guard case .storing(let second) = node.submit(Sample.android("u")) else {
-            return #expect(Bool(false))
-        }
+        _ = node.submit(Sample.android("u"), awaitsOutcome: true)
         node.end(first, .accepted)
-        #expect(node.take().count == 2)
-        _ = node.pipeline.stored(second, result: .alreadyWaiting(sequence: 1), at: node.now)
-        #expect(node.pipeline.isWaiting(1) == false)
-        #expect(node.pipeline.unsavedEnding(of: 1) == .delivered)
+        #expect(node.begin().count == 2)
+        #expect(node.commit([.alreadyWaiting(sequence: 1)]) == [.ended(.delivered)])
+        #expect(node.isWaiting(1) == false)
+    }
+
+    /// The end is in none of the commits that are over: it is told after the next one.
+    @Test func aRepetitionOfWhatEndsWhileTheCommitRunsIsToldTheEndOnceItIsWrittenDown() throws {
+        let node = Node()
+        node.accept(Sample.android("u"))
+        let first = try #require(node.send())
+        _ = node.submit(Sample.android("u"), awaitsOutcome: true)
+        node.begin()
+        node.end(first, .accepted)
+        #expect(node.commit([.alreadyWaiting(sequence: 1)]) == [.stored])
+        #expect(node.begin() == [.finish(sequence: 1, .delivered)])
+        #expect(node.commit() == [.ended(.delivered)])
     }
 
     @Test func aDeadTokenIsToldAfterTheTokenAndBeforeTheMessage() throws {
@@ -118,7 +127,7 @@ import Testing
         node.accept(
             Sample.android(token: Sample.token(9), expiresAt: node.now.unixMilliseconds + 1000))
         node.pass(.seconds(1))
-        #expect(node.pipeline.expire(at: node.now).map(\.ending) == [.expired])
+        #expect(node.expire().map(\.ending) == [.expired])
         #expect(node.pipeline.waiting == 0)
         #expect(node.pipeline.waitingBytes == 0)
     }

@@ -56,7 +56,7 @@ import Vectors
         let ratio = HostileText.ratio { #expect(refusal(Sample.ios(app: $0)) == .unknownApp) }
         #expect(ratio < 20)
         let long = String(repeating: "a", count: 64)
-        let validator = Validator(apps: [Sample.app(long, .apns)], defaultIOS: "", defaultAndroid: "")
+        let validator = Validator(apps: [Sample.app(long, [.ios])], defaultIOS: "", defaultAndroid: "")
         #expect(refusal(Sample.ios(app: long), validator) == nil)
         #expect(refusal(Sample.ios(app: long + "a"), validator) == .unknownApp)
     }

@@ -2,14 +2,15 @@ import Glibc
 
 // Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized, in one module with the sources of Relay.
 
-/// `simulate HISTORIES`: those of the seeds from 1 on. `simulate seed SEED`: that one. A line for each; exit status 1 at
-/// the first violation.
+/// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history. A
+/// line for each; exit status 1 at the first violation, and for a canary that is not found.
 @main
 enum Simulate {
     static func main() {
         let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
         guard let number = numbers.first, number > 0 else { exit(64) }
         let isOne = CommandLine.arguments.dropFirst().first == "seed"
+        if !isOne { findCanaries() }
         var total = Totals()
         for seed in (isOne ? number : 1)...number {
             print("seed \(seed)")
@@ -26,6 +27,21 @@ enum Simulate {
     }
 }
 
+extension Simulate {
+    /// Checks that find no core that is broken on purpose would find none that is broken by mistake.
+    private static func findCanaries() {
+        for canary in Canary.allCases {
+            print("canary \(canary)")
+            fflush(nil)  // in case it traps
+            guard let violation = canary.found() else {
+                print("NOT FOUND: the core that is broken on purpose (\(canary)) passed all checks")
+                exit(1)
+            }
+            print("found: \(violation)")
+        }
+    }
+}
+
 private struct Totals {
     private var histories = 0
     private var steps = 0
@@ -36,6 +52,7 @@ private struct Totals {
     private var dead = 0
     private var expired = 0
     private var repeated = 0
+    private var told = 0
 
     mutating func add(_ world: World) {
         histories += 1
@@ -47,13 +64,15 @@ private struct Totals {
         dead += world.books.dead
         expired += world.books.expired
         repeated += world.gateway.repeated
+        told += world.senders.tellings
     }
 
     var line: String {
         """
         simulation: \(histories) histories, \(steps) steps, \(crashes) crashes: \(accepted) accepted = \
         \(delivered) delivered + \(refused) refused + \(dead) dead + \(expired) expired; \
-        \(repeated) taken again after an unclear answer; nothing lost, nothing taken twice
+        \(repeated) taken again after an unclear answer; \(told) receipts, all true; nothing lost, nothing taken \
+        twice; \(Canary.allCases.count) broken cores found
         """
     }
 }

@@ -73,6 +73,8 @@ struct Books {
         }
     }
 
+    mutating func pause(_ lane: LaneID, until end: Int64) { paused[lane] = max(paused[lane] ?? .min, end) }
+
     private mutating func count(_ ending: Ending, _ step: Int) {
         switch ending {
         case .delivered: delivered += step

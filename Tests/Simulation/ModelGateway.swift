@@ -37,11 +37,14 @@ struct ModelGateway {
         case .well: return accepted
         case .busy:
             return draw < 80
-                ? hears(.deferred(Deferral(reason: "busy", scope: .host, retryAfter: wish(draw)))) : accepted
+                ? hears(
+                    .deferred(
+                        Deferral(reason: "busy", scope: draw % 2 == 0 ? .host : .app, retryAfter: wish(draw)))
+                ) : accepted
         case .blocked: return draw < 90 ? hears(.blocked(reason: "key")) : accepted
         case .silent:
             // The answer is lost or never given: one in three was taken all the same.
-            let scope: Deferral.Scope = draw < 50 ? .app : .device
+            let scope: Deferral.Scope = draw < 50 ? .host : .device
             return hears(.deferred(Deferral(reason: "silence", scope: scope)), isTaken: draw % 3 == 0)
         case .leaving:
             return draw < 70
@@ -53,7 +56,7 @@ struct ModelGateway {
             case 12..<30:
                 return hears(.deferred(Deferral(reason: "429", scope: .device, retryAfter: wish(draw))))
             case 30..<36: return hears(.deferred(Deferral(reason: "lost", scope: .device)), isTaken: true)
-            case 36..<40: return hears(.deferred(Deferral(reason: "503", scope: .app)))
+            case 36..<40: return hears(.deferred(Deferral(reason: "503", scope: .host)))
             default: return accepted
             }
         }

@@ -72,13 +72,14 @@ struct ModelOutbox {
             guard known.content == digests.content else { return .conflict }
             return known.ending.map { .alreadyEnded($0) } ?? .alreadyWaiting(sequence: known.sequence)
         }
+        let sequence = nextSequence
         identities[digests.identity] = Identity(
-            sequence: request.sequence, content: digests.content,
+            sequence: sequence, content: digests.content,
             acceptedAt: request.notification.acceptedAt)
-        identityOf[request.sequence] = digests.identity
-        rows[request.sequence] = Row(notification: request.notification, token: digests.token)
-        nextSequence = max(nextSequence, request.sequence + 1)
-        return .stored
+        identityOf[sequence] = digests.identity
+        rows[sequence] = Row(notification: request.notification, token: digests.token)
+        nextSequence += 1
+        return .stored(sequence: sequence)
     }
 
     func notifications(_ sequences: [Int64]) -> [Int64: Notification] {
@@ -95,7 +96,7 @@ struct ModelOutbox {
                 acceptedAt: row.notification.acceptedAt, notBefore: row.notBefore,
                 expiresAt: row.notification.expiresAt)
         }
-        return OutboxContent(waiting: waiting, deadTokens: deadTokens, nextSequence: nextSequence)
+        return OutboxContent(waiting: waiting, deadTokens: deadTokens)
     }
 }
 

@@ -33,4 +33,8 @@ import Testing
         #expect(books.expired > 10)
         #expect(world.crashes > 1)
     }
+
+    /// A core that is broken on purpose does not get past the checks.
+    @Test(arguments: Canary.allCases)
+    func whatIsBrokenOnPurposeIsFound(canary: Canary) { #expect(canary.found() != nil) }
 }

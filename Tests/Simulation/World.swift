@@ -7,7 +7,10 @@ import Vectors
 final class World {
     struct Commit {
         var changes: [OutboxChange]
-        var tickets: [Pipeline.Handle]
+        /// What the outbox answers; `nil` until it has taken the changes.
+        var results: [StoreResult]?
+        /// Senders that wait for it.
+        var submissions: Int
     }
 
     struct Attempt {
@@ -18,28 +21,37 @@ final class World {
         let verdict: ModelGateway.Verdict
     }
 
+    let canary: Canary?
     var random: SeededRandom
     var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
     var pipeline = World.pipeline()
     var outbox = ModelOutbox()
     var gateway = ModelGateway()
     var books = Books()
+    var senders = ModelSenders()
     private(set) var violation: String?
     private(set) var steps = 0
     static let stepsPerHistory = 20_000
     private(set) var crashes = 0
+    var stops = 0
 
-    var tickets: [Pipeline.Handle] = []
+    /// Submissions that wait for a commit that has not begun.
+    var submissions = 0
+    var isCommitAsked = false
     var commit: Commit?
     var loads: [LaneID: [Int64]] = [:]
     var attempts: [Attempt] = []
+    /// Lanes that have their gateway.
+    var present: Set<LaneID> = []
+    var isStopping = false
+    var hasStopped = false
     var hasFaults = true
     /// No commit succeeds and nothing can be read.
     private(set) var isDiskBroken = false
     var submitted: [Submission] = []
     var nextUid = 0
-    /// When each submission will have lapsed, as told when it came.
-    var deadlines: [Int64: Int64] = [:]
+    /// When each submission will have lapsed, as told when it came, by its identity.
+    var deadlines: [Digest: Int64] = [:]
     /// What waited at the last start, in all and of one device: what was accepted is taken over beyond every limit.
     var restored = 0
     var restoredOfOne = 0
@@ -48,6 +60,8 @@ final class World {
     var settled: Set<NotificationID> = []
     /// The id under which each sequence number is sent.
     var ids: [Int64: NotificationID] = [:]
+    /// Ends that a failed commit held: for the canary that forgets them.
+    var swallowed: Set<Int64> = []
 
     static let android = LaneID(app: "android", host: .production)
     static let lanes = [
@@ -73,10 +87,21 @@ final class World {
         }
         return Pipeline(
             validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
-            bodyBudget: bodyBudget)
+            memory: memory, bodyBudget: bodyBudget)
     }
 
-    init(seed: UInt64) { random = SeededRandom(state: seed) }
+    private static let memory: Pipeline.Memory = {
+        var memory = Pipeline.Memory()
+        memory.identities = .seconds(1800)
+        memory.deadTokens = .seconds(3600)
+        return memory
+    }()
+
+    init(seed: UInt64, canary: Canary? = nil) {
+        self.canary = canary
+        random = SeededRandom(state: seed)
+        start()
+    }
 
     func fail(_ what: String) { if violation == nil { violation = "step \(steps): \(what)" } }
     func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
@@ -92,26 +117,30 @@ final class World {
         steps += 1
         switch draw(1000) {
         case 0..<260: submit()
-        case 260..<380: beginCommit()
-        case 380..<500: endCommit(succeeds: !hasFaults || draw(8) > 0 && !isDiskBroken)
-        case 500..<680: pump(World.lanes[draw(World.lanes.count)])
+        case 260..<370: beginCommit()
+        case 370..<390: takeCommit()
+        case 390..<500: endCommit(succeeds: !hasFaults || draw(8) > 0 && !isDiskBroken)
+        case 500..<680: pump()
         case 680..<860: answer()
         case 860..<900: endLoad(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
-        case 900..<960: pass(.milliseconds(draw(3000)))
-        case 960..<975: pass(.seconds(draw(600)))
-        case 975..<985: end(pipeline.expire(at: now))
-        case 985..<989: forget()
-        case 989..<993: changeMood()
-        case 993..<995: resume(World.lanes[draw(World.lanes.count)])
-        case 995..<997: if hasFaults { jump() }
+        case 900..<950: pass(.milliseconds(draw(3000)))
+        case 950..<965: pass(.seconds(draw(600)))
+        case 965..<987: wake()
+        case 987..<991: changeMood()
+        case 991..<993: resume(World.lanes[draw(World.lanes.count)])
+        case 993..<995: if hasFaults { jump() }
+        case 995..<998: changeLane()
+        case 998: if hasFaults, draw(3) == 0 { stop() }
         default: if hasFaults, draw(3) == 0 { crash() }
         }
+        if hasStopped { crash() }
         check()
     }
 
     func pass(_ time: Duration) {
         now.monotonicNanoseconds += time.nanoseconds
         now.unixMilliseconds += time.milliseconds
+        if draw(4) > 0 { wake() }
     }
 
     /// The wall clock is set, by up to forty days.
@@ -130,34 +159,68 @@ final class World {
     /// The operator has mended something.
     private func resume(_ lane: LaneID) {
         books.paused[lane] = nil
-        pipeline.resume(lane: pipeline.lane(lane))
+        pipeline.resume(lane)
     }
 
-    private func forget() {
-        let day: Int64 = 86_400_000
-        pipeline.forget(
-            acceptedBefore: now.unixMilliseconds - day, buriedBefore: now.unixMilliseconds - day / 24)
+    /// A gateway comes or goes.
+    private func changeLane() {
+        let lane = World.lanes[draw(World.lanes.count)]
+        if present.contains(lane) {
+            guard hasFaults, draw(3) == 0 else { return }
+            present.remove(lane)
+            pipeline.remove(lane)
+        } else {
+            add(lane)
+        }
+        carryOut()
     }
+
+    func add(_ lane: LaneID) {
+        present.insert(lane)
+        if pipeline.add(lane) == nil { fail("no room for \(lane)") }
+    }
+
+    private func stop() {
+        guard !isStopping else { return }
+        stops += 1
+        isStopping = true
+        pipeline.stop(at: now, deadline: now.monotonicNanoseconds + Int64(draw(10_000)) * 1_000_000)
+        carryOut()
+    }
+
+    var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
-    private func crash() {
+    func crash() {
         crashes += 1
-        if commit != nil, draw(2) == 0 { applyCommit(tellsResults: false) }
+        if commit != nil, draw(2) == 0 { takeCommit() }
         for attempt in attempts where attempt.verdict.isTaken && !attempt.verdict.isTakenOnArrival {
             if draw(2) == 0 { take(attempt) }
         }
         commit = nil
-        tickets = []
+        isCommitAsked = false
+        isStopping = false
+        hasStopped = false
+        submissions = 0
         loads = [:]
         attempts = []
+        swallowed = []
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
         books.crash()
+        senders.crash()
         let wasDown = Duration.seconds(draw(100))
         now.unixMilliseconds += wasDown.milliseconds
         now.monotonicNanoseconds = Int64(draw(1_000_000_000))
         pipeline = World.pipeline()
+        start()
+    }
+
+    private func start() {
         let content = outbox.content
-        pipeline.restore(content, at: now)
+        present = []
+        // Gateways come before what waits, or after it.
+        for lane in World.lanes where draw(3) == 0 { add(lane) }
+        pipeline.start(content, at: now, clockOffset: clockOffset)
         for row in content.waiting where books.waiting[row.sequence] == nil {
             // Written down, but its sender never heard: it counts from now on.
             accept(row.sequence)
@@ -170,29 +233,28 @@ final class World {
         if content.waiting.map(\.sequence) != books.waiting.keys.sorted() {
             fail("the outbox does not hold what waits")
         }
+        for lane in World.lanes where !present.contains(lane) && (!hasFaults || draw(10) > 0) { add(lane) }
+        carryOut()
     }
 
     func accept(_ sequence: Int64) {
         guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
-        let deadline = deadlines.removeValue(forKey: sequence) ?? .max
+        let deadline = deadlines.removeValue(forKey: row.notification.id.identity) ?? .max
         books.accept(
             sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
     }
 
-    func end(_ ends: [Pipeline.End]) { end(ends.map { ($0.sequence, $0.ending) }) }
-
-    func end(_ endings: [(sequence: Int64, ending: Ending)]) {
-        for (sequence, ending) in endings {
-            guard let entry = books.end(sequence, ending) else {
-                fail("\(sequence) ended (\(ending)) without waiting")
-                continue
-            }
-            if ending == .delivered, gateway.taken[sequence] == nil {
-                fail("\(sequence) is called delivered, and no gateway took it")
-            }
-            if ending == .expired, now.monotonicNanoseconds < entry.deadline {
-                fail("\(sequence) expired before its time")
-            }
+    func end(_ end: Pipeline.End) {
+        let (sequence, ending) = (end.sequence, end.ending)
+        guard let entry = books.end(sequence, ending) else {
+            fail("\(sequence) ended (\(ending)) without waiting")
+            return
+        }
+        if ending == .delivered, gateway.taken[sequence] == nil {
+            fail("\(sequence) is called delivered, and no gateway took it")
+        }
+        if ending == .expired, now.monotonicNanoseconds < entry.deadline {
+            fail("\(sequence) expired before its time")
         }
     }
 }

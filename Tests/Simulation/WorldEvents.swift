@@ -21,15 +21,26 @@ extension World {
                 isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }
-        switch pipeline.submit(submission, at: now, digests: { World.digests(submission, to: $0) }) {
-        case .storing(let handle):
-            tickets.append(handle)
+        var identity: Digest?
+        let awaitsOutcome = draw(2) == 0
+        let submitted = pipeline.submit(submission, from: 0, awaitsOutcome: awaitsOutcome, at: now) {
+            let digests = World.digests(submission, to: $0)
+            identity = digests.identity
+            return canary == .letsTheSecondOvertakeTheFirst ? digests.ofAnotherDevice : digests
+        }
+        switch submitted {
+        case .storing(let reply, let id):
+            guard let identity, identity == id.identity else { return fail("\(id) is another one's") }
+            submissions += 1
+            senders.submit(
+                ModelSenders.Sender(identity: identity, awaitsOutcome: awaitsOutcome), as: reply, fail)
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
-            deadlines[handle.sequence] = now.deadline(
-                expiresAt, within: Validator.longestLifetime.milliseconds)
+            let deadline = now.deadline(expiresAt, within: Validator.longestLifetime.milliseconds)
+            deadlines[identity] = min(deadline, deadlines[identity] ?? .max)
         case .answered(.stored): fail("stored without a commit")
         case .answered: break
         }
+        carryOut()
     }
 
     /// A message that no other submission has.
@@ -56,69 +67,111 @@ extension World {
             low: UInt64(token.utf8.dropFirst().first ?? 0))
     }
 
+    // MARK: The outbox
+
     func beginCommit() {
-        guard commit == nil, pipeline.hasChanges else { return }
-        commit = Commit(changes: pipeline.takeChanges(), tickets: tickets)
-        tickets = []
+        guard isCommitAsked else { return }
+        isCommitAsked = false
+        guard var changes = pipeline.beginCommit(at: now) else { return }
+        if commit != nil { fail("two commits at a time") }
+        if canary == .forgetsTheEndsOfAFailedCommit {
+            changes.removeAll {
+                if case .finish(let sequence, _) = $0 { swallowed.contains(sequence) } else { false }
+            }
+        }
+        if canary == .tellsBeforeTheCommit {
+            for (index, sender) in senders.listening where sender.isNew {
+                senders.hear(ReplyID(index: index), .stored, isLast: false, in: outbox, fail)
+            }
+        }
+        commit = Commit(changes: changes, submissions: submissions)
+        submissions = 0
+        carryOut()
+    }
+
+    /// The commit takes effect; that it did so is not known yet, and may never be.
+    func takeCommit() {
+        guard let commit, commit.results == nil else { return }
+        self.commit?.results = outbox.commit(commit.changes) { self.fail($0) }
+        for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
+        let forgotten = outbox.takeForgotten()
+        senders.forget(forgotten)
+        for identity in forgotten { settled.remove(NotificationID(high: identity.high, low: identity.low)) }
     }
 
     func endCommit(succeeds: Bool) {
         guard let commit else { return }
-        guard succeeds else {
+        guard succeeds || commit.results != nil else {
             self.commit = nil
-            pipeline.putBack(commit.changes)
-            for ticket in commit.tickets { pipeline.storeFailed(ticket) }
-            return
+            for case .finish(let sequence, _) in commit.changes { swallowed.insert(sequence) }
+            pipeline.commitFailed(.full, at: now)
+            return carryOut()
         }
-        applyCommit(tellsResults: true)
-    }
-
-    func applyCommit(tellsResults: Bool) {
-        guard let commit else { return }
+        takeCommit()
+        let results = self.commit?.results ?? []
         self.commit = nil
-        let results = outbox.commit(commit.changes) { self.fail($0) }
-        for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
-        for identity in outbox.takeForgotten() {
-            settled.remove(NotificationID(high: identity.high, low: identity.low))
-        }
-        guard tellsResults else { return }
-        if results.count != commit.tickets.count {
-            fail("\(results.count) results for \(commit.tickets.count)")
-        }
-        for (ticket, result) in zip(commit.tickets, results) {
-            if result == .stored { accept(ticket.sequence) }
-            let receipt = pipeline.stored(ticket, result: result, at: now)
-            switch (result, receipt) {
-            case (.stored, .stored), (.conflict, .ended(.refused(reason: .duplicateUid, detail: nil))): break
-            case (.stored, .ended(let ending)): end([(ticket.sequence, ending)])
-            case (.alreadyWaiting(let first), .stored):
-                if !pipeline.isWaiting(first), pipeline.unsavedEnding(of: first) == nil {
-                    fail("nobody knows what became of \(first)")
-                }
-            case (.alreadyEnded(let known), .ended(let told)) where known == told: break
-            default: fail("\(result) is told as \(receipt)")
-            }
+        if results.count != commit.submissions { fail("\(results.count) results for \(commit.submissions)") }
+        for case .stored(let sequence) in results { accept(sequence) }
+        pipeline.committed(results, at: now)
+        carryOut()
+    }
+
+    // MARK: Effects
+
+    /// Does what the core wants done, as the edge does.
+    func carryOut() {
+        var effects: [Effect] = []
+        while pipeline.hasEffects, violation == nil {
+            pipeline.takeEffects(into: &effects)
+            for effect in effects { run(effect) }
+            effects.removeAll()
         }
     }
 
-    /// Sends what a lane has, as far as its connection takes it.
-    func pump(_ id: LaneID) {
-        guard loads[id] == nil else { return }
-        let lane = pipeline.lane(id)
-        while attempts.count(where: { $0.lane == id }) < World.requestsAtOnce {
-            switch pipeline.nextStep(in: lane, at: now) {
-            case .send(let handle, let notification): send(handle, notification, by: id)
-            case .load(let sequences):
-                if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
-                loads[id] = sequences
-                return
-            case .ended(let ended): end([ended])
-            case .wait(let until):
-                if until <= now.monotonicNanoseconds { fail("\(id) waits for the past") }
-                return
-            case .idle: return
-            }
+    private func run(_ effect: Effect) {
+        switch effect {
+        case .tell(let reply, let receipt, let isLast):
+            senders.hear(reply, receipt, isLast: isLast, in: outbox, fail)
+        case .drop(let reply): senders.drop(reply, fail)
+        case .send(let handle, let notification, let lane):
+            send(handle, notification, by: pipeline.lanes[lane].id)
+        case .load(let sequences, let lane):
+            if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
+            let id = pipeline.lanes[lane].id
+            if loads.updateValue(sequences, forKey: id) != nil { fail("\(id) loads twice") }
+        case .commitSoon:
+            if isCommitAsked || commit != nil { fail("a commit is asked for, and one is there") }
+            isCommitAsked = true
+        case .stopped: hasStopped = true
+        case .ended(let ended): end(ended)
+        case .laneOpened, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .received,
+            .deferred, .committed:
+            break
         }
+    }
+
+    /// Time has come for what the core wants to do by itself.
+    func wake() {
+        guard pipeline.wakeAt <= now.monotonicNanoseconds else { return }
+        pipeline.wake(at: now, clockOffset: clockOffset)
+        carryOut()
+    }
+
+    // MARK: Gateways
+
+    /// Gateways take what they have room for, as far as the core says that there may be something.
+    func pump() {
+        var stirred: [Int] = []
+        pipeline.takeStirred(&stirred)
+        for lane in stirred { pump(lane) }
+    }
+
+    private func pump(_ lane: Int) {
+        let id = pipeline.lanes[lane].id
+        let room = World.requestsAtOnce - attempts.count(where: { $0.lane == id })
+        guard room > 0, present.contains(id) else { return }
+        pipeline.pump(lane, room: room, at: now)
+        carryOut()
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID) {
@@ -140,9 +193,8 @@ extension World {
             handle: handle, lane: lane, notification: notification, token: token, verdict: verdict)
         if verdict.isTakenOnArrival { take(attempt) }
         attempts.append(attempt)
-        let presentLane = pipeline.lanes[pipeline.lane(lane)]
-        if presentLane.condition == .trying, presentLane.inFlight != 1 { fail("\(lane) tries with many") }
-        if presentLane.inFlight != attempts.count(where: { $0.lane == lane }) { fail("\(lane) miscounts") }
+        if !present.contains(lane) { fail("\(lane) has no gateway") }
+        if isStopping { fail("\(handle.sequence) is sent while the node stops") }
     }
 
     func take(_ attempt: Attempt) {
@@ -155,6 +207,14 @@ extension World {
     func answer() {
         guard !attempts.isEmpty else { return }
         let attempt = attempts.remove(at: draw(attempts.count))
+        defer {
+            // The gateway has room again.
+            if attempts.count(where: { $0.lane == attempt.lane }) == World.requestsAtOnce - 1,
+                let lane = pipeline.lane(of: attempt.lane)
+            {
+                pump(lane)
+            }
+        }
         let verdict = attempt.verdict
         if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
         if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
@@ -164,15 +224,14 @@ extension World {
             let end = now.monotonicNanoseconds + wish.nanoseconds
             switch deferral.scope {
             case .device: books.spared[attempt.token] = end
-            case .host, .app:
-                for lane in World.lanes
-                where lane == attempt.lane || deferral.scope == .app && lane.app == attempt.lane.app {
-                    books.paused[lane] = max(books.paused[lane] ?? .min, end)
-                }
+            case .host: books.pause(attempt.lane, until: end)
+            case .app:
+                for lane in World.lanes where lane.app == attempt.lane.app { books.pause(lane, until: end) }
             }
         case .accepted, .blocked, .deferred, .refused, .tokenDead: break
         }
-        end(pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random))
+        pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random)
+        carryOut()
         if case .blocked = verdict.outcome { spareAfterBlock(attempt) }
         if case .tokenDead = verdict.outcome, books.count(of: attempt.token) > 0 {
             fail("some wait for a dead device")
@@ -182,8 +241,8 @@ extension World {
     /// The gateway has a minute of peace, or, where others get through, the device.
     private func spareAfterBlock(_ attempt: Attempt) {
         let end = now.monotonicNanoseconds + 60_000_000_000
-        if pipeline.blockedReason(lane: pipeline.lane(attempt.lane)) != nil {
-            books.paused[attempt.lane] = max(books.paused[attempt.lane] ?? .min, end)
+        if let lane = pipeline.lane(of: attempt.lane), pipeline.lanes[lane].blockedReason != nil {
+            books.pause(attempt.lane, until: end)
         } else {
             books.spared[attempt.token] = end
         }
@@ -192,8 +251,13 @@ extension World {
     func endLoad(succeeds: Bool) {
         guard let (lane, sequences) = loads.min(by: { $0.value[0] < $1.value[0] }) else { return }
         loads[lane] = nil
-        guard succeeds else { return pipeline.loadFailed(sequences) }
-        end(pipeline.loaded(outbox.notifications(sequences), of: sequences))
+        guard let index = pipeline.lane(of: lane) else { return fail("\(lane) is gone while it loads") }
+        if succeeds {
+            pipeline.loaded(outbox.notifications(sequences), of: sequences, lane: index, at: now)
+        } else {
+            pipeline.loadFailed(sequences, lane: index, at: now)
+        }
+        carryOut()
     }
 }
 
@@ -206,5 +270,13 @@ extension Content {
     fileprivate var message: String {
         guard case .bisq(let content) = self else { return "" }
         return content.message
+    }
+}
+
+extension SubmissionDigests {
+    /// Each second message of a device seems to be another device's.
+    fileprivate var ofAnotherDevice: SubmissionDigests {
+        let token = Digest(high: token.high | (content.high & 1) << 32, low: token.low)
+        return SubmissionDigests(token: token, identity: identity, content: content)
     }
 }

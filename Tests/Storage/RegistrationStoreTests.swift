@@ -74,7 +74,7 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
         try await add("a", to: outbox)
         let good = Task { try await add("b", to: outbox) }
         let bad = Task { try await add("a", to: outbox) }
-        #expect(try await outbox.commit([.store(request(1))]) == [.stored])
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
         try await good.value
         await #expect(throws: OutboxError.self) { try await bad.value }
         #expect(try await number(in: outbox) == 2)

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Relay
 import Storage
@@ -16,15 +17,27 @@ final class Directory {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// From now on the file takes no notification for that app: the commit that holds one fails.
+    func refuse(app: String) throws {
+        var database: OpaquePointer?
+        #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+        let trigger = """
+            CREATE TRIGGER refusal BEFORE INSERT ON notification WHEN new.app = '\(app)'
+            BEGIN SELECT RAISE(ABORT, 'refused'); END
+            """
+        #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)
+    }
 }
 
+/// - Parameter sequence: What the outbox will number it, if all of them are stored in their order.
 func request(
     _ sequence: Int64, identity: UInt64? = nil, identityLow: UInt64 = 1, content: UInt64 = 7,
     token: UInt64 = 1, app: String = "app",
     message: String = "bWVzc2FnZQ==", acceptedAt: Int64 = 1000
 ) -> StoreRequest {
     StoreRequest(
-        sequence: sequence,
         notification: Notification(
             id: NotificationID(high: UInt64(sequence), low: .max),
             lane: LaneID(app: app, host: sequence.isMultiple(of: 2) ? .sandbox : .production),
@@ -45,7 +58,7 @@ func request(
     @Test func whatWasCommittedIsThereAfterAStartAnew() async throws {
         let requests = (1...5).map { request($0, app: $0 == 3 ? "other" : "app") }
         let first = try await SQLiteOutbox(path: directory.outbox)
-        #expect(try await first.commit(requests.map { .store($0) }) == Array(repeating: .stored, count: 5))
+        #expect(try await first.commit(requests.map { .store($0) }) == (1...5).map { .stored(sequence: $0) })
         _ = try await first.commit([
             .finish(sequence: 2, .delivered), .postpone(sequence: 4, attempts: 3, notBefore: 77),
             .buryToken(Digest(high: 8, low: 9), DeadToken(since: 5, buriedAt: 6)),
@@ -62,9 +75,9 @@ func request(
         #expect(content.waiting[0].token == Digest(high: 1, low: 1))
         #expect(content.waiting[0].size == "token-1".count + "bWVzc2FnZQ==".count)
         #expect(content.deadTokens == [Digest(high: 8, low: 9): DeadToken(since: 5, buriedAt: 6)])
-        #expect(content.nextSequence == 6)
         let found = try await second.notifications([5, 2, 1, 99])
         #expect(found == [1: requests[0].notification, 5: requests[4].notification])
+        #expect(try await second.commit([.store(request(6))]) == [.stored(sequence: 6)])
         await second.close()
     }
 
@@ -73,7 +86,7 @@ func request(
         let again = { (sequence: Int64) in OutboxChange.store(request(sequence, identity: 1)) }
         #expect(
             try await outbox.commit([.store(request(1)), again(2)]) == [
-                .stored, .alreadyWaiting(sequence: 1),
+                .stored(sequence: 1), .alreadyWaiting(sequence: 1),
             ])
         for ending in [
             Ending.delivered, .refused(reason: .gateway("Word")),
@@ -104,7 +117,7 @@ func request(
             try await outbox.commit([
                 .store(request(11, identity: 1)), .store(request(12, identity: 2)),
                 .store(request(13, identity: 3)),
-            ]) == [.stored, .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
+            ]) == [.stored(sequence: 4), .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
         #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
         // Nothing is older than all times.
         _ = try await outbox.commit([.forget(acceptedBefore: .min, buriedBefore: .min)])
@@ -126,7 +139,7 @@ func request(
         ])
         #expect(
             try await outbox.commit([.store(request(21, identity: 5)), .store(request(22, identity: 10))])
-                == [.stored, .alreadyWaiting(sequence: 10)])
+                == [.stored(sequence: 13), .alreadyWaiting(sequence: 10)])
         await outbox.close()
     }
 
@@ -154,7 +167,7 @@ func request(
         _ = try await outbox.commit([.finish(sequence: 1, .delivered), .finish(sequence: 2, .delivered)])
         #expect(
             try await outbox.commit([.store(request(3, identity: 1)), .store(request(4, identity: 2))])
-                == [.stored, .alreadyEnded(.delivered)])
+                == [.stored(sequence: 3), .alreadyEnded(.delivered)])
         await outbox.close()
     }
 
@@ -174,7 +187,7 @@ func request(
                 .store(request(15, identity: 5)),
             ]) == [
                 .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: .gateway("Word"))),
-                .alreadyWaiting(sequence: 3), .conflict, .stored,
+                .alreadyWaiting(sequence: 3), .conflict, .stored(sequence: 5),
             ])
         await second.close()
     }
@@ -182,15 +195,16 @@ func request(
     @Test func whatACommitForgotIsKnownAgainWhenItFails() async throws {
         let outbox = try await SQLiteOutbox(path: directory.outbox)
         _ = try await outbox.commit([.store(request(1)), .finish(sequence: 1, .delivered)])
+        try directory.refuse(app: "refused")
         await #expect(throws: OutboxError.self) {
             try await outbox.commit([
-                .forget(acceptedBefore: .max, buriedBefore: 0), .store(request(2)), .store(request(2)),
-                .store(request(2, identity: 99)),
+                .forget(acceptedBefore: .max, buriedBefore: 0), .store(request(2)),
+                .store(request(3, app: "refused")),
             ])
         }
         #expect(try await outbox.commit([.store(request(3, identity: 1))]) == [.alreadyEnded(.delivered)])
         _ = try await outbox.commit([.forget(acceptedBefore: .max, buriedBefore: 0)])
-        #expect(try await outbox.commit([.store(request(4, identity: 1))]) == [.stored])
+        #expect(try await outbox.commit([.store(request(4, identity: 1))]) == [.stored(sequence: 2)])
         await outbox.close()
     }
 
@@ -199,21 +213,21 @@ func request(
         #expect(
             try await outbox.commit([
                 .store(request(1, identity: 1)), .store(request(2, identity: 1, identityLow: 2)),
-            ]) == [.stored, .stored])
+            ]) == [.stored(sequence: 1), .stored(sequence: 2)])
         await outbox.close()
     }
 
     @Test func aCommitMakesAllChangesOrNone() async throws {
         let outbox = try await SQLiteOutbox(path: directory.outbox)
         _ = try await outbox.commit([.store(request(1))])
-        // The same sequence number twice can't be stored: the whole commit goes.
+        try directory.refuse(app: "refused")
         await #expect(throws: OutboxError.self) {
             try await outbox.commit([
-                .finish(sequence: 1, .delivered), .store(request(2)), .store(request(2, identity: 99)),
+                .finish(sequence: 1, .delivered), .store(request(2)), .store(request(3, app: "refused")),
             ])
         }
         #expect(try await outbox.content().waiting.map(\.sequence) == [1])
-        #expect(try await outbox.commit([.store(request(2))]) == [.stored])
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
         await outbox.close()
     }
 
@@ -282,7 +296,7 @@ func request(
         }
         #expect(try await outbox.content().waiting.map(\.sequence) == [1])
         try FileManager.default.removeItem(at: ballast)
-        #expect(try await outbox.commit([.store(request(2))]) == [.stored])
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
         await outbox.close()
     }
 

@@ -51,7 +51,7 @@ private typealias Notification = Relay.Notification
                     message: "QUJD", isUrgent: true, hasSound: false, isMutableContent: true,
                     isContentAvailable: false, expiresAt: 9000, acceptedAt: 5))
         let repeated = StoreRequest(
-            sequence: 5, notification: request(5).notification,
+            notification: request(5).notification,
             digests: SubmissionDigests(
                 token: Digest(high: 3, low: 4), identity: Digest(high: 5, low: 6),
                 content: Digest(high: 7, low: 8)))
@@ -82,7 +82,6 @@ private typealias Notification = Relay.Notification
         for sequence: Int64 in 2...3 {
             requests.append(
                 StoreRequest(
-                    sequence: sequence,
                     notification: Notification(
                         id: NotificationID(high: 2, low: UInt64(sequence)),
                         lane: LaneID(app: "app", host: .sandbox),
@@ -91,7 +90,7 @@ private typealias Notification = Relay.Notification
                     digests: request(sequence).digests))
         }
         let first = try await SQLiteOutbox(path: directory.outbox)
-        #expect(try await first.commit(requests.map { .store($0) }) == [.stored, .stored, .stored])
+        #expect(try await first.commit(requests.map { .store($0) }) == (1...3).map { .stored(sequence: $0) })
         await first.close()
         let second = try await SQLiteOutbox(path: directory.outbox)
         let found = try await second.notifications([1, 2, 3])

@@ -52,11 +52,3 @@ enum ProcessLimits {
         return line?.split(separator: " ").dropFirst(3).first.flatMap { Int($0) }
     }
 }
-
-extension Settings {
-    /// Every file that holds a key or a password.
-    var credentialFiles: [String] {
-        let files = [tor.passwordFile, doors.keyFile, status.gorushSecretFile] + apps.flatMap(\.settings.secretFiles)
-        return files.filter { !$0.isEmpty }
-    }
-}

@@ -1,14 +1,11 @@
-import Logging
-import Relay
-
 /// Whether a lane's gateway fails again and again, and what of it the operator is told: when it begins, every ten
 /// minutes while it lasts, and when it is over.
 ///
 /// What is sent again and then taken is no trouble, nor is what came back unharmed or is too much for one device; a
 /// blocked lane is told otherwise.
 /// Times are monotonic nanoseconds.
-struct LaneTrouble: Equatable, Sendable {
-    enum News: Equatable, Sendable {
+package struct LaneTrouble: Equatable, Sendable {
+    package enum News: Equatable, Sendable {
         /// So many attempts in a row came to nothing, the last one for this reason.
         case failing(reason: String, attempts: Int)
         case recovered(attempts: Int, after: Duration)
@@ -56,23 +53,5 @@ struct LaneTrouble: Equatable, Sendable {
         guard let toldAt else { return true }
         let interval = isTold ? LaneTrouble.interval : LaneTrouble.shortestInterval
         return time - toldAt >= interval.nanoseconds
-    }
-}
-
-extension LaneTrouble.News {
-    func write(to log: Logger, of lane: LaneID) {
-        var facts: Logger.Metadata = [
-            "app": "\(lane.app)", "environment": "\(lane.host)",
-        ]
-        switch self {
-        case .failing(let reason, let attempts):
-            facts["reason"] = "\(reason)"
-            facts["attempts"] = "\(attempts)"
-            log.warning("gateway.failing", metadata: facts)
-        case .recovered(let attempts, let time):
-            facts["attempts"] = "\(attempts)"
-            facts["seconds"] = "\(time.components.seconds)"
-            log.notice("gateway.recovered", metadata: facts)
-        }
     }
 }

@@ -1,7 +1,6 @@
-import Relay
 import Testing
 
-@testable import Delivery
+@testable import Relay
 
 private let second: Int64 = 1_000_000_000
 
@@ -15,7 +14,7 @@ private final class Watched {
 
     /// One attempt at each of the given seconds, all in vain.
     func fails(at seconds: [Int64]) -> [LaneTrouble.News] {
-        let unavailable = Outcome.deferred(Deferral(reason: "UNAVAILABLE", scope: .app))
+        let unavailable = Outcome.deferred(Deferral(reason: "UNAVAILABLE", scope: .host))
         return seconds.compactMap { trouble.note(unavailable, at: $0 * second) }
     }
 }

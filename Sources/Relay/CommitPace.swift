@@ -1,5 +1,3 @@
-import Relay
-
 /// When the next commit may begin: when the last one has been over for as long as it took.
 ///
 /// A commit costs as much as ten notifications in it. Under load one then holds twice as many as it would right behind

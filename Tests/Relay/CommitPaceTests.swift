@@ -1,7 +1,6 @@
-import Relay
 import Testing
 
-@testable import Delivery
+@testable import Relay
 
 @Suite struct CommitPaceTests {
     @Test func theFirstCommitBeginsAtOnce() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Delivery
+@testable import Relay
 
 @Suite struct ClockWatchTests {
     private static let day: Int64 = 86_400_000

@@ -1,5 +1,3 @@
-import Relay
-
 /// Whether the wall clock can be trusted with what must not be forgotten too early: it can, unless it was set within the
 /// time of which it is to tell.
 ///

@@ -1,0 +1,65 @@
+import Logging
+import Metrics
+import Reactor
+import Relay
+
+/// What the operator may see.
+extension Dispatcher {
+    /// Why the last commit failed; `nil` while the outbox works.
+    package var outboxFault: OutboxError? { pipeline.outboxFault }
+    package var waiting: Int { pipeline.waiting }
+    package var waitingBytes: Int { pipeline.waitingBytes }
+    package var limits: Admission.Limits { pipeline.limits }
+    package var deadTokens: Int { pipeline.deadTokenCount }
+    package var lanes: [Lane] { pipeline.lanes }
+    /// Like ``lanes``. Looks at everything that waits.
+    package var queues: [Pipeline.Queue] { pipeline.queues() }
+    /// All doors and lanes together.
+    package var counters: Counters {
+        Counters(doors: doors.map(\.figures), lanes: laneFigures, commits: commitFigures)
+    }
+}
+
+extension Effect {
+    /// What is told to the operator; nothing of the others.
+    func write(to log: Logger, of lanes: [Lane]) {
+        func facts(_ lane: Int) -> Logger.Metadata { ["app": "\(lanes[lane].id.app)"] }
+        switch self {
+        case .blocked(let lane, let reason):
+            log.error(
+                "gateway.blocked", metadata: facts(lane).merging(["reason": "\(reason)"]) { $1 })
+        case .unblocked(let lane): log.notice("gateway.unblocked", metadata: facts(lane))
+        case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].id)
+        case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
+        case .outboxRecovered: log.notice("outbox.recovered")
+        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .received, .deferred, .ended,
+            .committed:
+            break
+        }
+    }
+}
+extension LaneTrouble.News {
+    func write(to log: Logger, of lane: LaneID) {
+        var facts: Logger.Metadata = [
+            "app": "\(lane.app)", "environment": "\(lane.host)",
+        ]
+        switch self {
+        case .failing(let reason, let attempts):
+            facts["reason"] = "\(reason)"
+            facts["attempts"] = "\(attempts)"
+            log.warning("gateway.failing", metadata: facts)
+        case .recovered(let attempts, let time):
+            facts["attempts"] = "\(attempts)"
+            facts["seconds"] = "\(time.components.seconds)"
+            log.notice("gateway.recovered", metadata: facts)
+        }
+    }
+}
+
+extension Instant {
+    package static var now: Instant {
+        Instant(
+            unixMilliseconds: EventLoop.unixMilliseconds, monotonicNanoseconds: EventLoop.monotonicNanoseconds
+        )
+    }
+}

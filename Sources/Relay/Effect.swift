@@ -1,0 +1,38 @@
+/// Names a sender's way to hear more, at the edge that keeps it. Small, and used again once its last receipt was told.
+package struct ReplyID: Hashable, Sendable {
+    package let index: Int
+}
+
+/// What the edge has to do, in the order in which it is given.
+package enum Effect: Equatable, Sendable {
+    /// Tells a sender. `isLast`: the sender hears nothing more, and the id may name another one.
+    case tell(ReplyID, Receipt, isLast: Bool)
+    /// The sender hears nothing more.
+    case drop(ReplyID)
+    /// Hands a notification to the gateway of its lane; what became of it goes to ``Pipeline/attemptEnded(_:_:at:using:)``.
+    case send(Pipeline.Handle, Notification, lane: Int)
+    /// Reads notifications: ``Pipeline/loaded(_:of:lane:at:)`` or ``Pipeline/loadFailed(_:of:lane:at:)``.
+    case load([Int64], lane: Int)
+    /// Begins a commit as soon as the loop has nothing else to do: ``Pipeline/beginCommit(at:)``.
+    case commitSoon
+    /// Stopping is over: nothing is on its way any more, or there is no more time.
+    case stopped
+
+    /// This place among ``Pipeline/lanes`` has been taken by a lane; what was counted for it belongs to another one.
+    case laneOpened(Int)
+    case blocked(lane: Int, reason: String)
+    case unblocked(lane: Int)
+    /// What the operator is told of a gateway that fails.
+    case trouble(LaneTrouble.News, lane: Int)
+    case outboxFailed(OutboxError)
+    case outboxRecovered
+
+    /// Counts the first receipt of a submission, which came by a door so many nanoseconds ago.
+    case received(Receipt, isRepetition: Bool, door: Int, after: Int64)
+    /// Counts an attempt that has to be repeated.
+    case deferred(reason: String, lane: Int)
+    /// Counts a notification that has left the books.
+    case ended(Pipeline.End)
+    /// Counts a commit that took so many nanoseconds.
+    case committed(after: Int64)
+}

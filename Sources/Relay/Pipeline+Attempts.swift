@@ -1,0 +1,293 @@
+/// From the queue to the gateways, and what their answers mean.
+extension Pipeline {
+    enum Step: Equatable, Sendable {
+        case send(Handle, Notification)
+        /// The next ones are on disk only.
+        case load([Int64])
+        /// This one came to its end without being sent.
+        case ended
+        /// Nothing before this time (monotonic nanoseconds).
+        case wait(until: Int64)
+        /// Nothing until something changes.
+        case idle
+    }
+
+    /// Sends what a lane has.
+    ///
+    /// - Parameter room: How many its gateway takes.
+    package mutating func pump(_ lane: Int, room: Int, at now: Instant) {
+        guard !isStopping, outboxFault == nil, delivery.lanes[lane].hasGateway,
+            !delivery.lanes[lane].isLoading
+        else { return }
+        var room = room
+        while room > 0 {
+            switch nextStep(in: lane, at: now) {
+            case .send(let handle, let notification):
+                effects.append(.send(handle, notification, lane: lane))
+                room -= 1
+            case .load(let sequences):
+                delivery.withLane(lane) { $0.isLoading = true }
+                effects.append(.load(sequences, lane: lane))
+                return
+            case .ended: continue
+            case .wait(let time): return wake(lane, at: time)
+            case .idle: return
+            }
+        }
+    }
+
+    private mutating func wake(_ lane: Int, at time: Int64) {
+        delivery.withLane(lane) { $0.wakeAt = time }
+        lanesWakeAt = min(lanesWakeAt, time)
+    }
+
+    /// What a lane does next.
+    mutating func nextStep(in lane: Int, at now: Instant) -> Step {
+        let time = now.monotonicNanoseconds
+        guard delivery.withLane(lane, { $0.mayBegin(at: time) }) else {
+            if case .paused(let until) = delivery.lanes[lane].condition { return .wait(until: until) }
+            return .idle
+        }
+        guard let slot = delivery.takeNext(lane: lane, at: time) else {
+            return delivery.nextDue(lane: lane).map { .wait(until: $0) } ?? .idle
+        }
+        guard delivery.entries[slot].deadline > time else {
+            finish(slot, .expired, at: now)
+            return .ended
+        }
+        guard let body = delivery.entries[slot].body else {
+            return .load(load(from: slot, lane: lane, at: time))
+        }
+        delivery.setState(.inFlight, of: slot)
+        delivery.withLane(lane) { $0.began() }
+        inFlight += 1
+        return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body)
+    }
+
+    private mutating func load(from first: Int, lane: Int, at time: Int64) -> [Int64] {
+        var sequences: [Int64] = []
+        var next: Int? = first
+        while let slot = next {
+            guard delivery.entries[slot].body == nil else {
+                delivery.giveBack(slot)
+                break
+            }
+            delivery.setState(.loading, of: slot)
+            sequences.append(delivery.entries[slot].sequence)
+            guard sequences.count < Pipeline.bodiesPerLoad else { break }
+            next = delivery.takeNext(lane: lane, at: time)
+        }
+        return sequences
+    }
+
+    /// Bodies that ``Effect/load(_:lane:)`` asked for. Of those that are not among them the operator has taken the rows
+    /// away: they end here.
+    package mutating func loaded(
+        _ bodies: [Int64: Notification], of sequences: [Int64], lane: Int, at now: Instant
+    ) {
+        for sequence in sequences {
+            guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
+                continue
+            }
+            guard let notification = bodies[sequence] else {
+                finish(slot, .refused(reason: .internal), at: now)
+                continue
+            }
+            delivery.setBody(notification, of: slot)
+            bodyBytes += delivery.entries[slot].size
+            delivery.giveBack(slot)
+        }
+        delivery.withLane(lane) { $0.isLoading = false }
+        delivery.stir(lane)
+        delivery.tidyLane(lane)
+    }
+
+    /// The outbox could not be read: they are tried again.
+    package mutating func loadFailed(_ sequences: [Int64], lane: Int, at now: Instant) {
+        for sequence in sequences {
+            guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
+                continue
+            }
+            delivery.giveBack(slot)
+        }
+        delivery.withLane(lane) { $0.isLoading = false }
+        wake(lane, at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
+    }
+
+    // MARK: Answers
+
+    /// An attempt has ended. With it end those that waited for a token that proved dead.
+    package mutating func attemptEnded(
+        _ handle: Handle, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
+    ) {
+        let slot = handle.slot
+        precondition(
+            delivery.entries[slot].isCurrent(handle.sequence, .inFlight),
+            "an answer for \(handle.sequence), whose place is \(delivery.entries[slot].state)")
+        let lane = delivery.entries[slot].lane
+        inFlight -= 1
+        delivery.withLane(lane) { $0.ended() }
+        let blockedBefore = delivery.lanes[lane].blockedReason
+        note(outcome, in: lane, at: now)
+        judge(slot, outcome, at: now, using: &random)
+        tellIfBlocked(lane, before: blockedBefore)
+        delivery.stir(lane)
+        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        stopIfDone()
+    }
+
+    /// What the operator sees of it.
+    private mutating func note(_ outcome: Outcome, in lane: Int, at now: Instant) {
+        let time = now.monotonicNanoseconds
+        if let news = delivery.withLane(lane, { $0.trouble.note(outcome, at: time) }) {
+            effects.append(.trouble(news, lane: lane))
+        }
+        switch outcome {
+        case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
+        case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))
+        case .accepted, .refused, .tokenDead: break
+        }
+    }
+
+    private mutating func judge(
+        _ slot: Int, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
+    ) {
+        let lane = delivery.entries[slot].lane
+        switch outcome {
+        case .accepted:
+            delivery.answered(lane)
+            let token = delivery.entries[slot].token
+            if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
+            finish(slot, .delivered, at: now)
+        case .refused(let reason, let detail):
+            delivery.answered(lane)
+            finish(slot, .refused(reason: .gateway(reason), detail: detail), at: now)
+        case .tokenDead(let reason, let since, let detail):
+            delivery.answered(lane)
+            // A clock of theirs that is ahead must not keep it dead for longer.
+            bury(
+                slot, .tokenDead(reason: .gateway(reason), detail: detail),
+                since: min(since ?? .max, now.unixMilliseconds), at: now)
+        case .blocked(let reason):
+            guard !delivery.isAlone(slot) else {
+                let deferral = Deferral(reason: reason, scope: .device, retryAfter: Lane.shortestBlock)
+                return postpone(slot, deferral, at: now, using: &random)
+            }
+            delivery.noteTrial(of: slot)
+            delivery.withLane(lane) { [policy] in
+                $0.block(reason: reason, at: now.monotonicNanoseconds, policy: policy, using: &random)
+            }
+            delivery.giveBack(slot)
+            spareBody(of: slot)
+        case .deferred(let deferral):
+            postpone(slot, deferral, at: now, using: &random)
+        }
+    }
+
+    private mutating func tellIfBlocked(_ lane: Int, before: String?) {
+        let reason = delivery.lanes[lane].blockedReason
+        guard reason != before else { return }
+        guard let reason else { return effects.append(.unblocked(lane: lane)) }
+        effects.append(.blocked(lane: lane, reason: reason))
+        for reply in senders.listening(in: lane) {
+            effects.append(.tell(reply, .held(reason: reason), isLast: false))
+        }
+    }
+
+    private mutating func postpone(
+        _ slot: Int, _ deferral: Deferral, at now: Instant, using random: inout some RandomNumberGenerator
+    ) {
+        let entry = delivery.entries[slot]
+        if deferral.isUnharmed, entry.returns < Pipeline.longestRunOfReturns {
+            delivery.countReturn(of: slot)
+            delivery.giveBack(slot)
+            spareBody(of: slot)
+            return
+        }
+        delivery.countAttempt(of: slot)
+        let attempts = entry.attempts + 1
+        let time = now.monotonicNanoseconds
+        var notBefore: Int64 = 0
+        let isAlone = delivery.isAlone(slot)
+        switch deferral.scope {
+        case .device: break
+        case .host:
+            delivery.noteTrial(of: slot)
+            pause(entry.lane, deferral, at: time, using: &random)
+        case .app:
+            delivery.noteTrial(of: slot)
+            let app = delivery.lanes[entry.lane].id.app
+            for lane in delivery.lanes.indices where delivery.lanes[lane].id.app == app {
+                pause(lane, deferral, at: time, using: &random)
+            }
+        }
+        if deferral.scope == .device || isAlone {
+            let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
+            delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
+            notBefore = now.unixMilliseconds + delay.milliseconds
+        } else {
+            delivery.giveBack(slot)
+        }
+        changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
+        spareBody(of: slot)
+    }
+
+    private mutating func pause(
+        _ lane: Int, _ deferral: Deferral, at time: Int64, using random: inout some RandomNumberGenerator
+    ) {
+        delivery.withLane(lane) { [policy] in
+            $0.pause(atLeast: deferral.retryAfter, at: time, policy: policy, using: &random)
+        }
+    }
+
+    // MARK: Ends
+
+    private mutating func bury(_ slot: Int, _ ending: Ending, since: Int64, at now: Instant) {
+        let token = delivery.entries[slot].token
+        if let told = deadTokens.bury(token, since: since, at: now) {
+            changes.append(.buryToken(token, told))
+        }
+        // From the back, so that none of them becomes ready in between.
+        for behind in delivery.waiting(of: token).reversed() { finish(behind, ending, at: now) }
+        finish(slot, ending, at: now)
+    }
+
+    /// Ends what has expired. To be called now and then: what expires unsent is only noticed here.
+    mutating func expire(at now: Instant) {
+        for slot in delivery.entries.indices
+        where delivery.entries[slot].deadline <= now.monotonicNanoseconds {
+            switch delivery.entries[slot].state {
+            case .queued, .ready, .postponed: finish(slot, .expired, at: now)
+            case .storing, .loading, .inFlight, .free: break
+            }
+        }
+    }
+
+    mutating func finish(_ slot: Int, _ ending: Ending, at now: Instant) {
+        let end = End(
+            sequence: delivery.entries[slot].sequence, ending: ending, lane: delivery.entries[slot].lane,
+            acceptedAt: delivery.entries[slot].acceptedAt)
+        changes.append(.finish(sequence: end.sequence, ending))
+        effects.append(.ended(end))
+        if senders.listens(for: end.sequence) { untold.append((end.sequence, ending)) }
+        scheduleCommit(at: now.monotonicNanoseconds)
+        leave(slot)
+    }
+
+    mutating func leave(_ slot: Int) {
+        dropBody(of: slot)
+        admission.release(token: delivery.entries[slot].token, size: delivery.entries[slot].size)
+        delivery.remove(slot)
+    }
+
+    /// To be called for what is stored and not about to be sent.
+    mutating func spareBody(of slot: Int) {
+        if bodyBytes > bodyBudget { dropBody(of: slot) }
+    }
+
+    private mutating func dropBody(of slot: Int) {
+        guard delivery.entries[slot].body != nil else { return }
+        bodyBytes -= delivery.entries[slot].size
+        delivery.setBody(nil, of: slot)
+    }
+}

@@ -1,0 +1,228 @@
+/// From a submission to its commit, and what its sender hears.
+extension Pipeline {
+    /// - Parameters:
+    ///   - door: The edge's number of the door where it came in.
+    ///   - awaitsOutcome: Whether the sender wants to hear the end as well.
+    ///   - digests: Called when the recipient is checked and the message is not yet.
+    package mutating func submit(
+        _ submission: Submission, from door: Int = 0, awaitsOutcome: Bool = false, at now: Instant,
+        digests makeDigests: (Recipient) -> SubmissionDigests
+    ) -> Submitted {
+        guard !isStopping else { return .answered(Pipeline.comeAgain) }
+        let notification: Notification
+        let digests: SubmissionDigests
+        do throws(Reason) {
+            let (recipient, app) = try validator.recipient(of: submission)
+            digests = makeDigests(recipient)
+            if let registeredAt = submission.registeredAt,
+                deadTokens.revive(digests.token, registeredAt: registeredAt)
+            {
+                changes.append(.reviveToken(digests.token))
+            }
+            if let since = deadTokens.since(digests.token, at: now) {
+                return .answered(.ended(.unregistered(since: since)))
+            }
+            notification = try validator.notification(
+                submission, to: recipient, of: app, as: NotificationID(digests), at: now)
+        } catch {
+            return .answered(.refused(error))
+        }
+        let size = notification.size
+        let laneID = notification.lane
+        guard let lane = delivery.lane(laneID) ?? (hasRoomForLane ? lane(laneID) : nil) else {
+            return .answered(Pipeline.comeAgain)
+        }
+        if let busy = admission.admit(token: digests.token, size: size, at: now) {
+            delivery.tidyLane(lane)
+            return .answered(.busy(busy))
+        }
+        let slot = delivery.insert(
+            Delivery.Entry(
+                token: digests.token, lane: lane, size: size, acceptedAt: now.monotonicNanoseconds,
+                deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
+                isUrgent: notification.content.isUrgent, body: notification))
+        bodyBytes += size
+        changes.append(.store(StoreRequest(notification: notification, digests: digests)))
+        let reply = senders.newID()
+        tickets.append(
+            Ticket(
+                slot: slot, door: door, submittedAt: now.monotonicNanoseconds, awaitsOutcome: awaitsOutcome,
+                reply: reply))
+        scheduleCommit(at: now.monotonicNanoseconds)
+        return .storing(reply, notification.id)
+    }
+
+    private static var comeAgain: Receipt { .busy(.node(retryAfter: retryWhenOutboxFails)) }
+
+    // MARK: Commits
+
+    /// A running commit schedules the next one when it ends, and one that failed is tried again at its time.
+    mutating func scheduleCommit(at time: Int64) {
+        guard commit == nil, !isCommitAsked, commitAt == .max else { return }
+        if !isStopping, let rest = pace.rest(at: time) {
+            commitAt = time + rest.nanoseconds
+        } else {
+            askForCommit()
+        }
+    }
+
+    mutating func askForCommit() {
+        commitAt = .max
+        guard commit == nil, !isCommitAsked, !isClosed else { return }
+        isCommitAsked = true
+        effects.append(.commitSoon)
+    }
+
+    /// The changes that belong into a commit that begins now, which is told of by ``committed(_:at:)`` or
+    /// ``commitFailed(_:at:)``; `nil`: there is nothing to write.
+    package mutating func beginCommit(at now: Instant) -> [OutboxChange]? {
+        isCommitAsked = false
+        guard !isClosed, commit == nil, !changes.isEmpty || outboxFault != nil else { return nil }
+        var taken = changes.take()
+        // A commit that has nothing to write would succeed on a full disk.
+        if outboxFault != nil { taken.append(.proof) }
+        commit = Commit(
+            changes: taken, tickets: tickets, untold: untold, begun: now.monotonicNanoseconds)
+        tickets = []
+        tickets.reserveCapacity(min(taken.count, 1024))
+        untold = []
+        return taken
+    }
+
+    /// The commit has taken effect.
+    ///
+    /// - Parameter results: One for each submission in it, in their order.
+    package mutating func committed(_ results: [StoreResult], at now: Instant) {
+        guard let commit else { preconditionFailure("no commit runs") }
+        precondition(
+            results.count == commit.tickets.count,
+            "\(results.count) results for \(commit.tickets.count) submissions")
+        self.commit = nil
+        let time = now.monotonicNanoseconds
+        effects.append(.committed(after: time - commit.begun))
+        if outboxFault != nil {
+            outboxFault = nil
+            effects.append(.outboxRecovered)
+            for lane in delivery.lanes.indices { delivery.stir(lane) }
+        }
+        for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
+        for (sequence, ending) in commit.untold { tell(sequence, ending) }
+        pace.ended(begunAt: commit.begun, at: time)
+        if !changes.isEmpty { scheduleCommit(at: time) }
+        stopIfDone()
+    }
+
+    /// Nothing of the commit took effect. Senders are told to come again; what is known of deliveries is kept for the
+    /// next commit.
+    package mutating func commitFailed(_ error: OutboxError, at now: Instant) {
+        guard let commit else { preconditionFailure("no commit runs") }
+        self.commit = nil
+        if outboxFault == nil { effects.append(.outboxFailed(error)) }
+        outboxFault = error
+        untold = commit.untold + untold
+        changes.putBack(commit.changes)
+        for ticket in commit.tickets {
+            abandon(ticket.slot)
+            answer(ticket, Pipeline.comeAgain, at: now)
+        }
+        commitAt = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
+        stopIfDone()
+    }
+
+    /// The outbox has answered for one submission.
+    private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        let slot = ticket.slot
+        precondition(
+            delivery.entries[slot].state == .storing, "what was stored is \(delivery.entries[slot].state)")
+        switch result {
+        case .stored(let sequence):
+            admission.settle(size: delivery.entries[slot].size)
+            delivery.number(slot, sequence)
+            // The gateway may have said so while it was being stored.
+            if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
+                return endAtOnce(slot, .unregistered(since: since), for: ticket, at: now)
+            }
+            spareBody(of: slot)
+            delivery.enqueue(slot)
+            accept(ticket, sequence, isRepetition: false, at: now)
+        case .alreadyWaiting(let sequence):
+            abandon(slot)
+            accept(ticket, sequence, isRepetition: true, at: now)
+        case .alreadyEnded(let ending):
+            abandon(slot)
+            answer(ticket, .ended(ending), isRepetition: true, at: now)
+        case .conflict:
+            abandon(slot)
+            answer(ticket, .refused(.duplicateUid), at: now)
+        }
+    }
+
+    /// It is stored, and its end is known: that is told when it is written down.
+    private mutating func endAtOnce(
+        _ slot: Int, _ ending: Ending, for ticket: Ticket, at now: Instant
+    ) {
+        count(ticket, .ended(ending), isRepetition: false, at: now)
+        listen(ticket.reply, for: delivery.entries[slot].sequence, lane: delivery.entries[slot].lane)
+        finish(slot, ending, at: now)
+    }
+
+    /// Its sender is told `stored`, and what else is known.
+    private mutating func accept(_ ticket: Ticket, _ sequence: Int64, isRepetition: Bool, at now: Instant) {
+        guard ticket.awaitsOutcome else {
+            return answer(ticket, .stored, isRepetition: isRepetition, at: now)
+        }
+        if let slot = delivery.slots[sequence] {
+            count(ticket, .stored, isRepetition: isRepetition, at: now)
+            effects.append(.tell(ticket.reply, .stored, isLast: false))
+            let lane = delivery.entries[slot].lane
+            listen(ticket.reply, for: sequence, lane: lane)
+            if let reason = delivery.lanes[lane].blockedReason {
+                effects.append(.tell(ticket.reply, .held(reason: reason), isLast: false))
+            }
+            return
+        }
+        // It ended while this commit ran, so the outbox didn't know yet.
+        guard let ending = changes.ending(of: sequence) else {
+            return answer(ticket, .stored, isRepetition: isRepetition, at: now)
+        }
+        guard changes.holdsEnd(of: sequence) else {
+            return answer(ticket, .ended(ending), isRepetition: isRepetition, at: now)
+        }
+        count(ticket, .stored, isRepetition: isRepetition, at: now)
+        effects.append(.tell(ticket.reply, .stored, isLast: false))
+        if !senders.listens(for: sequence) { untold.append((sequence, ending)) }
+        listen(ticket.reply, for: sequence, lane: delivery.entries[ticket.slot].lane)
+    }
+
+    /// The first receipt, and the last.
+    private mutating func answer(
+        _ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool = false, at now: Instant
+    ) {
+        count(ticket, receipt, isRepetition: isRepetition, at: now)
+        effects.append(.tell(ticket.reply, receipt, isLast: true))
+        senders.leave(ticket.reply)
+    }
+
+    private mutating func count(_ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool, at now: Instant) {
+        effects.append(
+            .received(
+                receipt, isRepetition: isRepetition, door: ticket.door,
+                after: now.monotonicNanoseconds - ticket.submittedAt))
+    }
+
+    private mutating func listen(_ reply: ReplyID, for sequence: Int64, lane: Int) {
+        guard let dropped = senders.listen(reply, for: sequence, lane: lane) else { return }
+        effects.append(.drop(dropped))
+        senders.leave(dropped)
+    }
+
+    private mutating func tell(_ sequence: Int64, _ ending: Ending) {
+        senders.end(sequence) { effects.append(.tell($0, .ended(ending), isLast: true)) }
+    }
+
+    /// A submission that is not to be sent.
+    private mutating func abandon(_ slot: Int) {
+        admission.settle(size: delivery.entries[slot].size)
+        leave(slot)
+    }
+}

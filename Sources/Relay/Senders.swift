@@ -1,0 +1,72 @@
+/// Who waits for which end, and under which id each is told.
+struct Senders: Sendable {
+    /// Those who wait for the end of one notification. Nearly always it is one.
+    private struct Listeners: Sendable {
+        let lane: Int
+        var first: ReplyID
+        /// In the order in which they came.
+        var others: [ReplyID] = []
+    }
+
+    /// Repetitions of a notification listen for the same end; the newest are those whose senders still do.
+    static let mostListeners = 8
+
+    private var listening: [Int64: Listeners] = [:]
+    private var free: [ReplyID] = []
+    /// Ids whose last receipt was given to the edge, and those whose last receipt the edge has told since.
+    private var leaving: [ReplyID] = []
+    private var left: [ReplyID] = []
+    private var count = 0
+
+    mutating func newID() -> ReplyID {
+        if let id = free.popLast() { return id }
+        count += 1
+        return ReplyID(index: count - 1)
+    }
+
+    /// The edge has still to tell its last receipt.
+    mutating func leave(_ id: ReplyID) { leaving.append(id) }
+
+    /// The edge takes what it has to do: it has done what it took before.
+    mutating func effectsTaken() {
+        guard !leaving.isEmpty || !left.isEmpty else { return }
+        free += left
+        left.removeAll(keepingCapacity: true)
+        swap(&left, &leaving)
+    }
+
+    func listens(for sequence: Int64) -> Bool { !listening.isEmpty && listening[sequence] != nil }
+
+    /// - Returns: Who hears nothing more, since too many listen.
+    mutating func listen(_ id: ReplyID, for sequence: Int64, lane: Int) -> ReplyID? {
+        guard var listeners = listening[sequence] else {
+            listening[sequence] = Listeners(lane: lane, first: id)
+            return nil
+        }
+        var dropped: ReplyID?
+        if listeners.others.count == Senders.mostListeners - 1 {
+            dropped = listeners.first
+            listeners.first = listeners.others.removeFirst()
+        }
+        listeners.others.append(id)
+        listening[sequence] = listeners
+        return dropped
+    }
+
+    /// Calls `tell` with each who waits for that end; they wait no longer.
+    mutating func end(_ sequence: Int64, _ tell: (ReplyID) -> Void) {
+        guard !listening.isEmpty, let listeners = listening.removeValue(forKey: sequence) else { return }
+        tell(listeners.first)
+        leaving.append(listeners.first)
+        for id in listeners.others {
+            tell(id)
+            leaving.append(id)
+        }
+    }
+
+    /// All who wait for something of a lane. Looks at everybody.
+    func listening(in lane: Int) -> [ReplyID] {
+        listening.filter { $0.value.lane == lane }.sorted { $0.key < $1.key }
+            .flatMap { [$0.value.first] + $0.value.others }
+    }
+}

@@ -1,0 +1,81 @@
+@testable import Relay
+
+/// All who submit: what each was told, and whether that was true.
+struct ModelSenders {
+    struct Sender {
+        let identity: Digest
+        let awaitsOutcome: Bool
+        /// Nothing was told yet.
+        var isNew = true
+    }
+
+    /// By the index of the id that the pipeline gave.
+    private(set) var listening: [Int: Sender] = [:]
+    /// The end that was told for an identity, which is never to change, not even over a crash.
+    private(set) var told: [Digest: Ending] = [:]
+    private(set) var tellings = 0
+    /// Identities that the last commit let go: it may have held their ends as well.
+    private var justForgotten: Set<Digest> = []
+
+    mutating func submit(_ sender: Sender, as id: ReplyID, _ fail: (String) -> Void) {
+        if listening.updateValue(sender, forKey: id.index) != nil { fail("one id names two senders") }
+    }
+
+    mutating func hear(
+        _ id: ReplyID, _ receipt: Receipt, isLast: Bool, in outbox: ModelOutbox, _ fail: (String) -> Void
+    ) {
+        guard var sender = listening[id.index] else { return fail("\(receipt) is told to nobody") }
+        tellings += 1
+        let known = outbox.identities[sender.identity]
+        switch receipt {
+        case .stored where justForgotten.contains(sender.identity): break
+        case .stored:
+            if known == nil { fail("called stored, and the outbox doesn't have it") }
+            if isLast == sender.awaitsOutcome, known?.ending == nil {
+                fail("no end is told to who awaits it")
+            }
+        case .held: if isLast { fail("held is the last word") }
+        case .busy: if !sender.isNew || !isLast { fail("told to come again, and more") }
+        case .ended(.refused(reason: "DuplicateUid", detail: nil)):
+            if !sender.isNew { fail("a late conflict") }
+        case .ended where justForgotten.contains(sender.identity): break
+        case .ended(let ending):
+            if known?.ending != ending { fail("\(ending) is told, and the outbox has \(known as Any)") }
+            if told.updateValue(ending, forKey: sender.identity) ?? ending != ending {
+                fail("an end that was told has changed")
+            }
+            if !isLast { fail("more is to come after the end") }
+        }
+        sender.isNew = false
+        listening[id.index] = isLast ? nil : sender
+    }
+
+    mutating func drop(_ id: ReplyID, _ fail: (String) -> Void) {
+        if listening.removeValue(forKey: id.index) == nil { fail("nobody is dropped") }
+    }
+
+    /// The node is gone, and with it every connection. What was told stays told.
+    mutating func crash() { listening = [:] }
+
+    /// The outbox has let these go: they may come again as if for the first time.
+    mutating func forget(_ identities: [Digest]) {
+        for identity in identities { told[identity] = nil }
+        justForgotten = Set(identities)
+    }
+
+    /// What was told is as it was, and whoever awaits an end awaits one that nobody knows.
+    func check(_ outbox: ModelOutbox, isCommitting: Bool, _ fail: (String) -> Void) {
+        for (identity, ending) in told where outbox.identities[identity]?.ending != ending {
+            fail("\(ending) was told, and the outbox has changed its mind")
+        }
+        guard !isCommitting else { return }
+        for sender in listening.values where !sender.isNew {
+            if outbox.identities[sender.identity]?.ending != nil {
+                fail("one waits for an end that is known")
+            }
+            if outbox.identities[sender.identity] == nil, !justForgotten.contains(sender.identity) {
+                fail("one waits for what nobody has")
+            }
+        }
+    }
+}
