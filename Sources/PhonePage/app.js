@@ -11,7 +11,10 @@ import { pairScreen } from "./screens/pair.js";
 import { addPhoneScreen, takeKeyScreen } from "./screens/phones.js";
 import { reportScreen, settingsScreen } from "./screens/settings.js";
 import { welcomeScreen } from "./screens/welcome.js";
-import { isLocked, lock, nodeKey, prefer, refresh, renew, state, takeKey, unpair, unreadCount } from "./state.js";
+import {
+    isLocked, lock, prefer, refresh, renew, startWorker, state, takeKey, unpair, unreadCount,
+} from "./state.js";
+import { place } from "./store.js";
 
 /** Screens that follow what the worker does. The others may hold what the user is typing. */
 const liveScreens = ["", "pair"];
@@ -55,6 +58,7 @@ function draw({ title, nodes, back, isHero }) {
     document.documentElement.lang = state.language;
     document.title = `${title} · ${words("app_name")}`;
     const main = document.getElementById("screen");
+    const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     main.className = isHero ? "hero" : "";
     main.replaceChildren(...[
         back ? element("a", { class: "back", href: back }, icon("back"), words("back")) : null,
@@ -62,8 +66,13 @@ function draw({ title, nodes, back, isHero }) {
         element("h1", { tabindex: -1 }, title),
         ...nodes,
     ].filter(Boolean));
+    // A list that is drawn anew must not take the place away from who walks it by keyboard.
+    if (focused) main.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     drawTabs();
 }
+
+const drawFault = (text) =>
+    draw({ title: state.words("app_name"), nodes: [element("p", { class: "fault", role: "alert" }, text)] });
 
 function drawTabs() {
     const { words } = state;
@@ -71,9 +80,10 @@ function drawTabs() {
     tabs.hidden = !state.pairing || isLocked();
     tabs.setAttribute("aria-label", words("app_name"));
     const isSettings = ["settings", "phone", "take", "passcode", "report"].includes(route()[0]);
+    const bubble = (count) => element("span", { class: "count", "aria-label": words("unread_count", { count }), role: "img" },
+        count > 99 ? "99+" : String(count));
     const tab = (href, sign, text, isNow, count) => element("a", { href, "aria-current": isNow ? "page" : null },
-        element("span", { class: "sign" }, icon(sign), count ? element("span", { class: "count", "aria-label": words("unread_count", { count }), role: "img" }, count > 99 ? "99+" : String(count)) : null),
-        text);
+        element("span", { class: "sign" }, icon(sign), count ? bubble(count) : null), text);
     tabs.replaceChildren(
         tab("#/", "bell", words("list_title"), !isSettings, unreadCount()),
         tab("#/settings", "settings", words("settings_title"), isSettings, 0));
@@ -121,23 +131,29 @@ async function start() {
     try {
         await refresh();
     } catch {
-        return draw({ title: state.words("app_name"), nodes: [element("p", { class: "fault", role: "alert" }, state.words("failed_storage"))] });
+        return drawFault(state.words("failed_storage"));
     }
     if (canReceive()) {
-        await navigator.serviceWorker.register(workerURL(), { type: "module" });
-        state.registration = await navigator.serviceWorker.ready;
+        startWorker(async () => {
+            await navigator.serviceWorker.register(workerURL(), { type: "module" });
+            return navigator.serviceWorker.ready;
+        });
         navigator.serviceWorker.addEventListener("message", ({ data }) => data?.fragment && go(data.fragment));
     }
     await takeFragment();
     show();
-    if (!state.registration) return;
+    if (!state.pairing) return;
     await renew();
-    if (liveScreens.includes(route()[0])) show();
+    showLive();
 }
 
-/** Draws what the worker has changed, where that disturbs nobody. */
+/** Draws what the worker has changed, where that disturbs nobody: not while a passcode is being typed. */
 async function follow() {
     await refresh();
+    showLive();
+}
+
+function showLive() {
     if (isLocked()) return;
     if (liveScreens.includes(route()[0])) show();
     else drawTabs();
@@ -160,9 +176,6 @@ document.addEventListener("visibilitychange", () => {
     }
     follow();
 });
-new BroadcastChannel("onionbell").addEventListener("message", follow);
+new BroadcastChannel(place).addEventListener("message", follow);
 
-start().catch((error) => draw({
-    title: state.words("app_name"),
-    nodes: [element("p", { class: "fault", role: "alert" }, state.words("failed_other", { error: `${error.name}: ${error.message}` }))],
-}));
+start().catch((error) => drawFault(state.words("failed_other", { error: `${error.name}: ${error.message}` })));

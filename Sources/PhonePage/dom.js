@@ -107,4 +107,9 @@ export function form(fields, action, onsubmit) {
     } }, fields, fault, submit);
 }
 
+/** For keys and links: as they are, without a keyboard's help. */
+export const textInput = () => element("textarea", {
+    rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": "fault",
+});
+
 export const field = (label, input) => element("label", { class: "field" }, element("span", {}, label), input);

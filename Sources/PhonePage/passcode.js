@@ -6,7 +6,8 @@ export const minimumLength = 6;
 const iterations = 600_000;
 
 async function sealingKey(passcode, salt, rounds) {
-    const material = await crypto.subtle.importKey("raw", bytesOf(passcode.normalize("NFC")), "PBKDF2", false, ["deriveKey"]);
+    const typed = bytesOf(passcode.normalize("NFC")); // Keyboards differ in how they write an umlaut.
+    const material = await crypto.subtle.importKey("raw", typed, "PBKDF2", false, ["deriveKey"]);
     const parameters = { name: "PBKDF2", hash: "SHA-256", salt, iterations: rounds };
     return crypto.subtle.deriveKey(parameters, material, { name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
 }

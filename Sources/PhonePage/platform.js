@@ -6,6 +6,9 @@ const agent = navigator.userAgent;
 export const isIOS = /iPhone|iPad|iPod/.test(agent) || (/Macintosh/.test(agent) && navigator.maxTouchPoints > 1);
 export const isAndroid = /Android/.test(agent);
 
+/** Firefox asks its user before it keeps a page's data for good. That is one question too many. */
+export const asksForStorage = /Firefox/.test(agent);
+
 export const isInstalled = () =>
     navigator.standalone === true || matchMedia("(display-mode: standalone)").matches;
 

@@ -1,7 +1,12 @@
 /* QR codes (ISO/IEC 18004): bytes, error correction level L, versions 1 to 25. A screen is a clean surface, so the
-   lowest level is right: it has the fewest modules, and Bisq reads them with a webcam. */
+   lowest level is right: it has the fewest modules, and Bisq reads them with a webcam.
 
-const correctionPerBlock = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28, 28, 28, 30, 30, 26];
+   The formulas for capacities and for the places of alignment patterns, and the order of the steps, are those of Project
+   Nayuki's QR Code generator (MIT licence). */
+
+const correctionPerBlock = [
+    7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28, 28, 28, 30, 30, 26,
+];
 const blockCounts = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8, 8, 9, 9, 10, 12];
 const highestVersion = 25;
 
@@ -159,7 +164,8 @@ class Drawing {
         const places = this.alignmentPlaces();
         for (const x of places)
             for (const y of places) {
-                const isFinder = (x === 6 && y === 6) || (x === 6 && y === this.size - 7) || (x === this.size - 7 && y === 6);
+                const last = this.size - 7;
+                const isFinder = (x === 6 && y === 6) || (x === 6 && y === last) || (x === last && y === 6);
                 if (!isFinder) this.drawAlignment(x, y);
             }
         this.drawFormat(0);

@@ -9,12 +9,14 @@ import { open, Unopened } from "./messages.js";
 import { byTime } from "./notices.js";
 import { unwrap, wrap } from "./passcode.js";
 import { newKey } from "./pairing.js";
+import { asksForStorage } from "./platform.js";
 import * as store from "./store.js";
-import { current, isSame, subscribe, unsubscribe } from "./subscription.js";
+import { current, isSame, subscribe, unsubscribe, within } from "./subscription.js";
 import { languageFor, wordsIn } from "./words.js";
 
+const longestRegistration = 30_000;
+
 export const state = {
-    registration: null,
     pairing: null,
     preferences: {},
     /** The pairing key while it is not locked. */
@@ -28,6 +30,18 @@ export const state = {
     words: wordsIn(languageFor("")),
     language: "en",
 };
+
+let registering = Promise.reject(new DOMException("no worker", "NotSupportedError"));
+registering.catch(() => {});
+
+/** Begins to register the worker. The page does not wait for it: the worker first fetches all files. */
+export function startWorker(register) {
+    registering = within(longestRegistration, register());
+    registering.catch(() => {});
+}
+
+/** The worker's registration once it runs. Rejects where it can't. */
+export const registration = () => registering;
 
 export const isLocked = () => Boolean(state.pairing?.wrapped) && state.key === null;
 export const nodeKey = () => bakedKey || state.preferences.vapidKey || "";
@@ -63,7 +77,8 @@ async function openedPushes() {
             continue;
         }
         if (notice.kind === "SETUP_CONFIRMATION" && push.received > state.pairing.confirmed) {
-            await changePairing((now) => ({ ...now, confirmed: push.received, moved: push.received > now.moved ? 0 : now.moved }));
+            const { received } = push;
+            await changePairing((now) => ({ ...now, confirmed: received, moved: received > now.moved ? 0 : now.moved }));
         }
         opened.push({ ...push, notice });
     }
@@ -92,12 +107,12 @@ export async function prefer(change) {
 /** Subscribes and makes a key, right in the tap: iOS wants it so. Throws what the browser says. */
 export async function pair() {
     if ((await Notification.requestPermission()) !== "granted") throw new DOMException("", "NotAllowedError");
-    const subscription = await subscribe(state.registration, nodeKey());
+    const subscription = await subscribe(await registration(), nodeKey());
     const pairing = { vapidKey: nodeKey(), key: state.takenKey || newKey(), subscription, confirmed: 0, moved: 0 };
     await store.changeSetting("pairing", () => pairing);
     state.takenKey = "";
     state.isLost = false;
-    navigator.storage?.persist?.().catch(() => {});
+    if (!asksForStorage) navigator.storage?.persist?.().catch(() => {});
     await refresh();
 }
 
@@ -110,8 +125,10 @@ export async function renew(isAsked = false) {
     if (isAsked && (await Notification.requestPermission()) !== "granted") throw new DOMException("", "NotAllowedError");
     let subscription = null;
     try {
-        if (Notification.permission === "granted")
-            subscription = (await current(state.registration)) ?? (await subscribe(state.registration, state.pairing.vapidKey));
+        if (Notification.permission === "granted") {
+            const worker = await registration();
+            subscription = (await current(worker)) ?? (await subscribe(worker, state.pairing.vapidKey));
+        }
     } catch (error) {
         if (isAsked) throw error;
     }
@@ -124,13 +141,18 @@ export async function renew(isAsked = false) {
 export const settleMove = () => changePairing((now) => ({ ...now, moved: 0 }));
 
 export async function unpair() {
-    await unsubscribe(state.registration).catch(() => {});
+    await registration().then(unsubscribe).catch(() => {});
     await store.unpair();
-    for (const notification of await state.registration.getNotifications()) notification.close();
+    await closeNotifications();
     notices.clear();
     state.key = null;
     state.isLost = false;
     await refresh();
+}
+
+async function closeNotifications() {
+    const shown = await registration().then((worker) => worker.getNotifications()).catch(() => []);
+    for (const notification of shown) notification.close();
 }
 
 /** Replaces this phone's key by another phone's. What was sealed with the old one is opened already, or lost. */
@@ -190,6 +212,6 @@ export async function removePush(id) {
 
 export async function eraseAll() {
     await store.erasePushes();
-    for (const notification of await state.registration.getNotifications()) notification.close();
+    await closeNotifications();
     await refresh();
 }

@@ -4,6 +4,9 @@
    `pushes`: what came, in the order in which it came: {id, digest, text, received, isRead, notice}. `text` is the push as it
    came; `notice` is what messages.js made of it, and is missing while a passcode locks the key. */
 
+/** The folder that this page is served from. Two pages on one host must not share anything. */
+export const place = `onionbell ${new URL("./", import.meta.url).pathname}`;
+
 /** The oldest pushes go when there are more. */
 export const capacity = 1000;
 
@@ -11,7 +14,7 @@ let opening = null;
 
 function database() {
     opening ??= new Promise((resolve, reject) => {
-        const request = indexedDB.open("onionbell", 1);
+        const request = indexedDB.open(place, 1);
         request.onupgradeneeded = () => {
             request.result.createObjectStore("settings");
             const pushes = request.result.createObjectStore("pushes", { keyPath: "id", autoIncrement: true });

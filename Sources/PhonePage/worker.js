@@ -6,13 +6,13 @@ import { digestOf } from "./bytes.js";
 import { files, version } from "./deployed.js";
 import { open } from "./messages.js";
 import { messageOf, titleOf } from "./notices.js";
-import { changeSetting, erasePushesThrough, keepPush, setting, unreadCount } from "./store.js";
+import { changeSetting, erasePushesThrough, keepPush, place, setting, unreadCount } from "./store.js";
 import { isSame, subscribe, within } from "./subscription.js";
 import { languageFor, wordsIn } from "./words.js";
 
-const cacheName = `onionbell-${new URL(registration.scope).pathname}-${version}`;
-const cachePrefix = cacheName.slice(0, -version.length);
-const pages = new BroadcastChannel("onionbell");
+const cachePrefix = `${place} `;
+const cacheName = cachePrefix + version;
+const pages = new BroadcastChannel(place);
 
 /** A storage that does not answer must not keep a notification from being shown. */
 const longestWork = 5000;
@@ -92,7 +92,9 @@ async function show(shown, preferences) {
         if (shown.notice.kind === "NODE") title = `${words("kind_NODE")}: ${title}`;
         if (shown.isLost) body = `${body}\n${words("not_kept")}`;
     }
-    await showNotification(title, { body, lang: language, tag: shown.digest, data: { id: shown.id }, silent: isSilent(preferences) });
+    await showNotification(title, {
+        body, lang: language, tag: shown.digest, data: { id: shown.id }, silent: isSilent(preferences),
+    });
 }
 
 /** The number on the app's icon, where there is one. */
@@ -116,7 +118,8 @@ async function renew() {
         // The page tries again when it is opened.
     }
     if (isSame(subscription, pairing.subscription)) return;
-    await changeSetting("pairing", (now) => now && { ...now, subscription: subscription ?? now.subscription, moved: Date.now() });
+    const moved = (now) => ({ ...now, subscription: subscription ?? now.subscription, moved: Date.now() });
+    await changeSetting("pairing", (now) => now && moved(now));
     const preferences = (await setting("preferences")) ?? {};
     const words = wordsIn(languageFor(preferences.language));
     await showNotification(words("moved_title"), {
@@ -132,7 +135,8 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 async function openPage(fragment) {
-    const [page] = await clients.matchAll({ type: "window", includeUncontrolled: true });
+    const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
+    const page = windows.find(({ url }) => url.startsWith(registration.scope));
     if (!page) return clients.openWindow(new URL(fragment, registration.scope).href);
     await page.focus().catch(() => {});
     page.postMessage({ fragment });
@@ -155,14 +159,15 @@ async function forgetOlderVersions() {
     await clients.claim();
 }
 
+const addresses = new Set(files.map((file) => new URL(file, registration.scope).href));
+
 self.addEventListener("fetch", (event) => {
-    const { request } = event;
-    if (request.method !== "GET" || !request.url.startsWith(registration.scope)) return;
-    event.respondWith(fromCache(request));
+    const { method, url } = event.request;
+    const address = url.split(/[?#]/)[0].replace(/\/index\.html$/, "/");
+    if (method === "GET" && addresses.has(address)) event.respondWith(fromCache(address, event.request));
 });
 
-async function fromCache(request) {
-    const wanted = request.mode === "navigate" ? registration.scope : request;
-    const kept = await caches.match(wanted, { cacheName, ignoreSearch: true }).catch(() => undefined);
+async function fromCache(address, request) {
+    const kept = await caches.match(address, { cacheName }).catch(() => undefined);
     return kept ?? fetch(request);
 }

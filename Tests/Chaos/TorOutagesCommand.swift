@@ -113,7 +113,10 @@ final class TorOutageRun {
             tor = ["mode: own", "torrc: torrc"]
         }
         let configuration = try world.configure(
-            tor: tor, more: ["onion: {self_dial_interval: \(selfDial)}"])
+            tor: tor,
+            more: [
+                "onion: {self_dial_interval: \(selfDial), socket_directory: \(world.directory.path)}"
+            ])
         node = try LabNode(Chaos.node, configuration: configuration)
         guard let line = await node.publishedLine() else {
             throw ChaosError(node.lines.suffix(5).joined(separator: "\n"))

@@ -124,6 +124,7 @@ import Wire
             """
             state_directory: \(directory)/state
             tor: {mode: system, control: "unix:\(directory)/nobody"}
+            onion: {socket_directory: \(directory)}
             management: {listen: "unix:\(directory)/management"}
             """, in: directory)
         let first = try await LabNode(nodeProgram, configuration: path)

@@ -56,13 +56,19 @@ class Phone(Page):
 
     def tap(self, text):
         """A tap on the button, link or row with this text."""
-        return until(lambda: self.run("""
+        return until(
+            lambda: self.run(
+                """
             const named = [...document.querySelectorAll("button, a, summary")].filter(one => one.innerText?.trim() === given[0]
                 && (!one.closest("dialog") || one.closest("dialog").open));
             const found = named.find(one => one.closest("dialog")) ?? named[0];
             if (!found || found.disabled) return false;
             found.click();
-            return true;""", text), f"a button {text!r}")
+            return true;""",
+                text,
+            ),
+            f"a button {text!r}",
+        )
 
     def type(self, selector, text):
         self.shown(selector)
@@ -80,8 +86,11 @@ class Phone(Page):
         token = self.token()
         if pairing_key:
             token = token.replace(token.split("|")[2], pairing_key)
-            self.run("""const store = await import("./store.js");
-                await store.changeSetting("pairing", (now) => ({...now, key: given[0]}));""", pairing_key)
+            self.run(
+                """const store = await import("./store.js");
+                await store.changeSetting("pairing", (now) => ({...now, key: given[0]}));""",
+                pairing_key,
+            )
             self.reload()
         return token
 
@@ -93,41 +102,58 @@ class Phone(Page):
         self.open(self.bench.url)
         self.shown("h1")
 
-    def push(self, text):
+    def push(self, text, seconds=None):
         """Gives the worker a push as the browser does once it has decrypted it, and waits until it has shown it.
 
         Chromium drops a notification that is asked for while it is being shown, so nothing may ask before that.
         """
         registration = until(self.registration, "the worker's registration")
-        before = self.run("""window.changes ??= {count: 0, channel: new BroadcastChannel("onionbell")};
+        before = self.run(
+            """window.changes ??= {count: 0, channel: new BroadcastChannel((await import("./store.js")).place)};
             changes.channel.onmessage = () => changes.count++;
-            return changes.count""")
-        self.command("ServiceWorker.deliverPushMessage", {
-            "origin": self.origin, "registrationId": registration, "data": text})
-        until(lambda: self.run("return changes.count") > before, "the worker to show the push")
+            return changes.count"""
+        )
+        self.command(
+            "ServiceWorker.deliverPushMessage", {"origin": self.origin, "registrationId": registration, "data": text}
+        )
+        until(lambda: self.run("return changes.count") > before, "the worker to show the push", seconds)
 
     def in_worker(self, script):
         """Runs a script in the worker, which has to run already."""
         targets = self.browser.command("Target.getTargets")["targetInfos"]
-        worker = next(target["targetId"] for target in targets
-                      if target["type"] == "service_worker" and target["browserContextId"] == self.context["browserContextId"])
+        worker = next(
+            target["targetId"]
+            for target in targets
+            if target["type"] == "service_worker" and target["browserContextId"] == self.context["browserContextId"]
+        )
         session = self.browser.command("Target.attachToTarget", {"targetId": worker, "flatten": True})["sessionId"]
         self.browser.command("Runtime.evaluate", {"expression": script}, session)
 
     def registration(self):
         """The id that DevTools has given the worker's registration."""
-        found = [registration["registrationId"] for event in self.events("ServiceWorker.workerRegistrationUpdated")
-                 for registration in event["registrations"]
-                 if registration["scopeURL"] == self.bench.url and not registration["isDeleted"]]
+        found = [
+            registration["registrationId"]
+            for event in self.events("ServiceWorker.workerRegistrationUpdated")
+            for registration in event["registrations"]
+            if registration["scopeURL"] == self.bench.url and not registration["isDeleted"]
+        ]
         return found[-1] if found else None
 
     def notifications(self):
-        return self.run("""const registration = await navigator.serviceWorker.ready;
-            return (await registration.getNotifications()).map(({title, body, tag, silent}) => ({title, body, tag, silent}))""")
+        return self.run(
+            """const registration = await navigator.serviceWorker.ready;
+            return (await registration.getNotifications()).map(({title, body, tag, silent}) => ({title, body, tag, silent}))"""
+        )
 
     def notified(self, *texts):
-        return until(lambda: [shown for shown in self.notifications()
-                              if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)], f"a notification with {texts}")[0]
+        return until(
+            lambda: [
+                shown
+                for shown in self.notifications()
+                if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)
+            ],
+            f"a notification with {texts}",
+        )[0]
 
     def close_notifications(self):
         self.run("""const registration = await navigator.serviceWorker.ready;

@@ -33,12 +33,24 @@ def vapid_key():
 
 
 def message(kind="TRADE", title="", text="", trade="", sent=now):
-    return {"sentDate": sent, "txId": trade, "title": title, "message": text, "type": kind, "actionRequired": "", "version": 1}
+    return {
+        "sentDate": sent,
+        "txId": trade,
+        "title": title,
+        "message": text,
+        "type": kind,
+        "actionRequired": "",
+        "version": 1,
+    }
 
 
 def bisq1(key, content):
     """AES-256-CBC, filled with blanks by bytes."""
-    plain = content if isinstance(content, bytes) else json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    plain = (
+        content
+        if isinstance(content, bytes)
+        else json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    )
     plain += b" " * (-len(plain) % 16)
     iv = os.urandom(8).hex()
     encryptor = Cipher(algorithms.AES(key.encode()), modes.CBC(iv.encode())).encryptor()
@@ -70,15 +82,22 @@ def opened_token(text):
 def sealed_push(subscription, text):
     """RFC 8291, by http_ece."""
     return http_ece.encrypt(
-        text.encode(), private_key=ec.generate_private_key(ec.SECP256R1()), dh=subscription["point"],
-        auth_secret=subscription["auth"], version="aes128gcm", rs=4096)
+        text.encode(),
+        private_key=ec.generate_private_key(ec.SECP256R1()),
+        dh=subscription["point"],
+        auth_secret=subscription["auth"],
+        version="aes128gcm",
+        rs=4096,
+    )
 
 
 def padded_push(subscription, text, length=1024):
     """The same, padded so that a push service learns no length. http_ece pads nothing, so this is by hand."""
     private = ec.generate_private_key(ec.SECP256R1())
     point, salt = point_of(private), os.urandom(16)
-    shared = private.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), subscription["point"]))
+    shared = private.exchange(
+        ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), subscription["point"])
+    )
     derived = lambda salt, key, info, size: HKDF(hashes.SHA256(), size, salt, info).derive(key)
     secret = derived(subscription["auth"], shared, b"WebPush: info\0" + subscription["point"] + point, 32)
     key = derived(salt, secret, b"Content-Encoding: aes128gcm\0", 16)

@@ -8,34 +8,174 @@ import shutil
 
 import bench
 import checks
-import chromium_checks
+import host_checks
+import message_checks
 import pairing_checks
 import screens_checks
 from chromium import Chromium
 
 faults = [
-    ("no padding block", "messages.js", "whole.set(padding, ciphertext.length);", "", chromium_checks.messages_are_shown_and_kept_as_the_vectors_say),
-    ("nothing is kept", "worker.js", "shown.id = await keepPush({ ...push, notice });", "", chromium_checks.messages_are_shown_and_kept_as_the_vectors_say),
-    ("the magic is not checked", "messages.js", 'if (magic !== "BisqMessageAndroid") throw new Unopened("magic");', "", chromium_checks.messages_are_shown_and_kept_as_the_vectors_say),
-    ("ERASE is ignored", "worker.js", 'if (notice.kind === "ERASE") await erase(shown.id);', "", chromium_checks.erase_empties_the_list),
-    ("nothing is shown for garbage", "worker.js", "    await show(shown, preferences);", '    if (shown.kind !== "unreadable") await show(shown, preferences);', chromium_checks.every_garbage_shows_a_notification),
-    ("the worker keeps nothing for offline", "worker.js", "if (files.length === 0) return;", "return;", chromium_checks.without_network_everything_opens),
-    ("a full storage is not met", "store.js", "await letOldestGo((count) => Math.floor(count / 2));", "", chromium_checks.a_full_storage_lets_the_oldest_half_go),
-    ("nobody is told of a full storage", "worker.js", "shown.isLost = true;", "", chromium_checks.what_can_not_be_kept_is_shown_and_says_so),
-    ("the store has no bound", "store.js", "await drop(pushes, (count) => count - maximum);", "", chromium_checks.ten_thousand_notifications_leave_the_newest_thousand),
-    ("a stuck storage is waited for", "worker.js", "const longestWork = 5000;", "const longestWork = 5000000;", chromium_checks.a_storage_that_never_answers_does_not_silence_a_push),
-    ("no policy", "index.html", r"<meta http-equiv=[^>]*>", "", chromium_checks.policy_refuses_inline_code_markup_and_other_hosts),
-    ("a picture from elsewhere", "index.html", "</main>", '</main><img alt="" src="https://example.invalid/x.png">', chromium_checks.no_request_leaves_the_pages_own_folder),
-    ("the sign of the point is lost", "pairing.js", "2 + (point[64] & 1)", "2", chromium_checks.tokens_are_those_of_the_vectors),
-    ("no VAPID key", "subscription.js", "applicationServerKey: fromBase64URL(vapidKey)", "applicationServerKey: new Uint8Array()", pairing_checks.the_fragment_gives_the_key_and_leaves_the_address),
-    ("a link's key is taken unasked", "app.js", 'key && (await askHere(words("phone_take_confirm"), words("use")))', "key", pairing_checks.a_link_never_replaces_keys_without_asking),
-    ("QR codes without correction", "qr.js", "remainder[at] ^= product(coefficient, factor)", "remainder[at] ^= 0", pairing_checks.the_pairing_code_mail_and_text_are_the_same_token),
-    ("the key stays in clear", "state.js", "replaceAll({ ...pairing, wrapped },", "replaceAll({ ...pairing, key, wrapped },", screens_checks.a_passcode_seals_the_key_and_what_comes),
-    ("opened texts stay in clear", "state.js", "({ notice, ...push }) => push);", "(push) => push);", screens_checks.a_passcode_seals_the_key_and_what_comes),
-    ("the report tells the endpoint", "screens/settings.js", '"push service": hostOf(pairing.subscription)', '"push service": pairing.subscription.endpoint', screens_checks.the_report_holds_no_secret),
-    ("grey on grey", "style.css", "--soft: #5f5a68;", "--soft: #a5a2aa;", screens_checks.every_screen_is_accessible_in_light_and_dark),
-    ("a picture without a name", "dom.js", 'role: "img", "aria-label": label }', 'role: "img" }', screens_checks.every_screen_is_accessible_in_light_and_dark),
-    ("focus is not seen", "style.css", ":focus-visible { outline: 3px", ":focus-visible { outline: 0", screens_checks.the_keyboard_reaches_everything),
+    (
+        "no padding block",
+        "messages.js",
+        "whole.set(padding, ciphertext.length);",
+        "",
+        message_checks.messages_are_shown_and_kept_as_the_vectors_say,
+    ),
+    (
+        "nothing is kept",
+        "worker.js",
+        "shown.id = await keepPush({ ...push, notice });",
+        "",
+        message_checks.messages_are_shown_and_kept_as_the_vectors_say,
+    ),
+    (
+        "the magic is not checked",
+        "messages.js",
+        'if (magic !== "BisqMessageAndroid") throw new Unopened("magic");',
+        "",
+        message_checks.messages_are_shown_and_kept_as_the_vectors_say,
+    ),
+    (
+        "ERASE is ignored",
+        "worker.js",
+        'if (notice.kind === "ERASE") await erase(shown.id);',
+        "",
+        message_checks.erase_empties_the_list,
+    ),
+    (
+        "nothing is shown for garbage",
+        "worker.js",
+        "    await show(shown, preferences);",
+        '    if (shown.kind !== "unreadable") await show(shown, preferences);',
+        message_checks.every_garbage_shows_a_notification,
+    ),
+    (
+        "the worker keeps nothing for offline",
+        "worker.js",
+        "if (files.length === 0) return;",
+        "return;",
+        host_checks.without_network_everything_opens,
+    ),
+    (
+        "a full storage is not met",
+        "store.js",
+        "await letOldestGo((count) => Math.floor(count / 2));",
+        "",
+        message_checks.a_full_storage_lets_the_oldest_half_go,
+    ),
+    (
+        "nobody is told of a full storage",
+        "worker.js",
+        "shown.isLost = true;",
+        "",
+        message_checks.what_can_not_be_kept_is_shown_and_says_so,
+    ),
+    (
+        "the store has no bound",
+        "store.js",
+        "await drop(pushes, (count) => count - maximum);",
+        "",
+        message_checks.ten_thousand_notifications_leave_the_newest_thousand,
+    ),
+    (
+        "a stuck storage is waited for",
+        "worker.js",
+        "const longestWork = 5000;",
+        "const longestWork = 5000000;",
+        message_checks.a_storage_that_never_answers_does_not_silence_a_push,
+    ),
+    (
+        "no policy",
+        "index.html",
+        r"<meta http-equiv=[^>]*>",
+        "",
+        host_checks.policy_refuses_inline_code_markup_and_other_hosts,
+    ),
+    (
+        "one storage for all pages of a host",
+        "store.js",
+        'new URL("./", import.meta.url).pathname',
+        '"/"',
+        host_checks.two_pages_on_one_host_share_nothing,
+    ),
+    (
+        "a picture from elsewhere",
+        "index.html",
+        "</main>",
+        '</main><img alt="" src="https://example.invalid/x.png">',
+        host_checks.no_request_leaves_the_pages_own_folder,
+    ),
+    (
+        "the sign of the point is lost",
+        "pairing.js",
+        "2 + (point[64] & 1)",
+        "2",
+        message_checks.tokens_are_those_of_the_vectors,
+    ),
+    (
+        "no VAPID key",
+        "subscription.js",
+        "applicationServerKey: fromBase64URL(vapidKey)",
+        "applicationServerKey: new Uint8Array()",
+        pairing_checks.the_fragment_gives_the_key_and_leaves_the_address,
+    ),
+    (
+        "a link's key is taken unasked",
+        "app.js",
+        'key && (await askHere(words("phone_take_confirm"), words("use")))',
+        "key",
+        pairing_checks.a_link_never_replaces_keys_without_asking,
+    ),
+    (
+        "QR codes without correction",
+        "qr.js",
+        "remainder[at] ^= product(coefficient, factor)",
+        "remainder[at] ^= 0",
+        pairing_checks.the_pairing_code_mail_and_text_are_the_same_token,
+    ),
+    (
+        "the key stays in clear",
+        "state.js",
+        "replaceAll({ ...pairing, wrapped },",
+        "replaceAll({ ...pairing, key, wrapped },",
+        screens_checks.a_passcode_seals_the_key_and_what_comes,
+    ),
+    (
+        "opened texts stay in clear",
+        "state.js",
+        "({ notice, ...push }) => push);",
+        "(push) => push);",
+        screens_checks.a_passcode_seals_the_key_and_what_comes,
+    ),
+    (
+        "the report tells the endpoint",
+        "screens/settings.js",
+        '"push service": hostOf(pairing.subscription)',
+        '"push service": pairing.subscription.endpoint',
+        screens_checks.the_report_holds_no_secret,
+    ),
+    (
+        "grey on grey",
+        "style.css",
+        "--soft: #5f5a68;",
+        "--soft: #a5a2aa;",
+        screens_checks.every_screen_is_accessible_in_light_and_dark,
+    ),
+    (
+        "a picture without a name",
+        "dom.js",
+        'role: "img", "aria-label": label }',
+        'role: "img" }',
+        screens_checks.every_screen_is_accessible_in_light_and_dark,
+    ),
+    (
+        "focus is not seen",
+        "style.css",
+        ":focus-visible { outline: 3px",
+        ":focus-visible { outline: 0",
+        screens_checks.the_keyboard_reaches_everything,
+    ),
 ]
 
 
@@ -63,7 +203,8 @@ def is_found(browser, folder, what, name, old, new, check):
         path.write_text(broken)
         try:
             check(place)
-        except AssertionError:
+        except AssertionError as failure:
+            print(f"   {what}: {' '.join(str(failure).split())[:140]}")  # that it is this fault, and no other
             return
         raise AssertionError(f"{check.__name__} does not see it")
 

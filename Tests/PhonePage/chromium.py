@@ -42,15 +42,31 @@ class Chromium:
         commands, self.writer = os.pipe()
         self.reader, answers = os.pipe()
         arguments = [
-            "/usr/bin/chromium", "--headless", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={self.profile}",
-            "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            "--disable-extensions", "--hide-scrollbars", f"--lang={language}", f"--accept-lang={language}", "--force-color-profile=srgb"]
+            "/usr/bin/chromium",
+            "--headless",
+            "--disable-gpu",
+            "--remote-debugging-pipe",
+            f"--user-data-dir={self.profile}",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-extensions",
+            "--hide-scrollbars",
+            f"--lang={language}",
+            f"--accept-lang={language}",
+            "--force-color-profile=srgb",
+        ]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")
         # The browser reads from 3 and writes to 4.
         self.process = subprocess.Popen(
-            ["/bin/bash", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "-"] + arguments, pass_fds=(commands, answers),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            ["/bin/bash", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "-"] + arguments,
+            pass_fds=(commands, answers),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         os.close(commands)
         os.close(answers)
         self.buffer = b""
@@ -115,11 +131,16 @@ class Page:
         return self.browser.command(name, parameters, self.session, seconds)
 
     def allow(self, setting):
-        self.browser.command("Browser.setPermission", {
-            "permission": {"name": "notifications"}, "setting": setting, "origin": self.origin} | self.context)
+        self.browser.command(
+            "Browser.setPermission",
+            {"permission": {"name": "notifications"}, "setting": setting, "origin": self.origin} | self.context,
+        )
 
     def size(self, width, height):
-        self.command("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": True})
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": True},
+        )
 
     def appearance(self, scheme):
         self.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
@@ -131,9 +152,13 @@ class Page:
     def run(self, script, *arguments):
         """Runs the body of an async function in the page, as after a tap, and gives its value."""
         expression = f"(async (...given) => {{ {script} }})(...{json.dumps(arguments)})"
-        result = self.command("Runtime.evaluate", {
-            "expression": expression, "awaitPromise": True, "returnByValue": True, "userGesture": True})
-        assert "exceptionDetails" not in result, result.get("exceptionDetails", {}).get("exception", {}).get("description", result)
+        result = self.command(
+            "Runtime.evaluate",
+            {"expression": expression, "awaitPromise": True, "returnByValue": True, "userGesture": True},
+        )
+        assert "exceptionDetails" not in result, (
+            result.get("exceptionDetails", {}).get("exception", {}).get("description", result)
+        )
         return result["result"].get("value")
 
     def picture(self, path):
@@ -142,8 +167,11 @@ class Page:
 
     def events(self, method):
         self.command("Runtime.evaluate", {"expression": "0"})
-        return [event["params"] for event in self.browser.events
-                if event["method"] == method and event.get("sessionId") == self.session]
+        return [
+            event["params"]
+            for event in self.browser.events
+            if event["method"] == method and event.get("sessionId") == self.session
+        ]
 
     def close(self):
         self.browser.command("Target.disposeBrowserContext", self.context)

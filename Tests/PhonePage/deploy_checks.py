@@ -61,7 +61,9 @@ def every_language_has_the_same_texts_and_values(root, _):
         for name, text in found.items():
             assert text.strip(), (language, name)
             equal((language, name, values(text)), (language, name, values(texts["en"][name])))
-        same = [name for name in found if language != "en" and len(found[name]) > 20 and found[name] == texts["en"][name]]
+        same = [
+            name for name in found if language != "en" and len(found[name]) > 20 and found[name] == texts["en"][name]
+        ]
         equal((language, same), (language, []))
 
 
@@ -70,7 +72,9 @@ def no_file_is_over_350_lines_and_none_has_inline_code(root, _):
         if path.suffix in (".js", ".css", ".html"):
             assert len(path.read_text().splitlines()) <= 350, path
         if path.suffix == ".js":
-            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", path.read_text()), path
+            assert not re.search(
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", path.read_text()
+            ), path
 
 
 checks = [

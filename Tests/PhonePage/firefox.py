@@ -43,17 +43,28 @@ class Firefox:
         self.profile = Path(tempfile.mkdtemp())
         values = preferences | {"dom.push.serverURL": f"ws://127.0.0.1:{push_port}/"} | more
         (self.profile / "user.js").write_text(
-            "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in values.items()))
+            "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in values.items())
+        )
         self.start()
 
     def start(self):
         port_file = self.profile / "MarionetteActivePort"
         port_file.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            ["firefox-esr", "--headless", "--no-remote", "--marionette", "--remote-allow-system-access",
-             "--profile", self.profile],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            env=os.environ | {"MOZ_CRASHREPORTER_DISABLE": "1", "HOME": str(self.profile)})
+            [
+                "firefox-esr",
+                "--headless",
+                "--no-remote",
+                "--marionette",
+                "--remote-allow-system-access",
+                "--profile",
+                self.profile,
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=os.environ | {"MOZ_CRASHREPORTER_DISABLE": "1", "HOME": str(self.profile)},
+        )
         port = until(lambda: port_file.exists() and port_file.read_text().strip(), "Firefox's Marionette port", 40)
         self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=60)
         self.stream = self.socket.makefile("rwb")
@@ -86,7 +97,9 @@ class Firefox:
         """Runs the body of an async function in the page and gives its value."""
         body = f"""const done = arguments[arguments.length - 1];
             (async (...given) => {{ {script} }})(...arguments).then(value => done({{value}}), error => done({{error: `${{error.name}}: ${{error.message}}`}}));"""
-        result = self.command("WebDriver:ExecuteAsyncScript", {"script": body, "args": list(arguments), "newSandbox": False})["value"]
+        result = self.command(
+            "WebDriver:ExecuteAsyncScript", {"script": body, "args": list(arguments), "newSandbox": False}
+        )["value"]
         assert "error" not in result, result.get("error")
         return result.get("value")
 
@@ -100,15 +113,20 @@ class Firefox:
     def click(self, text):
         """A real click on the button, link or row with this text."""
         xpath = f'//*[self::button or self::a or self::summary][normalize-space()="{text}"]'
-        found = until(lambda: self.command("WebDriver:FindElements", {"using": "xpath", "value": xpath}), f"a button {text!r}")
+        found = until(
+            lambda: self.command("WebDriver:FindElements", {"using": "xpath", "value": xpath}), f"a button {text!r}"
+        )
         self.command("WebDriver:ElementClick", {"id": next(iter(found[0].values()))})
 
     def allow(self, origin, answer):
         """`allow`, `deny` or `prompt` for notifications."""
         number = {"allow": "ALLOW_ACTION", "deny": "DENY_ACTION", "prompt": "UNKNOWN_ACTION"}[answer]
-        self.in_chrome(f"""Services.perms.addFromPrincipal(
+        self.in_chrome(
+            f"""Services.perms.addFromPrincipal(
             Services.scriptSecurityManager.createContentPrincipalFromOrigin(arguments[0]),
-            "desktop-notification", Services.perms.{number});""", origin)
+            "desktop-notification", Services.perms.{number});""",
+            origin,
+        )
 
     def picture(self, path):
         Path(path).write_bytes(base64.b64decode(self.command("WebDriver:TakeScreenshot", {"full": False})["value"]))

@@ -9,7 +9,6 @@ from firefox import Firefox
 from host import Host
 from push_service import PushService
 
-
 storage_limit = 6 * 1024  # KiB
 
 
@@ -47,8 +46,14 @@ class World:
 
     def shows(self, *texts):
         """Waits for a notification with all these texts."""
-        return until(lambda: [shown for shown in self.notifications()
-                              if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)], f"a notification with {texts}")
+        return until(
+            lambda: [
+                shown
+                for shown in self.notifications()
+                if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)
+            ],
+            f"a notification with {texts}",
+        )
 
     def close_notifications(self):
         self.firefox.run("""const registration = await navigator.serviceWorker.ready;
@@ -78,11 +83,14 @@ def without_permission_the_page_says_what_to_do(world):
 def a_tap_and_the_browsers_question_lead_to_the_pairing_token(world):
     world.firefox.open(world.page)
     world.firefox.click("Turn on notifications")
-    until(lambda: world.firefox.in_chrome("""
+    until(
+        lambda: world.firefox.in_chrome("""
         const panel = window.PopupNotifications.panel;
         if (panel.state !== "open" || !panel.firstElementChild) return false;
         panel.firstElementChild.button.click();
-        return true;"""), "Firefox's question")
+        return true;"""),
+        "Firefox's question",
+    )
     until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
     world.token = world.firefox.run("return document.getElementById('token').textContent")
     magic, descriptor, key, token = world.token.split("|")
@@ -139,7 +147,7 @@ def damaged_bodies_are_refused_by_the_browser(world):
     """The six damages of the vectors `opening-refused`, on a body for this subscription."""
     world.close_notifications()
     body = bisq.sealed_push(world.subscription, bisq.bisq1(world.key, bisq.message("TRADE", "damaged", "")))
-    flipped = lambda at: body[:at] + bytes([body[at] ^ 1]) + body[at + 1:]
+    flipped = lambda at: body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
     damaged = [flipped(len(body) - 1), flipped(0), body[:20], body[:20] + b"\x40" + body[21:], body[:-1], flipped(85)]
     for damage in damaged:
         version = world.service.push(world.subscription["endpoint"], damage)
@@ -158,14 +166,22 @@ def garbage_shows_a_text_and_is_not_listed(world):
 
 def a_push_without_data_shows_a_text(world):
     world.close_notifications()
-    world.service.browser.send(json.dumps({
-        "messageType": "notification", "version": "empty",
-        "channelID": world.service.channels[world.subscription["endpoint"]]}))
+    world.service.browser.send(
+        json.dumps(
+            {
+                "messageType": "notification",
+                "version": "empty",
+                "channelID": world.service.channels[world.subscription["endpoint"]],
+            }
+        )
+    )
     world.shows("can't open")
 
 
 def a_notice_of_the_node_is_told_from_bisqs(world):
-    world.push('OnionbellNotice|{"title": "Bisq is silent", "message": "for an hour", "type": "ERASE", "kind": "TRADE"}')
+    world.push(
+        'OnionbellNotice|{"title": "Bisq is silent", "message": "for an hour", "type": "ERASE", "kind": "TRADE"}'
+    )
     world.shows("Your node: Bisq is silent", "for an hour")
     world.listed("Bisq is silent", "once")
     assert world.firefox.run("return document.querySelector('.kind-NODE') !== null")
@@ -197,12 +213,15 @@ def a_click_on_the_notification_opens_it(world):
     world.close_notifications()
     world.push(bisq.bisq1(world.key, bisq.message("TRADE", "clicked", "in full", "Zz9")))
     world.shows("clicked")
-    until(lambda: world.firefox.in_chrome("""
+    until(
+        lambda: world.firefox.in_chrome("""
         for (const alert of Services.wm.getEnumerator("alert:alert")) {
             const box = alert.document.getElementById("alertBox");
             if (alert.document.documentElement.textContent && box) { box.click(); return true; }
         }
-        return false;"""), "Firefox's window for the notification")
+        return false;"""),
+        "Firefox's window for the notification",
+    )
     until(lambda: "#/notice/" in world.firefox.run("return location.hash"), "the notice's screen")
     world.listed("in full", "Zz9")
 

@@ -21,10 +21,41 @@ def read_qr(page):
 
 def qr_codes_of_every_version_can_be_read(bench):
     with bench.page() as page:
-        lengths = [1, 17, 18, 32, 53, 78, 106, 134, 154, 192, 230, 231, 271, 321, 367, 425, 458, 520, 586, 644, 718, 792, 858, 929, 1003, 1091, 1171, 1273]
+        lengths = [
+            1,
+            17,
+            18,
+            32,
+            53,
+            78,
+            106,
+            134,
+            154,
+            192,
+            230,
+            231,
+            271,
+            321,
+            367,
+            425,
+            458,
+            520,
+            586,
+            644,
+            718,
+            792,
+            858,
+            929,
+            1003,
+            1091,
+            1171,
+            1273,
+        ]
         for length in lengths:
             text = ("wp1:aZ09._-|:2F" * 120)[:length]
-            rows = page.run("return (await import('./qr.js')).modulesFor(given[0]).map(row => row.map(Number).join(''))", text)
+            rows = page.run(
+                "return (await import('./qr.js')).modulesFor(given[0]).map(row => row.map(Number).join(''))", text
+            )
             size = len(rows) + 8
             image = Image.new("L", (size, size), 255)
             for y, row in enumerate(rows):
@@ -32,7 +63,9 @@ def qr_codes_of_every_version_can_be_read(bench):
                     image.putpixel((x + 4, y + 4), 0 if module == "1" else 255)
             found = pyzbar.decode(image.resize((4 * size, 4 * size), Image.NEAREST), [pyzbar.ZBarSymbol.QRCODE])
             equal([code.data.decode() for code in found], [text])
-        assert page.run("try { (await import('./qr.js')).modulesFor('x'.repeat(1274)); return false } catch { return true }")
+        assert page.run(
+            "try { (await import('./qr.js')).modulesFor('x'.repeat(1274)); return false } catch { return true }"
+        )
 
 
 def the_pairing_code_mail_and_text_are_the_same_token(bench):
@@ -53,7 +86,15 @@ def an_app_that_lost_the_fragment_asks_for_the_key(bench):
         equal(page.run("return location.href"), bench.url)
         page.tap("Turn on notifications")
         page.says("Your node's key")
-        for wrong in ("", "B", bench.vapid[:-1], "A" + bench.vapid[1:], bench.vapid + "A", "https://example.org/#k=x", "x" * 5000):
+        for wrong in (
+            "",
+            "B",
+            bench.vapid[:-1],
+            "A" + bench.vapid[1:],
+            bench.vapid + "A",
+            "https://example.org/#k=x",
+            "x" * 5000,
+        ):
             page.type("textarea", wrong)
             page.tap("Next")
             page.says("This is no key of a node")
@@ -76,8 +117,53 @@ def the_fragment_gives_the_key_and_leaves_the_address(bench):
         equal(page.run("return (await (await import('./store.js')).setting('pairing')).vapidKey"), bench.vapid)
 
 
+def a_camera_reads_the_key_where_the_browser_can(bench):
+    """The detector is made up, and so is the camera: no browser here has either."""
+    with bench.page() as page:
+        page.command(
+            "Page.addScriptToEvaluateOnNewDocument",
+            {"source": """
+            window.BarcodeDetector = class { async detect() { return window.code ? [{rawValue: window.code}] : []; } };
+            navigator.mediaDevices.getUserMedia = async () => {
+                if (window.blocked) throw new DOMException("made up", "NotAllowedError");
+                return document.createElement("canvas").captureStream();
+            };
+            HTMLMediaElement.prototype.play = async () => {};"""},
+        )
+        page.open("about:blank")
+        page.open(f"{bench.url}#/key")
+        page.run("window.blocked = true")
+        page.tap("Scan a QR code")
+        page.says("The camera can't be used")
+        page.run("window.blocked = false")
+        page.tap("Scan a QR code")
+        page.says("Hold the QR code")
+        page.tap("Cancel")
+        until(lambda: page.run("return document.querySelector('dialog') === null"), "the camera's end")
+        page.tap("Scan a QR code")
+        page.run("window.code = given[0]", f"{bench.url}#k={bench.vapid}")
+        page.tap("Turn on notifications")
+        page.shown("#token")
+
+
+def a_page_for_one_node_asks_for_no_key(bench):
+    deployed = bench.host.folder / "some/path/deployed.js"
+    before = deployed.read_text()
+    deployed.write_text(before.replace('vapidKey = ""', f'vapidKey = "{bench.vapid}"'))
+    try:
+        with bench.page() as page:
+            page.go(f"#k={bisq.vapid_key()}")
+            page.says("This link belongs to another node.")
+            page.tap("Turn on notifications")
+            page.shown("#token")
+            equal(page.run("return (await (await import('./store.js')).setting('pairing')).vapidKey"), bench.vapid)
+    finally:
+        deployed.write_text(before)
+
+
 def an_iphone_is_told_to_use_the_home_screen_first(bench):
     from pictures import iphone
+
     with bench.page() as page:
         page.command("Emulation.setUserAgentOverride", {"userAgent": iphone, "platform": "iPhone"})
         page.open("about:blank")
@@ -87,8 +173,12 @@ def an_iphone_is_told_to_use_the_home_screen_first(bench):
 
 
 def what_the_browser_refuses_is_explained(bench):
-    for error, text in [("NotAllowedError", "are blocked"), ("AbortError", "did not answer"), ("NotSupportedError", "can't receive"),
-                        ("OddError", "OddError")]:
+    for error, text in [
+        ("NotAllowedError", "are blocked"),
+        ("AbortError", "did not answer"),
+        ("NotSupportedError", "can't receive"),
+        ("OddError", "OddError"),
+    ]:
         with bench.page(f"#k={bench.vapid}") as page:
             page.run("localStorage.setItem('subscribe fails', given[0])", error)
             page.tap("Turn on notifications")
@@ -122,9 +212,22 @@ def a_link_never_replaces_keys_without_asking(bench):
         page.go(f"#p={urllib.parse.quote(foreign)}&k=garbage")
         page.says("Use the key in this link?")
         page.tap("Cancel")
-        equal(page.run("const {key, vapidKey} = await (await import('./store.js')).setting('pairing'); return [key, vapidKey]"),
-              [key, bench.vapid])
-        for fragment in ("#k=", "#p=", "#k=%", "#p=%E0%A4%A", "#notice/../..", "#/__proto__", "#/constructor", "#/notice/NaN"):
+        equal(
+            page.run(
+                "const {key, vapidKey} = await (await import('./store.js')).setting('pairing'); return [key, vapidKey]"
+            ),
+            [key, bench.vapid],
+        )
+        for fragment in (
+            "#k=",
+            "#p=",
+            "#k=%",
+            "#p=%E0%A4%A",
+            "#notice/../..",
+            "#/__proto__",
+            "#/constructor",
+            "#/notice/NaN",
+        ):
             page.go(fragment)
             page.says("Notifications")
 
@@ -178,6 +281,8 @@ checks = [
     the_pairing_code_mail_and_text_are_the_same_token,
     an_app_that_lost_the_fragment_asks_for_the_key,
     the_fragment_gives_the_key_and_leaves_the_address,
+    a_camera_reads_the_key_where_the_browser_can,
+    a_page_for_one_node_asks_for_no_key,
     an_iphone_is_told_to_use_the_home_screen_first,
     what_the_browser_refuses_is_explained,
     a_link_never_replaces_keys_without_asking,

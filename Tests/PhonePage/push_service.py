@@ -47,7 +47,12 @@ class PushService:
             endpoint = f"{host}/wpush/v2/gAAAAAB{secrets.token_urlsafe(132)}"
             self.channels[endpoint] = request["channelID"]
             self.keys[endpoint] = request["key"].rstrip("=")
-            return {"messageType": "register", "channelID": request["channelID"], "status": 200, "pushEndpoint": endpoint}
+            return {
+                "messageType": "register",
+                "channelID": request["channelID"],
+                "status": 200,
+                "pushEndpoint": endpoint,
+            }
         if kind == "unregister":
             self.drop(request["channelID"])
             return {"messageType": "unregister", "channelID": request["channelID"], "status": 200}
@@ -66,10 +71,17 @@ class PushService:
     def push(self, endpoint, body):
         """Hands a body on; its version, under which the browser acknowledges it."""
         version = secrets.token_hex(8)
-        self.browser.send(json.dumps({
-            "messageType": "notification", "channelID": self.channels[endpoint], "version": version,
-            "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(), "headers": {"encoding": "aes128gcm"},
-        }))
+        self.browser.send(
+            json.dumps(
+                {
+                    "messageType": "notification",
+                    "channelID": self.channels[endpoint],
+                    "version": version,
+                    "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(),
+                    "headers": {"encoding": "aes128gcm"},
+                }
+            )
+        )
         return version
 
     def forget_browser(self):

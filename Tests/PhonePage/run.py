@@ -1,8 +1,8 @@
 """Runs the checks of the phone's page. `Deploy/phone-page-test` calls it with a folder to work in.
 
-    run.py WORK                 everything but the broken pages
-    run.py WORK firefox         one part: deploy, firefox, chromium, screens, broken
-    run.py WORK pictures OUT    pictures of every screen
+run.py WORK                 everything but the broken pages
+run.py WORK firefox         one part: deploy, firefox, chromium, screens, broken
+run.py WORK pictures OUT    pictures of every screen
 """
 
 import subprocess
@@ -14,9 +14,10 @@ from pathlib import Path
 import bench
 import broken_pages
 import checks
-import chromium_checks
 import deploy_checks
 import firefox_checks
+import host_checks
+import message_checks
 import pairing_checks
 import pictures
 import screens_checks
@@ -62,7 +63,7 @@ def deploying():
 parts = {
     "deploy": deploying,
     "firefox": in_firefox,
-    "chromium": lambda: in_chromium("chromium", chromium_checks.checks),
+    "chromium": lambda: in_chromium("chromium", message_checks.checks + host_checks.checks),
     "pairing": lambda: in_chromium("pairing", pairing_checks.checks),
     "screens": lambda: in_chromium("screens", screens_checks.checks),
     "broken": lambda: broken_pages.run(deployed),

@@ -16,14 +16,20 @@ axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 def violations(page, rules):
     """What axe-core finds."""
     page.run(f"if (!window.axe) {{ {axe} }}")
-    return page.run("""const result = await axe.run(document, {runOnly: given[0]});
-        return result.violations.map(({id, nodes}) => `${id}: ${nodes.map(({html, failureSummary}) => html.slice(0, 150) + failureSummary).join(" | ")}`)""", rules)
+    return page.run(
+        """const result = await axe.run(document, {runOnly: given[0]});
+        return result.violations.map(({id, nodes}) => `${id}: ${nodes.map(({html, failureSummary}) => html.slice(0, 150) + failureSummary).join(" | ")}`)""",
+        rules,
+    )
 
 
 def every_screen_is_accessible_in_light_and_dark(bench):
     for name, page in pictures.screens(bench):
         # Only colours differ between the two.
-        for scheme, rules in [("light", ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]), ("dark", ["color-contrast"])]:
+        for scheme, rules in [
+            ("light", ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]),
+            ("dark", ["color-contrast"]),
+        ]:
             page.appearance(scheme)
             page.run("await new Promise(done => setTimeout(done, 250))")  # colours that fade
             equal((name, scheme, violations(page, rules)), (name, scheme, []))
@@ -38,9 +44,11 @@ def nothing_is_cut_on_a_small_phone_in_any_language(bench):
             for fragment in ("#/", "#/pair", "#/settings", "#/phone", "#/take", "#/passcode", "#/report"):
                 page.go(fragment)
                 page.run("await new Promise(requestAnimationFrame)")
-                wide = page.run("""return [document.documentElement.scrollWidth > innerWidth,
+                wide = page.run(
+                    """return [document.documentElement.scrollWidth > innerWidth,
                     [...document.querySelectorAll("button, a, h1, h2, dd, dt")].filter(one => one.scrollWidth > one.clientWidth + 1
-                        && getComputedStyle(one).display !== "inline" && getComputedStyle(one).textOverflow !== "ellipsis").map(one => one.outerHTML.slice(0, 120))]""")
+                        && getComputedStyle(one).display !== "inline" && getComputedStyle(one).textOverflow !== "ellipsis").map(one => one.outerHTML.slice(0, 120))]"""
+                )
                 equal((language, fragment, wide), (language, fragment, [False, []]))
                 equal(page.run("return document.documentElement.lang"), language)
 
@@ -49,8 +57,16 @@ def the_keyboard_reaches_everything(bench):
     def press(name):
         code = {"Tab": 9, "Enter": 13}[name]
         for kind in ("keyDown", "keyUp"):
-            page.command("Input.dispatchKeyEvent", {
-                "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": "\r" if name == "Enter" and kind == "keyDown" else ""})
+            page.command(
+                "Input.dispatchKeyEvent",
+                {
+                    "type": kind,
+                    "key": name,
+                    "code": name,
+                    "windowsVirtualKeyCode": code,
+                    "text": "\r" if name == "Enter" and kind == "keyDown" else "",
+                },
+            )
 
     with bench.page() as page:
         page.pair(key)
@@ -60,9 +76,11 @@ def the_keyboard_reaches_everything(bench):
         seen = set()
         for _ in range(wanted + 3):
             press("Tab")
-            found = page.run("""const one = document.activeElement;
+            found = page.run(
+                """const one = document.activeElement;
                 const style = getComputedStyle(one);
-                return one === document.body ? null : [one.outerHTML, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2]""")
+                return one === document.body ? null : [one.outerHTML, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2]"""
+            )
             if found:
                 seen.add(found[0])
                 assert found[1], f"no focus is seen on {found[0][:100]}"
@@ -81,7 +99,11 @@ def a_passcode_seals_the_key_and_what_comes(bench):
         page.notified("before the lock")
         page.go("#/passcode")
         for first, second, text in [("12345", "12345", "at least 6"), (passcode, "another one", "not the same")]:
-            page.run("const [one, two] = document.querySelectorAll('input'); one.value = given[0]; two.value = given[1]", first, second)
+            page.run(
+                "const [one, two] = document.querySelectorAll('input'); one.value = given[0]; two.value = given[1]",
+                first,
+                second,
+            )
             page.tap("Set a passcode")
             page.says(text)
         page.run("for (const input of document.querySelectorAll('input')) input.value = given[0]", passcode)
@@ -95,8 +117,10 @@ def a_passcode_seals_the_key_and_what_comes(bench):
         page.notified("A new notification. Open Onionbell to read it.")
         until(lambda: len(page.notifications()) == 2, "two notifications")
         assert "secret" not in str(page.notifications())
-        stored = page.run("""const store = await import("./store.js");
-            return JSON.stringify([await store.setting("pairing"), await store.setting("preferences"), await store.allPushes()])""")
+        stored = page.run(
+            """const store = await import("./store.js");
+            return JSON.stringify([await store.setting("pairing"), await store.setting("preferences"), await store.allPushes()])"""
+        )
         for secret in (key, "before the lock", "while it is locked", "a secret", passcode):
             assert secret not in stored, secret
         page.reload()
@@ -151,7 +175,15 @@ def the_report_holds_no_secret(bench):
         page.go("#/report")
         report = page.run("return document.getElementById('report').textContent")
         subscription = bisq.opened_token(token.split("|")[3])
-        for secret in (key, bench.vapid, subscription["endpoint"], subscription["endpoint"][45:60], "Anna", "jKxQ81", token.split("::")[1]):
+        for secret in (
+            key,
+            bench.vapid,
+            subscription["endpoint"],
+            subscription["endpoint"][45:60],
+            "Anna",
+            "jKxQ81",
+            token.split("::")[1],
+        ):
             assert secret not in report, secret
         assert "push service: updates.push.services.mozilla.com" in report and "notifications: 8" in report
 
@@ -161,12 +193,20 @@ def settings_do_what_they_say(bench):
         page.pair(key)
         pictures.fill(page)
         page.go("#/settings")
+        page.run("""const show = ServiceWorkerRegistration.prototype.showNotification;
+            ServiceWorkerRegistration.prototype.showNotification = function (...given) {
+                return window.shown = show.apply(this, given).then(() => true);
+            };""")
         page.tap("Show a test notification")
+        # As in push(): nothing may ask while it is being shown.
+        until(lambda: page.run("return window.shown ?? false"), "the test notification to be shown")
         equal(page.notified("This is how a notification looks")["silent"], False)
         page.run("document.querySelector('[role=switch]').click(); await new Promise(done => setTimeout(done, 100))")
         page.push(bisq.bisq1(key, bisq.message("TRADE", "quiet")))
         equal(page.notified("quiet")["silent"], True)
-        page.run("const select = document.querySelector('select'); select.value = 'de'; select.dispatchEvent(new Event('change'))")
+        page.run(
+            "const select = document.querySelector('select'); select.value = 'de'; select.dispatchEvent(new Event('change'))"
+        )
         page.says("Einstellungen", "Mehrere Telefone")
         page.push(bisq.bisq1(key, bisq.message("SETUP_CONFIRMATION")))
         page.notified("Mit Bisq gekoppelt")
@@ -184,7 +224,12 @@ def settings_do_what_they_say(bench):
         until(lambda: page.run("return document.querySelector('dialog[open] .danger') !== null"), "the question")
         page.tap("Telefon entkoppeln")
         page.says("Benachrichtigungen einschalten")
-        equal(page.run("return [localStorage.getItem('made-up subscription'), await (await import('./store.js')).setting('pairing') ?? null]"), [None, None])
+        equal(
+            page.run(
+                "return [localStorage.getItem('made-up subscription'), await (await import('./store.js')).setting('pairing') ?? null]"
+            ),
+            [None, None],
+        )
         page.push(bisq.bisq1(key, bisq.message("TRADE", "too late")))
         page.notified("die dieses Telefon nicht öffnen kann")
 
@@ -211,12 +256,16 @@ def reading_and_deleting_are_kept(bench):
 def who_reads_far_down_stays_there_when_something_comes(bench):
     with bench.page() as page:
         page.pair(key)
-        page.run("""const store = await import("./store.js");
+        page.run(
+            """const store = await import("./store.js");
             await Promise.all(Array.from({length: 300}, (_, at) => store.keepPush({digest: `d${at}`, text: "", received: Date.now() - 6e6 * (300 - at),
-                isRead: true, notice: {kind: "TRADE", title: `Title ${at}`, message: "", tradeId: "", sentDate: 0}})))""")
+                isRead: true, notice: {kind: "TRADE", title: `Title ${at}`, message: "", tradeId: "", sentDate: 0}})))"""
+        )
         page.reload()
         page.says("Title 299")
-        page.run("while (document.querySelector('.more')) { scrollTo(0, 1e9); await new Promise(requestAnimationFrame); }")
+        page.run(
+            "while (document.querySelector('.more')) { scrollTo(0, 1e9); await new Promise(requestAnimationFrame); }"
+        )
         before = page.run("scrollTo(0, 9000); await new Promise(requestAnimationFrame); return scrollY")
         page.push(bisq.bisq1(key, bisq.message("TRADE", "just now")))
         until(lambda: "just now" in page.run("return document.body.textContent"), "the new one")

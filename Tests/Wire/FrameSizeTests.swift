@@ -67,7 +67,7 @@ import Wire
             return (0..<3).map { _ in
                 var decoder = FrameDecoder(maximumLength: 65_536)
                 var count = 0
-                let elapsed = ContinuousClock().measure {
+                let elapsed = processorTime {
                     for start in stride(from: 0, to: stream.count, by: readSize) {
                         let read = Array(stream[start..<min(start + readSize, stream.count)])
                         var position = 0

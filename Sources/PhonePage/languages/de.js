@@ -50,7 +50,7 @@ export default {
     failed_blocked: "Benachrichtigungen sind für diese Seite blockiert. Erlauben Sie sie in den Einstellungen des Browsers für diese Website und versuchen Sie es erneut.",
     failed_unreachable: "Der Push-Dienst des Browsers hat nicht geantwortet. Sind Sie online? Manche Browser und private Fenster haben keinen.",
     failed_late: "Der Push-Dienst des Browsers hat nicht rechtzeitig geantwortet. Ein Browser ohne Googles Dienste hat vielleicht keinen: Versuchen Sie Firefox.",
-    failed_unsupported: "Dieser Browser kann hier keine Pushes empfangen. Die Seite braucht https und ein Fenster, das nicht privat ist.",
+    failed_unsupported: "Dieser Browser kann hier keine Pushes empfangen. Die Seite braucht https, einen aktuellen Browser und ein Fenster, das nicht privat ist.",
     failed_storage: "Dieser Browser speichert nichts für diese Seite. Verlassen Sie den privaten Modus oder erlauben Sie Websitedaten.",
     failed_other: "Das ging nicht: {error}",
 

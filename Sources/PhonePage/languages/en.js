@@ -50,7 +50,7 @@ export default {
     failed_blocked: "Notifications are blocked for this page. Allow them in the browser's settings for this site, then try again.",
     failed_unreachable: "The browser's push service did not answer. Are you online? Some browsers and private windows have none.",
     failed_late: "The browser's push service did not answer in time. A browser without Google's services may have none: try Firefox.",
-    failed_unsupported: "This browser can't receive pushes here. The page needs https, and a window that is not private.",
+    failed_unsupported: "This browser can't receive pushes here. The page needs https, an up-to-date browser, and a window that is not private.",
     failed_storage: "This browser keeps nothing for this page. Leave private mode, or allow site data.",
     failed_other: "That did not work: {error}",
 

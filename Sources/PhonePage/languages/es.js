@@ -50,7 +50,7 @@ export default {
     failed_blocked: "Las notificaciones están bloqueadas para esta página. Permítalas en los ajustes del navegador para este sitio e inténtelo de nuevo.",
     failed_unreachable: "El servicio push del navegador no respondió. ¿Hay conexión? Algunos navegadores y las ventanas privadas no lo tienen.",
     failed_late: "El servicio push del navegador no respondió a tiempo. Un navegador sin los servicios de Google puede no tenerlo: pruebe con Firefox.",
-    failed_unsupported: "Este navegador no puede recibir avisos aquí. La página necesita https y una ventana que no sea privada.",
+    failed_unsupported: "Este navegador no puede recibir avisos aquí. La página necesita https, un navegador actualizado y una ventana que no sea privada.",
     failed_storage: "Este navegador no guarda nada para esta página. Salga del modo privado o permita los datos del sitio.",
     failed_other: "No funcionó: {error}",
 

@@ -50,7 +50,7 @@ export default {
     failed_blocked: "Les notifications sont bloquées pour cette page. Autorisez-les dans les réglages du navigateur pour ce site, puis réessayez.",
     failed_unreachable: "Le service push du navigateur n'a pas répondu. Êtes-vous en ligne ? Certains navigateurs et les fenêtres privées n'en ont pas.",
     failed_late: "Le service push du navigateur n'a pas répondu à temps. Un navigateur sans les services de Google peut ne pas en avoir : essayez Firefox.",
-    failed_unsupported: "Ce navigateur ne peut pas recevoir de messages push ici. La page a besoin de https et d'une fenêtre qui n'est pas privée.",
+    failed_unsupported: "Ce navigateur ne peut pas recevoir de messages push ici. La page a besoin de https, d'un navigateur à jour et d'une fenêtre qui n'est pas privée.",
     failed_storage: "Ce navigateur ne garde rien pour cette page. Quittez le mode privé ou autorisez les données de site.",
     failed_other: "Cela n'a pas marché : {error}",
 

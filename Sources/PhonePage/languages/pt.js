@@ -50,7 +50,7 @@ export default {
     failed_blocked: "As notificações estão bloqueadas para esta página. Permita-as nas definições do navegador para este site e tente de novo.",
     failed_unreachable: "O serviço push do navegador não respondeu. Está ligado à rede? Alguns navegadores e as janelas privadas não o têm.",
     failed_late: "O serviço push do navegador não respondeu a tempo. Um navegador sem os serviços da Google pode não o ter: experimente o Firefox.",
-    failed_unsupported: "Este navegador não pode receber mensagens push aqui. A página precisa de https e de uma janela que não seja privada.",
+    failed_unsupported: "Este navegador não pode receber mensagens push aqui. A página precisa de https, de um navegador atualizado e de uma janela que não seja privada.",
     failed_storage: "Este navegador não guarda nada para esta página. Saia do modo privado ou permita os dados do site.",
     failed_other: "Não funcionou: {error}",
 

@@ -1,13 +1,13 @@
 /* Entering the node's key, by paste or by camera. */
 
-import { button, element, field, form } from "../dom.js";
+import { button, element, field, form, textInput } from "../dom.js";
 import { prefer, state } from "../state.js";
 import { keysIn } from "../pairing.js";
 import { canScan, scan } from "../scanner.js";
 
 export function keyScreen({ go }) {
     const { words } = state;
-    const input = element("textarea", { rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": "fault" });
+    const input = textInput();
     const take = async () => {
         const { vapidKey, key } = await keysIn(input.value);
         if (!vapidKey) return words("key_wrong");

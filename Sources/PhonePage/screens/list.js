@@ -90,8 +90,8 @@ function dayOf(time) {
     const age = Math.round((midnight(Date.now()) - midnight(time)) / 86_400_000);
     if (age === 0 || age === 1) return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(-age, "day");
     const isThisYear = new Date(time).getFullYear() === new Date().getFullYear();
-    return new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year: isThisYear ? undefined : "numeric" })
-        .format(time);
+    const year = isThisYear ? undefined : "numeric";
+    return new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year }).format(time);
 }
 
 function line(push, clock) {
@@ -109,7 +109,8 @@ function line(push, clock) {
 export function noticeScreen({ go, id }) {
     const { words, language } = state;
     const push = state.pushes.find((push) => push.id === id);
-    if (!push) return { title: words("list_title"), back: "#/", nodes: [element("p", {}, words("detail_gone"))] };
+    if (!push)
+        return { title: words("list_title"), back: "#/", nodes: [element("p", {}, words("detail_gone"))] };
     if (!push.isRead) markRead(id);
     const { notice } = push;
     const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });

@@ -34,12 +34,13 @@ export function passcodeScreen({ go }) {
     const { words } = state;
     const passcode = input("new-password");
     const again = input("new-password");
+    const fields = [field(words("passcode_label"), passcode), field(words("passcode_again"), again)];
     return {
         title: words("passcode_set"),
         back: "#/settings",
         nodes: [
             element("p", {}, words("passcode_text")),
-            form([field(words("passcode_label"), passcode), field(words("passcode_again"), again)], words("passcode_set"), async () => {
+            form(fields, words("passcode_set"), async () => {
                 if (passcode.value.length < minimumLength) return words("passcode_short", { count: minimumLength });
                 if (passcode.value !== again.value) return words("passcode_differs");
                 await setPasscode(passcode.value);

@@ -14,7 +14,8 @@ export function pairScreen({ go }) {
         back: "#/",
         nodes: [
             element("p", {}, words("pair_text")),
-            element("div", { class: "card code" }, qrCode(token, words("pair_code_label")),
+            element("div", { class: "card code" },
+                qrCode(token, words("pair_code_label")),
                 element("p", { class: isConfirmed ? "state is-good" : "state", role: "status" },
                     isConfirmed ? icon("SETUP_CONFIRMATION") : element("span", { class: "pulse", "aria-hidden": "true" }),
                     words(isConfirmed ? "pair_done" : "pair_waiting"))),

@@ -1,6 +1,6 @@
 /* Several phones under one key: showing it to the next phone, and taking another phone's. */
 
-import { ask, button, copy, element, field, form, qrCode, say } from "../dom.js";
+import { ask, button, copy, element, field, form, qrCode, say, textInput } from "../dom.js";
 import { keysIn, linkForPhone } from "../pairing.js";
 import { canScan, scan } from "../scanner.js";
 import { state, takeKey } from "../state.js";
@@ -21,7 +21,7 @@ export function addPhoneScreen() {
 
 export function takeKeyScreen({ go }) {
     const { words } = state;
-    const input = element("textarea", { rows: 3, autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": "fault" });
+    const input = textInput();
     const entry = form([field(words("key_label"), input)], words("use"), async () => {
         const { vapidKey, key } = await keysIn(input.value);
         if (!key) return words("phone_take_wrong");

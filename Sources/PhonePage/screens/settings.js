@@ -1,9 +1,9 @@
 /* Settings, as phones have them: groups of rows. */
 
 import { version } from "../deployed.js";
-import { ask, copy, element, fact, group, row, say } from "../dom.js";
+import { ask, button, copy, element, fact, group, row, say } from "../dom.js";
 import { isAndroid, isInstalled, isIOS } from "../platform.js";
-import { eraseAll, lock, prefer, removePasscode, renew, state, unpair } from "../state.js";
+import { eraseAll, lock, prefer, registration, removePasscode, renew, state, unpair } from "../state.js";
 import { languageNames } from "../words.js";
 import { reasonOf } from "./welcome.js";
 
@@ -78,10 +78,10 @@ function soundAndLanguage(show) {
     const device = isIOS ? "ios" : isAndroid ? "android" : "desktop";
     return group(words("section_look"), [
         element("label", { class: "row" }, element("span", {}, words("sound")), sound),
-        row(words("test"), () => state.registration.showNotification(words("app_name"), {
+        row(words("test"), () => registration().then((worker) => worker.showNotification(words("app_name"), {
             body: words("test_text"), tag: "test", icon: "icons/icon-192.png", badge: "icons/badge-96.png",
             silent: Boolean(state.preferences.isSilent), lang: state.language,
-        }).catch((error) => say(reasonOf(error))), { isAction: true }),
+        })).catch((error) => say(reasonOf(error))), { isAction: true }),
         element("label", { class: "row" }, element("span", {}, words("language_label")), language),
     ], words(`sound_hint_${device}`));
 }
@@ -114,20 +114,20 @@ export function reportScreen() {
         nodes: [
             element("p", {}, words("report_text")),
             element("pre", { class: "card", tabindex: 0, id: "report" }, text),
-            element("div", { class: "actions" }, element("button", { type: "button", class: "secondary", onclick: () => copy(text) }, words("copy"))),
+            button(words("copy"), () => copy(text), { class: "secondary", icon: "copy" }),
         ],
     };
 }
 
 function report() {
-    const { pairing, pushes, preferences, registration, isLost } = state;
+    const { pairing, pushes, preferences, isLost } = state;
     const day = (time) => (time ? new Date(time).toISOString().slice(0, 10) : "never");
     return Object.entries({
         version,
         browser: navigator.userAgent,
         installed: isInstalled(),
         permission: Notification.permission,
-        worker: registration.active?.state ?? "none",
+        worker: navigator.serviceWorker?.controller?.state ?? "none",
         delivery: isLost ? "off" : "on",
         "push service": hostOf(pairing.subscription),
         "endpoint length": pairing.subscription.endpoint.length,

@@ -21,13 +21,14 @@ export function welcomeScreen({ go }) {
         nodes: [
             element("p", { class: "lead" }, words("welcome_text")),
             needsHomeScreen() ? homeScreenSteps() : starting(go),
-            element("ul", { class: "points" }, [["private", "shield"], ["open", "phone"], ["asleep", "moon"]].map(([name, sign]) =>
-                element("li", {}, icon(sign), element("div", {},
-                    element("strong", {}, words(`point_${name}_title`)), element("p", {}, words(`point_${name}`)))))),
+            element("ul", { class: "points" }, point("private", "shield"), point("open", "phone"), point("asleep", "moon")),
             help(),
         ],
     };
 }
+
+const point = (name, sign) => element("li", {}, icon(sign), element("div", {},
+    element("strong", {}, state.words(`point_${name}_title`)), element("p", {}, state.words(`point_${name}`))));
 
 function starting(go) {
     const { words } = state;
@@ -60,13 +61,13 @@ function starting(go) {
 function homeScreenSteps() {
     const { words } = state;
     const needsKey = !bakedKey && nodeKey();
-    const page = location.href.split("#")[0];
+    const link = linkForPhone(location.href.split("#")[0], nodeKey(), state.takenKey);
     return element("section", { class: "card" },
         element("h2", {}, words("iphone_title")),
         element("p", {}, words("iphone_text")),
         element("ol", { class: "steps" },
             needsKey ? element("li", {}, element("span", {}, words("iphone_step_key")),
-                button(words("iphone_copy_key"), () => copy(linkForPhone(page, nodeKey(), state.takenKey)), { class: "secondary", icon: "copy" })) : null,
+                button(words("iphone_copy_key"), () => copy(link), { class: "secondary", icon: "copy" })) : null,
             element("li", {}, element("span", {}, words("iphone_step_share")), icon("share")),
             element("li", {}, element("span", {}, words("iphone_step_open")))));
 }

@@ -78,7 +78,8 @@ package struct TorLogLine: Equatable, Sendable {
             let groups = part.split(separator: ":", omittingEmptySubsequences: false)
             let isHexadecimal = part.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
             // Three groups of digits are a time of day.
-            return isHexadecimal && part != "::1" && (groups.dropFirst().dropLast().contains("") || groups.count > 3)
+            let hasGap = groups.dropFirst().dropLast().contains("")
+            return isHexadecimal && part != "::1" && (hasGap || groups.count > 3)
         }
     }
 }

@@ -80,7 +80,7 @@ package struct CircuitEvent: Equatable, Sendable {
             isOpen = false
             return
         case "BUILT", "PURPOSE_CHANGED", "CANNIBALIZED": break
-        case "LAUNCHED" where text.contains(" PURPOSE=HS_SERVICE_REND "): break
+        case "LAUNCHED" where head.last!.split(separator: " ").contains("PURPOSE=HS_SERVICE_REND"): break
         default: return nil
         }
         guard head.count == 4 else { return }
