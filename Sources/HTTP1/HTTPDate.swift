@@ -35,19 +35,12 @@ package enum HTTPDate {
             if year > present + 50 { year -= 100 }
         }
         guard year >= 1970 else { return nil }
-        return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3600 + minute * 60
-            + second
+        return CivilTime.seconds(
+            year: year, month: Int64(month) + 1, day: day, hour: hour, minute: minute, second: second)
     }
 
     private static func number(_ text: String, digits: ClosedRange<Int>) -> Int64? {
         digits.contains(text.utf8.count) && text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
-    }
-
-    /// Days from 1970-01-01 in the Gregorian calendar, counting years from March so that a leap day comes last.
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let year = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }
 

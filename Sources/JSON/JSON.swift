@@ -2,7 +2,11 @@
 ///
 /// ``init(_:maximumDepth:)`` refuses what two readers could understand differently: a key that comes twice, bytes that
 /// are not UTF-8, half a surrogate pair, anything behind the value. Memory is a small multiple of the text's length,
-/// which the caller bounds.
+/// which the caller bounds; time is bounded by ``mostValues`` as well.
+///
+/// Why no library: a request of Bisq 2 (1,034 bytes, nearly all of them one text) takes this reader 0.6 to 0.9
+/// microseconds and jansson 2.14 9.2, as much as everything else that a node does for such a request; and jansson gives no
+/// member as it was written, which Bitwarden's payload must be.
 package enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -12,6 +16,9 @@ package enum JSON: Sendable {
     case string(String)
     case array([JSON])
     case object(Object)
+
+    /// In one document, those within others counted too. A list of the most tokens that a door takes has a fifth of it.
+    package static let mostValues = 20_000
 }
 
 extension JSON {
@@ -44,6 +51,7 @@ package enum JSONError: Error, Equatable {
     case unexpectedByte(offset: Int)
     case unexpectedEnd
     case tooDeep(maximum: Int)
+    case tooManyValues(maximum: Int)
     case duplicateKey(offset: Int)
     case invalidText(offset: Int)
     case invalidNumber(offset: Int)
@@ -55,6 +63,7 @@ extension JSONError: CustomStringConvertible {
         case .unexpectedByte(let offset): "unexpected byte at offset \(offset)"
         case .unexpectedEnd: "the text ends within a value"
         case .tooDeep(let maximum): "nested deeper than \(maximum) levels"
+        case .tooManyValues(let maximum): "more than \(maximum) values"
         case .duplicateKey(let offset): "a key is repeated at offset \(offset)"
         case .invalidText(let offset): "the string at offset \(offset) is not valid text"
         case .invalidNumber(let offset): "the number at offset \(offset) is not valid"

@@ -36,6 +36,7 @@ private struct JSONReader {
     let text: [UInt8]
     let maximumDepth: Int
     private var offset = 0
+    private var values = 0
 
     init(text: [UInt8], maximumDepth: Int) {
         self.text = text
@@ -82,6 +83,8 @@ private struct JSONReader {
     private mutating func value(depth: Int) throws(JSONError) -> JSON {
         skipSpace()
         guard offset < text.count else { throw .unexpectedEnd }
+        values += 1
+        guard values <= JSON.mostValues else { throw .tooManyValues(maximum: JSON.mostValues) }
         switch text[offset] {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)

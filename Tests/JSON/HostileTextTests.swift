@@ -13,6 +13,15 @@ import Vectors
         #expect(ratio < 20)
     }
 
+    @Test func aDocumentHasSoManyValuesAndNoMore() throws {
+        let most = JSON.mostValues - 1
+        func list(_ count: Int) -> [UInt8] {
+            Array("[\(Array(repeating: "0", count: count).joined(separator: ","))]".utf8)
+        }
+        #expect(try JSON(list(most)).array?.count == most)
+        #expect(throws: JSONError.tooManyValues(maximum: JSON.mostValues)) { try JSON(list(most + 1)) }
+    }
+
     @Test func aTextIsComparedAsItsBytes() throws {
         let ratio = HostileText.ratio { text in
             let value = JSON.string(text)

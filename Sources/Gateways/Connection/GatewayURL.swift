@@ -45,14 +45,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.host = host
         self.port = port
         self.path = path.isEmpty ? "/" : String(path)
-        guard isSecure || GatewayURL.isLoopback(host) else { throw .plainBeyondLoopback }
-    }
-
-    /// A numeric address of this machine, or the name that always means it.
-    private static func isLoopback(_ host: String) -> Bool {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return host == "localhost" || host == "::1"
-            || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        guard isSecure || endpoint.isLoopback else { throw .plainBeyondLoopback }
     }
 
     package var endpoint: Endpoint { .host(host, port: port) }

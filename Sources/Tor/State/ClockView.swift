@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a tor knows of the time: this machine's clock against the network's.
 package struct ClockView: Equatable, Sendable {
     /// Seconds by which this machine is ahead (negative: behind) of a relay; `nil`: none has objected.
@@ -35,13 +37,8 @@ package struct ClockView: Equatable, Sendable {
             guard range.upperBound == bytes.count || bytes[range.upperBound] == end else { return nil }
             numbers.append(number)
         }
-        guard numbers[0] >= 1970, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]),
-            numbers[3] < 24, numbers[4] < 60, numbers[5] <= 60
-        else { return nil }
-        // Days since 0000-03-01, with the leap day at a year's end.
-        let year = numbers[0] - (numbers[1] <= 2 ? 1 : 0)
-        let month = (numbers[1] + 9) % 12
-        let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + numbers[2] - 1
-        return (days - 719_468) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        return CivilTime.seconds(
+            year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4],
+            second: numbers[5])
     }
 }
