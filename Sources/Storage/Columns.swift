@@ -87,8 +87,8 @@ extension PreparedPush {
 
 extension PreparedPush.Field {
     fileprivate init?(line: Substring) {
-        guard let colon = line.firstRange(of: ": ") else { return nil }
-        self.init(String(line[..<colon.lowerBound]), String(line[colon.upperBound...]))
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        self.init(String(line[..<colon]), String(line[colon...].dropFirst(2)))
     }
 }
 
