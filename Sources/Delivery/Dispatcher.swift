@@ -69,8 +69,10 @@ package final class Dispatcher {
     package func start() async throws(OutboxError) -> Int {
         let content = try await outbox.content()
         pipeline.start(content, at: .now, clockOffset: EventLoop.wallClockOffset)
+        let waiting = pipeline.waiting
         execute()
-        return pipeline.waiting
+        pump()
+        return waiting
     }
 
     // MARK: Events

@@ -177,6 +177,7 @@ enum Sample {
         report.onion.hasCircuit = false
         report.onion.isNetworkLive = false
         report.lanes[0].blockedReason = "InvalidProviderToken"
+        report.lanes[0].blockedAdvice = "key_file, key_id and team_id must belong together"
         report.lanes[0].waiting = 1412
         report.lanes[0].oldestAge = .seconds(3 * 3600)
         report.lanes[0].oldestDueAge = .seconds(3 * 3600)

@@ -36,7 +36,7 @@ struct ModelSenders {
             }
         case .held: if isLast { fail("held is the last word") }
         case .busy: if !sender.isNew || !isLast { fail("told to come again, and more") }
-        case .ended(.refused(reason: "DuplicateUid", detail: nil)):
+        case .ended(.refused(reason: .duplicateUid, detail: nil)):
             if !sender.isNew { fail("a late conflict") }
         case .ended where justForgotten.contains(sender.identity): break
         case .ended(let ending):
