@@ -123,8 +123,8 @@ extension Settings {
         http.idleTimeout = section.seconds("idle_timeout", default: http.idleTimeout, in: 1...86400)
         http.clientAddressHeader = section.identifier("client_address_header").lowercased()
         http.trustedProxies = section.networks("trusted_proxies")
-        if http.clientAddressHeader.isEmpty != http.trustedProxies.isEmpty {
-            section.fault("client_address_header", "needs trusted_proxies, and the other way round")
+        if http.clientAddressHeader.isEmpty, !http.trustedProxies.isEmpty {
+            section.fault("trusted_proxies", "needs client_address_header")
         }
         section.refuseUnknownKeys()
     }
