@@ -131,7 +131,7 @@ final class DoorListeners {
         do {
             _ = try serve(doors, on: endpoint, showing: certificate, by: clients)
         } catch {
-            throw .unavailable("\(error). Stop what uses it, or name another one in the door's listen")
+            throw .unavailable("\(error). Stop the program that uses it, or set another address in the endpoint's listen")
         }
     }
 

@@ -60,9 +60,9 @@ package struct DoorSockets {
     }
 
     private func advice(for key: String?) -> String {
-        if let key { return "Stop what uses it, or set \(key) to another one" }
+        if let key { return "Stop the program that uses it, or set \(key) to another address" }
         return isForGroup
-            ? "Make \(directory) as a directory of the node's user and of a group of tor's (RunningForReal.md)"
-            : "Stop what uses it, or set onion.socket_directory to another one"
+            ? "Create \(directory) for the node's user and a group of tor's user (RunningForReal.md)"
+            : "Stop the program that uses it, or set onion.socket_directory to another directory"
     }
 }

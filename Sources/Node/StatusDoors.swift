@@ -98,7 +98,7 @@ struct StatusDoors {
                     _ = try stream.open(on: endpoint)
                 } catch {
                     throw .unavailable(
-                        "\(error). Stop what uses it, or name another one in doors.status.stream")
+                        "\(error). Stop the program that uses it, or set another port in doors.status.stream")
                 }
             // The settings refuse it.
             case .https: break

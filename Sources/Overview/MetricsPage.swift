@@ -268,7 +268,7 @@ package struct MetricsPage {
         page.begin(
             "onionbell_connection_buffer_bytes_limit", .gauge, "What they may hold.")
         page.add(report.bufferBytesLimit)
-        page.begin("onionbell_limits_hit_total", .counter, "Connections and requests that a limit stopped.")
+        page.begin("onionbell_limits_hit_total", .counter, "How often each limit was hit.")
         for (word, count) in report.limitsHit.sorted { page.add(count, [("limit", word)]) }
     }
 

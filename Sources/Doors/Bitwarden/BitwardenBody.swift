@@ -14,7 +14,7 @@ struct BitwardenBody {
         } catch {
             throw .invalid("", "The body is not JSON: \(error).")
         }
-        guard let found else { throw .invalid("", "The body is no JSON object.") }
+        guard let found else { throw .invalid("", "The body is not a JSON object.") }
         members = Dictionary(
             found.map { (ByteText($0.key.lowercasedASCII), $0) }, uniquingKeysWith: { _, last in last })
     }

@@ -118,7 +118,7 @@ extension BitwardenRequest.Registration {
         default: return
         }
         guard let token else {
-            throw .invalid("PushToken", "The PushToken field is no token of \(service).")
+            throw .invalid("PushToken", "The PushToken field is not a token of \(service).")
         }
         pushToken = token.text
     }

@@ -39,7 +39,7 @@ package final class BisqRelayDoor: HTTPDoor {
         switch RelayRoute(path: request.path) {
         case .get: answerGet(request, respond)
         case .post(let platform, let token): answerPost(request, platform, token: token, respond)
-        case nil: respond(HTTPResponse(status: 404, text: "no such door"))
+        case nil: respond(HTTPResponse(status: 404, text: "no such endpoint"))
         }
     }
 

@@ -32,16 +32,16 @@ package struct APNsApp: ConfiguredApp {
         caFile = section.path("ca_file", default: "")
         if bundleID.isEmpty { section.fault("topic", "the app's bundle id is missing") }
         if !keyFile.isEmpty && !certificateFile.isEmpty {
-            section.fault("certificate_file", "give key_file or certificate_file, not both")
+            section.fault("certificate_file", "set key_file or certificate_file, not both")
         }
         for (key, value) in [("key_id", keyID), ("team_id", teamID)] where keyFile.isEmpty != value.isEmpty {
             section.fault(
                 key,
                 value.isEmpty
-                    ? "is needed with key_file (Apple's 10 characters)" : "is of no use without key_file")
+                    ? "is needed with key_file (Apple's 10 characters)" : "has no effect without key_file")
         }
         if certificateFile.isEmpty && !certificatePasswordFile.isEmpty {
-            section.fault("certificate_password_file", "is of no use without certificate_file")
+            section.fault("certificate_password_file", "has no effect without certificate_file")
         }
     }
 
@@ -126,11 +126,11 @@ package struct APNsApp: ConfiguredApp {
         case "InvalidProviderToken":
             "key_file, key_id and team_id must belong together (developer.apple.com, Keys and Membership), the key must not be revoked, and the clock must be right"
         case "TopicDisallowed", "BadTopic", "MissingTopic", "DeviceTokenNotForTopic":
-            "topic must be the app's bundle id, and the app must be of the team whose key or certificate it is"
+            "topic must be the app's bundle id, and the app must belong to the team of the key or certificate"
         case "BadCertificate", "BadCertificateEnvironment":
-            "the certificate was revoked, has ended, or is for the other of Apple's two hosts: put in the right .p12"
+            "the certificate was revoked, has expired, or is for the other of Apple's two hosts: use the right .p12"
         case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
-            "Apple made this key for the other of its two hosts: make one for both, or for this one"
+            "Apple issued this key for the other of its two hosts: make a key for both, or for this one"
         case _: nil
         }
     }

@@ -79,13 +79,13 @@ package struct FCMApp: ConfiguredApp {
     package static func advice(for reason: String) -> String? {
         switch reason {
         case "invalid_grant":
-            "the service account's key was deleted or is another account's, or this machine's clock is wrong: make a new key in the Firebase console"
+            "the service account's key was deleted or belongs to another account, or this machine's clock is wrong: make a new key in the Firebase console"
         case "UNAUTHENTICATED":
             "Google rejects the token it issued: make a new key for the service account"
         case "PERMISSION_DENIED", "SENDER_ID_MISMATCH":
-            "switch on the Firebase Cloud Messaging API (V1) for the project, and give the service account its role (Firebase Admin, or cloudmessaging.messages.create)"
+            "enable the Firebase Cloud Messaging API (V1) for the project, and give the service account its role (Firebase Admin, or cloudmessaging.messages.create)"
         case "NOT_FOUND":
-            "there is no such project: is the service account of the app's own Firebase project?"
+            "the project does not exist: does the service account belong to the app's own Firebase project?"
         case _: nil
         }
     }

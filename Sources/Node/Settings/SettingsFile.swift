@@ -88,7 +88,7 @@ extension Settings {
             "self_dial_failures", default: onion.selfDial.failures, in: 1...100)
         for (key, endpoint) in [("peer_listen", onion.peerListen), ("http_listen", onion.httpListen)]
         where endpoint?.isLoopback == false {
-            section.fault(key, "must be a loopback address or a Unix socket: peers come by tor")
+            section.fault(key, "must be a loopback address or a Unix socket: only tor connects to it")
         }
         if onion.httpPorts.contains(onion.peerPort) {
             section.fault("http_ports", "\(onion.peerPort) is already the peer_port")

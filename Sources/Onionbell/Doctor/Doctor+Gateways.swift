@@ -31,7 +31,7 @@ extension Doctor {
                     tell(finding)
                 }
             } catch {
-                tell(.fail("\(check).credentials", "\(error)", "put the right file there"))
+                tell(.fail("\(check).credentials", "\(error)", "replace the file by the right one"))
             }
         }
     }

@@ -72,8 +72,8 @@ final class Doctor {
             if !app.hasCredentials {
                 tell(
                     .warn(
-                        "credentials", "\(app.name) has none, so what is sent to it is refused",
-                        "name its files in \(file), or take the app out"))
+                        "credentials", "\(app.name) has none, so notifications for it are refused",
+                        "name its files in \(file), or remove the app"))
             } else if let doubt = app.settings.doubt {
                 tell(.warn("credentials", "\(app.name): \(doubt.words)", doubt.advice))
             }

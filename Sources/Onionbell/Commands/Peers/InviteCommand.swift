@@ -11,7 +11,7 @@ struct InviteCommand: AsyncParsableCommand {
         discussion: """
             Makes a key for the peer and prints the lines for the peer's tor. The key is shown only once and not \
             stored. Send it to the peer over a channel that nobody else reads. A running node applies the invitation \
-            within seconds; open connections stay open.
+            within seconds. The first invitation ends all open connections; later ones disturb nobody.
             """)
 
     @OptionGroup var invitations: InvitationsOption

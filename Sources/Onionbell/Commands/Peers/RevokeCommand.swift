@@ -7,8 +7,9 @@ struct RevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Revoke a peer's invitation.",
         discussion: """
-            The peer cannot find the node any more; its open connections stay open until they end. The node stays \
-            private even if no authorized client is left; onionbell peers --let-everybody-in makes it public again.
+            The peer is shut out within seconds. All open connections end, and the other clients connect again. The \
+            node stays private even if no authorized client is left; onionbell peers --let-everybody-in makes it \
+            public again.
             """)
 
     @OptionGroup var invitations: InvitationsOption
