@@ -222,7 +222,7 @@ package final class Dispatcher {
                 let found = try await outbox.notifications(sequences)
                 pipeline.loaded(found, of: sequences, lane: lane, at: .now)
             } catch {
-                log.error("outbox.unreadable", metadata: ["reason": "\(error)"])
+                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
                 pipeline.loadFailed(sequences, lane: lane, at: .now)
             }
             execute()

@@ -103,12 +103,12 @@ final class CredentialWatch {
         do throws(SettingsFault) {
             try apps[index].reload()
             apps[index].fault = nil
-            log.notice("credentials.taken", metadata: ["app": "\(apps[index].name)"])
+            log.notice("credentials.reloaded", metadata: ["app": "\(apps[index].name)"])
             onChange(apps[index].name)
         } catch {
             apps[index].fault = error.description
             log.error(
-                "credentials.refused",
+                "credentials.rejected",
                 metadata: [
                     "app": "\(apps[index].name)", "reason": "\(error)",
                     "advice": "the old credentials stay in use",

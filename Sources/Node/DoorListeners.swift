@@ -131,7 +131,8 @@ final class DoorListeners {
         do {
             _ = try serve(doors, on: endpoint, showing: certificate, by: clients)
         } catch {
-            throw .unavailable("\(error). Stop the program that uses it, or set another address in the endpoint's listen")
+            throw .unavailable(
+                "\(error). Stop the program that uses it, or set another address in the endpoint's listen")
         }
     }
 

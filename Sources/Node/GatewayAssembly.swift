@@ -38,7 +38,7 @@ package enum GatewayAssembly {
         var gateways: [AppGateways] = []
         for (index, app) in settings.apps.enumerated() {
             guard app.hasCredentials else {
-                log.warning("gateway.off", metadata: ["app": "\(app.name)", "reason": "no credentials"])
+                log.warning("gateway.disabled", metadata: ["app": "\(app.name)", "reason": "no credentials"])
                 continue
             }
             do throws(SettingsFault) {

@@ -71,13 +71,13 @@ final class InvitationWatch {
             let present = keys.map { Set($0.values) }
             guard present != clients else { return }
             clients = present
-            log.notice("peers.invited", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
+            log.notice("peers.authorized", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
             onChange(present)
         } catch {
             guard fault != error.description else { return }
             fault = error.description
             log.error(
-                "peers.unreadable",
+                "peers.read_failed",
                 metadata: [
                     "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
                 ])

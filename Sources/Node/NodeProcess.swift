@@ -33,7 +33,7 @@ package enum NodeProcess {
         if settings.connections > room {
             settings.lowerConnections(to: room)
             log.warning(
-                "limits.open_files",
+                "limits.lowered",
                 metadata: [
                     "peers.connections": "\(settings.peers.connections)",
                     "http.connections": "\(settings.http.connections)",
@@ -103,7 +103,7 @@ private final class NodeLife {
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         signals.append(SignalSource(SIGHUP) { node.resume() })
         patience = Timer {
-            log.warning("node.stop_cut_short")
+            log.warning("node.shutdown_timeout")
             lines.flush()
             exit(0)
         }

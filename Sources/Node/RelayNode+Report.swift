@@ -155,10 +155,10 @@ extension RelayNode {
             ("peer_slow_reader", peers.closed[.slowReader] ?? 0),
             ("peer_unanswered", peers.heldBack),
             ("circuit_connections", circuits.refusedConnections),
-            ("circuit_slowed", circuits.slowed),
+            ("circuit_throttled", circuits.slowed),
             ("circuit_strikes", circuits.strikes),
             ("circuit_closed", circuits.closed),
-            ("circuit_untold", circuits.withoutLine),
+            ("circuit_unknown", circuits.withoutLine),
             ("http_connections", listeners?.servers.reduce(0) { $0 + $1.evictedConnections } ?? 0),
             ("https_address_connections", listeners?.addresses.counters.refusedConnections ?? 0),
             ("https_address_handshakes", servers.reduce(0) { $0 + $1.refusedHandshakes }),
@@ -170,7 +170,7 @@ extension RelayNode {
         ]
         for (limit, count) in hits { report.limitsHit.add(limit, count) }
         for (name, doors) in listeners?.limited ?? [] {
-            report.limitsHit.add("door_\(name)", doors.reduce(0) { $0 + $1.turnedAway })
+            report.limitsHit.add("endpoint_\(name)", doors.reduce(0) { $0 + $1.turnedAway })
         }
         if let statusStream {
             report.limitsHit.add("status_stream_connections", statusStream.evictedConnections)

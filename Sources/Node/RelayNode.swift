@@ -148,7 +148,7 @@ final class RelayNode {
         for (app, end) in certificateEnds
         where certificateAlarms[app, default: .init()].isDue(end: end, now: now) {
             log.warning(
-                "certificate.ending",
+                "certificate.expiring",
                 metadata: ["app": "\(app)", "state": "\(CertificateAlarm.state(end: end, now: now))"])
         }
         certificateTimer?.start(after: .seconds(3600))
@@ -190,7 +190,7 @@ final class RelayNode {
             _ = try status.open(on: .unix(path: state.statusSocket))
             statusServer = status
         } catch {
-            log.warning("node.status_off", metadata: ["reason": "\(error)"])
+            log.warning("node.status_socket_failed", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -307,7 +307,7 @@ final class RelayNode {
         do {
             try state.write(onionAddress: address.description)
         } catch {
-            log.error("onion.address_file", metadata: ["reason": "\(error)"])
+            log.error("onion.address_file_failed", metadata: ["reason": "\(error)"])
         }
         onPublished(address.description, virtualPorts)
     }

@@ -24,8 +24,10 @@ struct StatusDoors {
             door.secret = try StatusDoors.secret(in: settings.gorushSecretFile)
             if door.secret == nil {
                 log.warning(
-                    "endpoint.open",
-                    metadata: ["door": "gorush", "places": "\(settings.gorush.listen.map(\.description))"])
+                    "endpoint.unprotected",
+                    metadata: [
+                        "endpoint": "gorush", "addresses": "\(settings.gorush.listen.map(\.description))",
+                    ])
             }
             placed.append(
                 DoorListeners.PlacedDoor(
@@ -40,7 +42,7 @@ struct StatusDoors {
                 dispatcher: dispatcher, digestKey: try state.digestKey(), log: log)
             let key = Hex.encode(server.publicKey)
             try state.write(statusPublicKey: key)
-            log.notice("status.key", metadata: ["public": "\(key)"])
+            log.notice("status.key_loaded", metadata: ["public_key": "\(key)"])
         } catch let error as NodeError {
             throw error
         } catch {

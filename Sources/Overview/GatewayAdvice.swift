@@ -3,7 +3,7 @@ import Relay
 /// What an operator does about what no single service explains.
 package enum GatewayAdvice {
     /// Where a service has nothing more to say about its reason code.
-    package static let article = "look the reason code up in the article about reason codes (ReasonWords.md)"
+    package static let article = "look the reason code up in the article about reason codes (ReasonCodes.md)"
 
     package static func text(forTLS reason: String) -> String {
         if reason.mentions("alert 45") || reason.mentions("alert 44") || reason.mentions("alert 42") {

@@ -31,7 +31,7 @@ package struct MetricsPage {
                 ("stored", figures.stored), ("duplicate", figures.duplicates),
                 ("busy", figures.busyDevice + figures.busyNode), ("refused", figures.refused.total),
             ] {
-                page.add(count, [("door", door.name), ("result", result)])
+                page.add(count, [("endpoint", door.name), ("result", result)])
             }
         }
         page.begin(
@@ -39,22 +39,22 @@ package struct MetricsPage {
             "Notifications refused before they were stored, by reason code.")
         for door in report.doors {
             for (word, count) in door.figures.refused.sorted {
-                page.add(count, [("door", door.name), ("reason", word)])
+                page.add(count, [("endpoint", door.name), ("reason", word)])
             }
         }
         page.begin(
             "onionbell_busy_total", .counter, "Notifications rejected for now, by the limit that was hit.")
         for door in report.doors {
-            page.add(door.figures.busyDevice, [("door", door.name), ("limit", "device")])
-            page.add(door.figures.busyNode, [("door", door.name), ("limit", "node")])
+            page.add(door.figures.busyDevice, [("endpoint", door.name), ("limit", "device")])
+            page.add(door.figures.busyNode, [("endpoint", door.name), ("limit", "node")])
         }
         page.begin("onionbell_receipt_seconds", .histogram, "From a request's last byte to its first answer.")
-        for door in report.doors { page.add(door.figures.receiptTime, [("door", door.name)]) }
+        for door in report.doors { page.add(door.figures.receiptTime, [("endpoint", door.name)]) }
         page.begin(
-            "onionbell_door_events_total", .counter, "Requests to endpoints that carry no notification.")
+            "onionbell_endpoint_events_total", .counter, "Requests to endpoints that carry no notification.")
         for door in report.doors {
             for (word, count) in door.figures.events.sorted {
-                page.add(count, [("door", door.name), ("event", word)])
+                page.add(count, [("endpoint", door.name), ("event", word)])
             }
         }
     }
@@ -63,21 +63,21 @@ package struct MetricsPage {
 
     private mutating func addOutbox() {
         let outbox = report.outbox
-        page.begin("onionbell_outbox_waiting", .gauge, "Stored notifications without an outcome.")
+        page.begin("onionbell_outbox_notifications", .gauge, "Stored notifications without an outcome.")
         for lane in report.lanes { page.add(lane.waiting, labels(lane)) }
         page.begin(
             "onionbell_outbox_oldest_age_seconds", .gauge, "Age of the oldest waiting notification; 0: none.")
         for lane in report.lanes { page.add((lane.oldestAge ?? .zero).inSeconds, labels(lane)) }
-        page.begin("onionbell_outbox_waiting_limit", .gauge, "Limit for waiting notifications.")
+        page.begin("onionbell_outbox_limit_notifications", .gauge, "Limit for waiting notifications.")
         page.add(outbox.waitingLimit)
         page.begin("onionbell_outbox_bytes", .gauge, "Bytes of waiting messages and tokens.")
         page.add(outbox.waitingBytes)
-        page.begin("onionbell_outbox_bytes_limit", .gauge, "Limit for waiting bytes.")
+        page.begin("onionbell_outbox_limit_bytes", .gauge, "Limit for waiting bytes.")
         page.add(outbox.waitingBytesLimit)
         page.begin("onionbell_outbox_failing", .gauge, "1 while nothing can be written to the outbox.")
         page.add(outbox.fault != nil)
         page.begin("onionbell_commits_total", .counter, "Commits of the outbox, by result.")
-        page.add(outbox.commits.done, [("result", "done")])
+        page.add(outbox.commits.done, [("result", "ok")])
         page.add(outbox.commits.failed, [("result", "failed")])
         page.begin("onionbell_commit_seconds", .histogram, "Duration of a commit, until it is on disk.")
         page.add(outbox.commits.time)
@@ -159,18 +159,18 @@ package struct MetricsPage {
         page.begin(
             "onionbell_gateway_goaways_total", .counter, "GOAWAY frames, by the gateway's reason code.")
         eachReason(\.goAways)
-        page.begin("onionbell_gateway_streams", .gauge, "Requests without an answer yet.")
+        page.begin("onionbell_gateway_requests_in_flight", .gauge, "Requests without an answer yet.")
         each(\.inFlight)
         page.begin("onionbell_gateway_requests_total", .counter, "Requests sent.")
         each(\.requests)
         page.begin("onionbell_gateway_timeouts_total", .counter, "Requests without an answer in time.")
         each(\.timeouts)
         page.begin(
-            "onionbell_gateway_own_faults_total", .counter,
+            "onionbell_gateway_bad_requests_total", .counter,
             "Answers that blame this program, by the gateway's reason code.")
         eachReason(\.ownFaults)
         page.begin(
-            "onionbell_gateway_refused_tokens_in_a_row", .gauge,
+            "onionbell_gateway_consecutive_refused_tokens", .gauge,
             "Device tokens refused since the last accepted notification.")
         each(\.refusedTokensInARow)
         page.begin("onionbell_gateway_request_seconds", .histogram, "From sending a request to its answer.")
@@ -210,13 +210,13 @@ package struct MetricsPage {
         page.begin("onionbell_client_circuits", .gauge, "Circuits of connected clients.")
         page.add(onion.clientCircuits)
         page.begin("onionbell_self_dials_total", .counter, "Calls of the node to its own address, by result.")
-        page.add(onion.selfDials - onion.selfDialFailures, [("result", "answered")])
+        page.add(onion.selfDials - onion.selfDialFailures, [("result", "ok")])
         page.add(onion.selfDialFailures, [("result", "failed")])
         page.begin(
             "onionbell_self_dial_last_success_timestamp_seconds", .gauge,
             "When such a call was last answered; 0: never.")
         page.add(Int((onion.lastSelfDial ?? 0) / 1000))
-        page.begin("onionbell_self_dial_seconds", .gauge, "Duration of the last answered call.")
+        page.begin("onionbell_self_dial_last_duration_seconds", .gauge, "Duration of the last answered call.")
         page.add((onion.lastSelfDialTime ?? .zero).inSeconds)
     }
 
@@ -249,7 +249,7 @@ package struct MetricsPage {
         page.add(report.peers.accepted)
         page.begin("onionbell_peer_frames_total", .counter, "Complete frames from peers.")
         page.add(report.peerFrames)
-        page.begin("onionbell_peer_closes_total", .counter, "Ended connections of peers, by reason.")
+        page.begin("onionbell_peer_disconnects_total", .counter, "Ended connections of peers, by reason.")
         for (word, count) in report.peerCloses.sorted { page.add(count, [("reason", word)]) }
         page.begin("onionbell_http_connections", .gauge, "Connected HTTP clients.")
         page.add(report.http.open)
@@ -258,7 +258,7 @@ package struct MetricsPage {
         page.add(report.http.accepted)
         page.begin("onionbell_http_requests_total", .counter, "HTTP requests.")
         page.add(report.httpRequests)
-        page.begin("onionbell_http_answers_total", .counter, "HTTP answers, by status.")
+        page.begin("onionbell_http_responses_total", .counter, "HTTP answers, by status.")
         for (status, count) in report.httpAnswers.sorted(by: { $0.key < $1.key }) {
             page.add(count, [("code", "\(status)")])
         }
@@ -266,7 +266,7 @@ package struct MetricsPage {
             "onionbell_connection_buffer_bytes", .gauge, "What the buffers of all connections hold, about.")
         page.add(report.bufferBytes)
         page.begin(
-            "onionbell_connection_buffer_bytes_limit", .gauge, "What they may hold.")
+            "onionbell_connection_buffer_limit_bytes", .gauge, "What they may hold.")
         page.add(report.bufferBytesLimit)
         page.begin("onionbell_limits_hit_total", .counter, "How often each limit was hit.")
         for (word, count) in report.limitsHit.sorted { page.add(count, [("limit", word)]) }

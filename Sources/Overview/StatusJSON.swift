@@ -21,7 +21,7 @@ package enum StatusJSON {
             "outbox": outbox(report),
             "last_hour": totals(report.history.sum(ofLast: 60)),
             "last_day": totals(report.history.sum(ofLast: History.minutes)),
-            "doors": .array(report.doors.map(door)),
+            "endpoints": .array(report.doors.map(door)),
             "gateways": .array(report.lanes.map { lane($0, in: report) }),
             "connections": .object([
                 "peers": count(report.peers.open), "http": count(report.http.open),
@@ -68,7 +68,7 @@ package enum StatusJSON {
             "waiting_limit": count(report.outbox.waitingLimit),
             "bytes": count(report.outbox.waitingBytes),
             "oldest_age": age(report.oldestAge),
-            "fault": text(report.outbox.fault),
+            "error": text(report.outbox.fault),
             "disk_available": report.outbox.diskAvailable.map(count) ?? .null,
             "commit_p50": quantile(report.outbox.commits.time, 0.5),
             "commit_p99": quantile(report.outbox.commits.time, 0.99),

@@ -45,7 +45,7 @@ final class Heartbeat {
             if let pulse { onPulse(pulse) }
         } catch {
             // An end of the connection tells itself; what tor refuses or says in another form is an answer.
-            log.debug("tor.unanswered", metadata: ["reason": "\(error)"])
+            log.debug("tor.query_failed", metadata: ["reason": "\(error)"])
         }
         start()
     }

@@ -134,7 +134,7 @@ package final class OnionPresence {
             link = try await .running(at: endpoint, credentials)
         case .own(let settings):
             link = try await .own(settings) { [log] line in
-                log.log(level: line.level, "tor.said", metadata: ["words": "\(line.words)"])
+                log.log(level: line.level, "tor.log", metadata: ["line": "\(line.words)"])
             }
             counted.torStarts += 1
         }
@@ -188,11 +188,11 @@ package final class OnionPresence {
                 await reform(on: link)
             case .amiss(let loss, .publishAgain):
                 enter(.lost(loss))
-                log.notice("onion.publish_again", metadata: ["reason": "\(loss)"])
+                log.notice("onion.republishing", metadata: ["reason": "\(loss)"])
                 await publishAgain(on: link)
             case .amiss(let loss, .restartTor):
                 enter(.lost(loss))
-                log.notice("tor.restart", metadata: ["reason": "\(loss)"])
+                log.notice("tor.restarting", metadata: ["reason": "\(loss)"])
                 _ = await drop(link, because: .closed)
                 await establishAgain()
                 begun = .now

@@ -20,15 +20,15 @@ struct PresenceWords {
         switch event {
         case .clockSkew(let seconds):
             log.warning(
-                "tor.clock",
+                "tor.clock_wrong",
                 metadata: [
                     "seconds": "\(seconds.magnitude)", "this_machine": seconds > 0 ? "ahead" : "behind",
                 ])
         case .networkLiveness(let isUp):
-            log.info("tor.network", metadata: ["state": isUp ? "alive" : "dead"])
+            log.info("tor.network_changed", metadata: ["state": isUp ? "alive" : "dead"])
         case .log(_, let words):
             // A tor of our own writes the same lines to its output.
-            if !isOwn { log.debug("tor.said", metadata: ["words": "\(TorLogLine.withoutAddresses(words))"]) }
+            if !isOwn { log.debug("tor.log", metadata: ["line": "\(TorLogLine.withoutAddresses(words))"]) }
         case .reloaded: log.notice("tor.reloaded")
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
             break
@@ -44,7 +44,7 @@ struct PresenceWords {
     }
 
     func answersAgain(after failures: Int) {
-        log.notice("onion.self_dial_answered", metadata: ["failures_before": "\(failures)"])
+        log.notice("onion.self_dial_recovered", metadata: ["failures_before": "\(failures)"])
     }
 
     func keyIsInUseElsewhere() {
@@ -54,6 +54,6 @@ struct PresenceWords {
     }
 
     func hasNoSocks() {
-        log.notice("onion.self_dial_off", metadata: ["reason": "tor has no SOCKS port; see tor.socks"])
+        log.notice("onion.self_dial_disabled", metadata: ["reason": "tor has no SOCKS port; see tor.socks"])
     }
 }

@@ -37,7 +37,7 @@ import Testing
         let key = try stage.world.credentials.providerKeyPEM()
         try write(Array("no key".utf8), as: "AuthKey.p8", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.refused")
+        await stage.logged("credentials.rejected")
         for _ in 0..<2 { try stage.signal(SIGHUP) }
         let peer = try await stage.dial()
         _ = try await peer.send(request(1, awaitsOutcome: true))
@@ -46,9 +46,9 @@ import Testing
         #expect(state?.contains("AuthKey.p8") == true)
         try write(key + Array("\n".utf8), as: "AuthKey.p8", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.taken")
+        await stage.logged("credentials.reloaded")
         let lines = stage.node.lines
-        let told = lines.count { $0.contains("credentials.refused") && $0.contains("app=bisq-remote-ios") }
+        let told = lines.count { $0.contains("credentials.rejected") && $0.contains("app=bisq-remote-ios") }
         #expect(told == 1, "\(lines)")
         await stage.close()
     }
@@ -82,16 +82,16 @@ import Testing
         }
         try write(try certificate(days: 3), as: "push.p12", in: stage)
         try await stage.start()
-        await stage.logged("certificate.ending")
+        await stage.logged("certificate.expiring")
         let check = try stage.health()["checks"]?["bisq-remote-ios.certificate"]
         #expect(check?["ok"]?.bool == false)
         #expect(check?["state"]?.string == "the certificate expires in 3 days")
         try write(try certificate(days: -1), as: "push.p12", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.refused")
+        await stage.logged("credentials.rejected")
         try write(try certificate(days: 300), as: "push.p12", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.taken")
+        await stage.logged("credentials.reloaded")
         #expect(try stage.isWell("bisq-remote-ios.certificate"))
         let peer = try await stage.dial()
         _ = try await peer.send(request(1, awaitsOutcome: true))
@@ -127,11 +127,11 @@ import Testing
         try write(try other.rootPEM(), as: "other.pem", in: stage)
         try write(try second.chainPEM(), as: "server.pem", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.refused")
+        await stage.logged("credentials.rejected")
         #expect(try health(trusting: "ca.pem") == "200")
         try write(try second.keyPEM().bytes, as: "server-key.pem", in: stage)
         try stage.signal(SIGHUP)
-        await stage.logged("credentials.taken")
+        await stage.logged("credentials.reloaded")
         #expect(try health(trusting: "other.pem") == "200")
         #expect(try health(trusting: "ca.pem") == "000")
         await stage.close()

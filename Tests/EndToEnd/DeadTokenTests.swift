@@ -47,7 +47,7 @@ import Wire
         let check = try stage.health()["checks"]?["bisq-remote-ios"]
         #expect(check?["ok"]?.bool == false)
         #expect(check?["state"]?.string?.contains("20 device tokens refused in a row") == true)
-        #expect(stage.node.lines.contains { $0.contains("gateway.suspicious") })
+        #expect(stage.node.lines.contains { $0.contains("gateway.tokens_refused") })
         stage.world.apple.faults = FaultScript()
         var again = request(1, awaitsOutcome: true)
         again.uid = "again"

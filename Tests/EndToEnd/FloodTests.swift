@@ -75,7 +75,7 @@ import Wire
         let hits = try hits(of: stage)
         print(hits.filter { $0.value > 0 })
         // As fast as the machine is: the flood is read slower, or its circuit has gone before.
-        #expect(hits["circuit_slowed", default: 0] + hits["circuit_closed", default: 0] > 0)
+        #expect(hits["circuit_throttled", default: 0] + hits["circuit_closed", default: 0] > 0)
         #expect(hits["circuit_strikes", default: 0] > 0)
         await stage.close()
     }

@@ -16,7 +16,7 @@ import Wire
     /// Waits until the node says that it took over what the commands did.
     private func taken(_ stage: NodeTests.Stage, _ count: String) async {
         await stage.node.wait { node in
-            node.exit != nil || node.lines.contains { $0.contains("peers.invited count=\(count)") }
+            node.exit != nil || node.lines.contains { $0.contains("peers.authorized count=\(count)") }
         }
     }
 

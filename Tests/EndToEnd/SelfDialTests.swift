@@ -24,7 +24,7 @@ import Tor
         let answer = try await Task.detached {
             try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"])
         }.value
-        let line = answer.output.firstMatch(of: /self_dials_total\{result="answered"\} (\d+)/)
+        let line = answer.output.firstMatch(of: /self_dials_total\{result="ok"\} (\d+)/)
         return line.flatMap { Int($0.output.1) } ?? 0
     }
 

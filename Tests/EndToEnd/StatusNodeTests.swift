@@ -58,7 +58,7 @@ import Vectors
         #expect(answer.output == #"{"counts":1,"logs":[],"success":"ok"}"#, "\(answer.errors)")
         while apple.book.count < 7 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(google.book.count == 4)
-        #expect(stage.node.lines.contains { $0.contains("status.key") })
+        #expect(stage.node.lines.contains { $0.contains("status.key_loaded") })
         let secret = try String(contentsOfFile: stage.world.state + "/status-key", encoding: .utf8)
         await stage.close()
         #expect(!stage.node.lines.contains { $0.contains(secret.prefix(16)) })

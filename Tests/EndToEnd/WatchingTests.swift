@@ -43,8 +43,8 @@ import Testing
         let metrics = try ask("/metrics", of: stage)
         #expect(metrics.head.contains("content-type: text/plain; version=0.0.4"))
         for line in [
-            "onionbell_submissions_total{door=\"peer\",result=\"stored\"} 2",
-            "onionbell_outbox_waiting{app=\"bisq-remote-ios\",environment=\"production\"} 0",
+            "onionbell_submissions_total{endpoint=\"peer\",result=\"stored\"} 2",
+            "onionbell_outbox_notifications{app=\"bisq-remote-ios\",environment=\"production\"} 0",
             "onionbell_onion_published 0", "onionbell_tor_connected 1", "onionbell_peer_connections 1",
             "onionbell_gateway_connections{app=\"bisq-remote-android\",environment=\"production\"} 1",
         ] {

@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func everyReasonWordIsExplained() {
-        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
         for reason in Reason.own {
             #expect(article.contains("\n| `\(reason.code)` |"), "\(reason.code)")
         }
@@ -120,7 +120,7 @@ import Testing
         ("Sources/Gateways/FCM/FCMAnswer.swift", #""([A-Z]+(?:_[A-Z]+)+|INTERNAL|UNAVAILABLE)""#),
     ])
     func everyWordOfAGatewayIsExplained(file: String, pattern: String) throws {
-        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
         let words = Self.text(Self.root.appending(path: file)).matches(of: try Regex(pattern))
             .compactMap { $0.output[1].substring }
         #expect(words.count > 5)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func everyAdviceOfTheDoctorsIsForAWordThatIsExplained() {
-        let article = Self.text(Self.articles.appending(path: "ReasonWords.md"))
+        let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
         let code = ["APNs/APNsApp", "FCM/FCMApp"].map {
             Self.text(Self.root.appending(path: "Sources/Gateways/\($0).swift"))
         }.joined()

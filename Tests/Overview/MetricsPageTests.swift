@@ -69,10 +69,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "onionbell_submissions_total{door=\"peer\",result=\"stored\"} 31000",
-        "onionbell_refusals_total{door=\"bisq1\",reason=\"BadMessage\"} 60",
-        "onionbell_busy_total{door=\"bisq2\",limit=\"device\"} 7",
-        "onionbell_outbox_waiting{app=\"bisq-remote-ios\",environment=\"production\"} 1412",
+        "onionbell_submissions_total{endpoint=\"peer\",result=\"stored\"} 31000",
+        "onionbell_refusals_total{endpoint=\"bisq1\",reason=\"BadMessage\"} 60",
+        "onionbell_busy_total{endpoint=\"bisq2\",limit=\"device\"} 7",
+        "onionbell_outbox_notifications{app=\"bisq-remote-ios\",environment=\"production\"} 1412",
         "onionbell_outbox_oldest_age_seconds{app=\"bisq-remote-ios\",environment=\"production\"} 10800.0",
         "onionbell_outcomes_total{app=\"bisq-remote-ios\",environment=\"sandbox\",outcome=\"token_dead\",reason=\"Unregistered\"} 39",
         "onionbell_retries_total{app=\"bisq-remote-android\",environment=\"production\",reason=\"GoAway\"} 4",
@@ -83,7 +83,7 @@ import Testing
         "onionbell_descriptor_last_upload_timestamp_seconds 1795297900",
         "onionbell_last_delivery_timestamp_seconds{app=\"bisq-remote-ios\",environment=\"production\"} 1795299986.0",
         "onionbell_certificate_expiry_timestamp_seconds{app=\"bisq-remote-ios\"} 1813530400",
-        "onionbell_http_answers_total{code=\"429\"} 20", "onionbell_check_level{check=\"onion\"} 2",
+        "onionbell_http_responses_total{code=\"429\"} 20", "onionbell_check_level{check=\"onion\"} 2",
         "onionbell_check_level{check=\"disk\"} 0", "onionbell_build_info{version=\"0.1.0\"} 1",
         "process_open_fds 143", "process_cpu_seconds_total 1234.0",
     ])

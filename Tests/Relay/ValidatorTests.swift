@@ -198,7 +198,7 @@ import Vectors
         }
     }
 
-    @Test func theReasonWordsAreTheContracts() {
+    @Test func theReasonCodesAreTheContracts() {
         let words = """
             UnknownPlatform UnknownApp BadDeviceToken Unregistered BadMessage MessageTooLarge BadExpiry \
             DuplicateUid Busy GatewayDisabled Expired Internal

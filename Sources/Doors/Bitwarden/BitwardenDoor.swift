@@ -248,7 +248,7 @@ package final class BitwardenDoor: HTTPDoor {
             do throws(OutboxError) {
                 try await devices.forget(phone, registeredUntil: time)
             } catch {
-                log.warning("registration.kept", metadata: ["reason": "\(error)"])
+                log.warning("registration.removal_failed", metadata: ["reason": "\(error)"])
             }
         }
     }

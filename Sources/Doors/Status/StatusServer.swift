@@ -304,7 +304,7 @@ package final class StatusServer {
                 try await registrations.forget(key, version: version)
             } catch {
                 // The node remembers the dead token itself: the next message for it comes here again.
-                log.error("status.forget", metadata: ["reason": "\(error)"])
+                log.warning("registration.removal_failed", metadata: ["reason": "\(error)"])
             }
         }
     }

@@ -84,7 +84,7 @@ package final class APNsGateway: LinkedGateway {
             do throws(CryptoError) {
                 (authorization, generation) = try tokens.current()
             } catch {
-                log.error("gateway.signing", metadata: ["reason": "\(error)"])
+                log.error("gateway.signing_failed", metadata: ["reason": "\(error)"])
                 return later { completion(.blocked(reason: "SigningFailed")) }
             }
         }
@@ -113,7 +113,7 @@ package final class APNsGateway: LinkedGateway {
     func renewCredential(_ generation: Int) -> Bool {
         guard tokens?.expired(generation: generation) == .clockFault else { return true }
         log.error(
-            "gateway.clock",
+            "gateway.clock_wrong",
             metadata: ["reason": "a provider token just signed has expired: set the clock"])
         return false
     }

@@ -178,7 +178,7 @@ final class GatewayLink: ConnectionOwner {
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
         counted.goAways.add(word ?? "-")
         log.notice(
-            "gateway.goaway",
+            "gateway.goaway_received",
             metadata: ["host": "\(settings.url.authority)", "reason": "\(word ?? "-")"])
         if let word, isFault(word) { fault = word }
     }
@@ -201,7 +201,8 @@ final class GatewayLink: ConnectionOwner {
         switch end {
         case .finished(let reason):
             log.debug(
-                "gateway.closed", metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
+                "gateway.connection_closed",
+                metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
         case .broken(let reason): tell(reason, isRepeated: failures > 0)
         case .untrusted(let reason):
             fault = "TLS"
@@ -216,7 +217,7 @@ final class GatewayLink: ConnectionOwner {
         let isNews = counted.lastError != reason
         counted.lastError = reason
         log.log(
-            level: isNews || !isRepeated ? .warning : .debug, "gateway.connection",
+            level: isNews || !isRepeated ? .warning : .debug, "gateway.connection_failed",
             metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
     }
 
@@ -254,7 +255,7 @@ final class GatewayLink: ConnectionOwner {
             if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
-                log.error("gateway.own_fault", metadata: ["reason": "\(reason)"])
+                log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
             }
         case .tokenDead: fault = nil
         case .blocked(let reason): fault = reason
@@ -266,7 +267,7 @@ final class GatewayLink: ConnectionOwner {
         counted.refusedTokensInARow += 1
         guard counted.refusedTokensInARow == GatewayFigures.suspiciousRefusals else { return }
         log.error(
-            "gateway.suspicious",
+            "gateway.tokens_refused",
             metadata: [
                 "host": "\(settings.url.authority)", "reason": "\(reason)",
                 "advice": "many device tokens refused in a row: check host, topic and project",

@@ -119,7 +119,8 @@ final class AccessTokens {
 
     private func failed(_ reason: String, retryAfter: Duration?, isFault: Bool) {
         if lastError != reason {
-            log.warning("gateway.token", metadata: ["host": "\(url.authority)", "reason": "\(reason)"])
+            log.warning(
+                "gateway.token_failed", metadata: ["host": "\(url.authority)", "reason": "\(reason)"])
         }
         lastError = reason
         life.failed(at: EventLoop.monotonicNanoseconds, retryAfter: retryAfter, using: &random)

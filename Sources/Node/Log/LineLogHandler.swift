@@ -24,7 +24,7 @@ struct LineLogHandler: LogHandler {
     static func standardError(_ format: Settings.Log.Format) -> LineSink {
         LineSink(STDERR_FILENO, named: "log") { count in
             line(
-                .warning, "log.lost", [("lines", "\(count)")], at: Glibc.time(nil), format)
+                .warning, "log.lines_lost", [("lines", "\(count)")], at: Glibc.time(nil), format)
         }
     }
 
