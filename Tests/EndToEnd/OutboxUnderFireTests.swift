@@ -86,7 +86,7 @@ struct SmallDisk {
         #expect(try await outcome(0, by: peer) == .delivered)
         try disk.fill()
         let (stored, busy) = try await send(from: 1, by: peer, while: .stored)
-        #expect(try stage.health()["checks"]?["outbox"]?["state"]?.string?.contains("no room") == true)
+        #expect(try stage.health()["checks"]?["outbox"]?["state"]?.string?.contains("no space") == true)
         #expect(try await peer.send(request(busy)).status == .busy)
         try disk.empty()
         var (_, next) = try await send(from: busy, by: peer, while: .busy, atMost: 1)

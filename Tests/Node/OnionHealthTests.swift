@@ -31,7 +31,7 @@ import Tor
         }
         #expect(checks.filter { !$0.value.isWell }.isEmpty)
         #expect(checks["onion"]?.state.hasSuffix(", 6 introduction points, last client 12 s ago") == true)
-        #expect(checks["self_dial"]?.state == "the own address answered 2 s ago")
+        #expect(checks["self_dial"]?.state == "the node's own address answered 2 s ago")
         #expect(checks.allSatisfy { $0.value.advice == nil })
         #expect(checks["tor"]?.state == "tor 0.4.9.11")
     }
@@ -46,7 +46,7 @@ import Tor
         #expect(checks["self_dial"]?.isWell == false)
         #expect(
             checks["self_dial"]?.state
-                == "the last 2 calls to the own address failed: port 9999: no answer through the SOCKS proxy in time; it answered 400 s ago"
+                == "the last 2 calls to the node's own address failed: port 9999: no answer through the SOCKS proxy in time; it answered 400 s ago"
         )
     }
 
@@ -60,7 +60,7 @@ import Tor
             $0.selfDial.lastFailure = "x"
         }["self_dial"]
         #expect(check?.isWell == true)
-        #expect(check?.state == "the last call to the own address failed: x")
+        #expect(check?.state == "the last call to the node's own address failed: x")
     }
 
     @Test func aKeyInUseElsewhereIsAnAlarm() {
