@@ -58,7 +58,7 @@ import Wire
         let socks = try #require(try await SharedTorNetwork.network().startTor().socks)
         for manner in Flood.Manner.allCases {
             var ratio = Double.infinity
-            for attempt in 1...4 where ratio > 2 {
+            for attempt in 1...6 where ratio > 2 {
                 if attempt > 1 { quiet = try await measure(quietPeer) }
                 let floods = (0..<manner.streams).map { Flood(socks, stage.address, manner, number: $0) }
                 // What a circuit has saved up is used by then.
