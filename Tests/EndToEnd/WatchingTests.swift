@@ -119,7 +119,9 @@ import Testing
         try await stage.start()
         #expect(try ask("/etc/passwd", of: stage).head.hasPrefix("HTTP/1.1 404 "))
         #expect(try ask("/", of: stage, ["-X", "POST", "-d", "x"]).head.hasPrefix("HTTP/1.1 405 "))
-        for host in ["evil.example", "evil.example:9400", "127.0.0.1.evil.example", "localhost.evil", "abc.onion"] {
+        for host in [
+            "evil.example", "evil.example:9400", "127.0.0.1.evil.example", "localhost.evil", "abc.onion",
+        ] {
             #expect(
                 try ask("/", of: stage, ["-H", "Host: \(host)"]).head.hasPrefix("HTTP/1.1 403 "), "\(host)")
         }
