@@ -26,7 +26,7 @@ import Wire
     }
 
     /// By hand with FLOOD_PINGS=1000, for better figures.
-    private let count = ProcessInfo.processInfo.environment["FLOOD_PINGS"].flatMap { Int($0) } ?? 30
+    private let count = ProcessInfo.processInfo.environment["FLOOD_PINGS"].flatMap { Int($0) } ?? 50
 
     private func measure(_ peer: BisqPeer) async throws -> Latencies {
         var times: [Duration] = []
@@ -48,7 +48,7 @@ import Wire
     }
 
     /// The machine has other things to do, and everything here (relays, both clients, the node) shares it. So quiet and
-    /// flood are measured side by side, and once in a few times their medians must be close.
+    /// flood are measured side by side, and once in a few times they must be close.
     @Test func aFloodFromOneCircuitLeavesOthersTheirLatency() async throws {
         let stage = try await NodeTests.Stage()
         let quietPeer = try await stage.dial()
@@ -62,10 +62,10 @@ import Wire
                 if attempt > 1 { quiet = try await measure(quietPeer) }
                 let floods = (0..<manner.streams).map { Flood(socks, stage.address, manner, number: $0) }
                 // What a circuit has saved up is used by then.
-                try await Task.sleep(for: .seconds(1))
+                try await Task.sleep(for: .seconds(2))
                 let flooded = try await measure(quietPeer)
                 for flood in floods { flood.stop() }
-                ratio = flooded.quantile(0.5) / quiet.quantile(0.5)
+                ratio = flooded.quantile(0.99) / quiet.quantile(0.99)
                 let sent = floods.reduce(0) { $0 + $1.sent }
                 let dials = floods.reduce(0) { $0 + $1.dials }
                 print("quiet: \(quiet)\n\(manner): \(flooded); \(sent >> 10) KiB sent, \(dials) dials")
