@@ -158,9 +158,12 @@ package final class Dispatcher {
         guard !isExecuting else { return }
         isExecuting = true
         while pipeline.hasEffects {
+            var effects: [Effect] = []
+            swap(&effects, &self.effects)
             pipeline.takeEffects(into: &effects)
-            for effect in effects { run(effect) }
+            for index in effects.indices { run(effects[index]) }
             effects.removeAll(keepingCapacity: true)
+            self.effects = effects
         }
         isExecuting = false
         if pipeline.hasStirred { pumpSoon.schedule() }

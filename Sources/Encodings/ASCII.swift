@@ -1,40 +1,50 @@
 /// Kinds of characters in texts that must be ASCII: 1 for those that are of the kind, 0 for all others. Numbers and no
 /// truth values, since a loop that joins them with `|` has no branches: the compiler then looks at many bytes at once.
-package enum ASCII {
-    @inlinable package static func any(_ byte: UInt8) -> UInt8 { 1 &- (byte >> 7) }
+///
+/// Public, and not for this package alone, because Swift 6.3 inlines only public functions into other modules.
+public enum ASCII {
+    @inlinable @inline(__always) public static func any(_ byte: UInt8) -> UInt8 { 1 &- (byte >> 7) }
 
-    @inlinable package static func digit(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "0") < 10 ? 1 : 0 }
+    @inlinable @inline(__always) public static func digit(_ byte: UInt8) -> UInt8 {
+        byte &- UInt8(ascii: "0") < 10 ? 1 : 0
+    }
 
-    @inlinable package static func letter(_ byte: UInt8) -> UInt8 {
+    @inlinable @inline(__always) public static func letter(_ byte: UInt8) -> UInt8 {
         (byte | 0x20) &- UInt8(ascii: "a") < 26 ? 1 : 0
     }
 
-    @inlinable package static func upperCase(_ byte: UInt8) -> UInt8 {
+    @inlinable @inline(__always) public static func upperCase(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? 1 : 0
     }
 
-    @inlinable package static func hexDigit(_ byte: UInt8) -> UInt8 {
+    @inlinable @inline(__always) public static func hexDigit(_ byte: UInt8) -> UInt8 {
         digit(byte) | ((byte | 0x20) &- UInt8(ascii: "a") < 6 ? 1 : 0)
     }
 
-    @inlinable package static func printable(_ byte: UInt8) -> UInt8 { byte &- 0x20 < 0x5f ? 1 : 0 }
+    @inlinable @inline(__always) public static func printable(_ byte: UInt8) -> UInt8 {
+        byte &- 0x20 < 0x5f ? 1 : 0
+    }
 
-    @inlinable package static func equal(_ byte: UInt8, _ character: Unicode.Scalar) -> UInt8 {
+    @inlinable @inline(__always) public static func equal(_ byte: UInt8, _ character: Unicode.Scalar)
+        -> UInt8
+    {
         byte == UInt8(ascii: character) ? 1 : 0
     }
 
-    @inlinable package static func lowercased(_ byte: UInt8) -> UInt8 { byte | upperCase(byte) << 5 }
+    @inlinable @inline(__always) public static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte | upperCase(byte) << 5
+    }
 }
 
 /// Texts are looked at as bytes that lie in one run: a string's own iteration costs many times as much.
 extension Span<UInt8> {
-    @inlinable package func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    @inlinable public func hasSameBytes(as other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where self[index] != other[index] { return false }
         return true
     }
 
-    @inlinable package func starts(with text: Span<UInt8>) -> Bool {
+    @inlinable public func starts(with text: Span<UInt8>) -> Bool {
         guard count >= text.count else { return false }
         for index in text.indices where self[index] != text[index] { return false }
         return true
@@ -42,7 +52,7 @@ extension Span<UInt8> {
 
     /// Whether all bytes are of a kind of ``ASCII``. Looks at all of them in any case.
     @inlinable @inline(__always)
-    package func consists(of kind: (UInt8) -> UInt8) -> Bool {
+    public func consists(of kind: (UInt8) -> UInt8) -> Bool {
         var all: UInt8 = 1
         for index in indices { all &= kind(self[index]) }
         return all == 1

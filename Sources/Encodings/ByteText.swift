@@ -30,6 +30,7 @@ package struct ByteText: Hashable, Sendable {
 
 extension String {
     /// Whether both are the same bytes: what texts from outside are compared with, in place of `==` (``ByteText``).
+    @inlinable
     package func hasSameBytes(as other: String) -> Bool { utf8.span.hasSameBytes(as: other.utf8.span) }
 
     /// As much of the text as has room in so many bytes: whole characters of UTF-8.
@@ -46,14 +47,30 @@ extension String {
     }
 }
 
-extension StringProtocol {
+extension String {
     /// The same text when it could be one of our own names: at most `limit` bytes of ASCII. Only such a text is looked up,
     /// split or compared as a `String`.
     package func name(limit: Int = 64) -> String? {
-        let bytes = utf8.prefix(limit + 1)
-        return bytes.count <= limit && bytes.allSatisfy { $0 < 0x80 } ? String(self) : nil
+        let bytes = utf8.span
+        return bytes.count <= limit && bytes.consists(of: ASCII.any) ? self : nil
     }
 
     /// As ``name(limit:)``, in lower case.
-    package func word(limit: Int = 64) -> String? { name(limit: limit)?.lowercased() }
+    package func word(limit: Int = 64) -> String? {
+        guard let name = name(limit: limit) else { return nil }
+        return name.utf8.span.consists { 1 ^ ASCII.upperCase($0) } ? name : name.lowercasedASCII
+    }
+}
+
+// No generic code for both: a text's own iteration, which that uses, costs a hundred times as much as its bytes.
+extension Substring {
+    /// As ``Swift/String/name(limit:)``.
+    package func name(limit: Int = 64) -> String? {
+        utf8.span.count <= limit ? String(self).name(limit: limit) : nil
+    }
+
+    /// As ``Swift/String/word(limit:)``.
+    package func word(limit: Int = 64) -> String? {
+        utf8.span.count <= limit ? String(self).word(limit: limit) : nil
+    }
 }

@@ -31,6 +31,15 @@ extension JSON {
     }
 }
 
+extension [JSON.Member] {
+    /// The value of the member of that name.
+    package func value(of key: String) -> JSON? {
+        // By index: an element that goes through a closure is copied with all its texts.
+        for index in indices where self[index].key.hasSameBytes(as: key) { return self[index].value }
+        return nil
+    }
+}
+
 /// Reads left to right, one byte at a time; `offset` is the next byte.
 private struct JSONReader {
     let text: [UInt8]
@@ -59,7 +68,7 @@ private struct JSONReader {
             if found.count == JSONReader.fewKeys { keys = Set(found.map { ByteText($0.key) }) }
             let isNew =
                 found.count < JSONReader.fewKeys
-                ? !found.contains { $0.key.hasSameBytes(as: key) } : keys.insert(ByteText(key)).inserted
+                ? found.value(of: key) == nil : keys.insert(ByteText(key)).inserted
             found.append(JSON.Member(key: key, value: value, text: text))
             return isNew
         }

@@ -23,16 +23,16 @@ enum RelayPostForm {
         guard let body = try? JSON.members(of: request.body) else {
             return .failure(Refusal(status: 400, code: Reason.badMessage.code))
         }
-        func value(_ key: String) -> JSON? { body.first { $0.key.hasSameBytes(as: key) }?.value }
-        var deviceToken = value("deviceToken")?.string ?? ""
+        var deviceToken = body.value(of: "deviceToken")?.string ?? ""
         if let token {
             guard let decoded = try? String(percentEncoded: token.utf8.span) else {
                 return .failure(Refusal(status: 400, code: Reason.badDeviceToken.code))
             }
             deviceToken = decoded
         }
-        guard let encrypted = value("encrypted")?.string, let isUrgent = flag(value("isUrgent")),
-            let isMutable = flag(value("isMutableContent"))
+        guard let encrypted = body.value(of: "encrypted")?.string,
+            let isUrgent = flag(body.value(of: "isUrgent")),
+            let isMutable = flag(body.value(of: "isMutableContent"))
         else { return .failure(Refusal(status: 400, code: Reason.badMessage.code)) }
         return .success(
             Submission(
@@ -43,7 +43,7 @@ enum RelayPostForm {
 
     /// Whether a body is JSON by its type; a client that gives none is believed.
     static func isJSON(_ contentType: String?) -> Bool {
-        guard let contentType else { return true }
+        guard let contentType, !contentType.hasSameBytes(as: "application/json") else { return true }
         let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
         return Substring(type).word()?.split(separator: " ") == ["application/json"]
     }

@@ -52,12 +52,13 @@ final class PeerConnection: DoorConnection {
     }
 
     fileprivate func hear(_ receipt: Receipt, of uid: String, isFirst: Bool) {
+        let hasWaited = !wantsMore || isHeldBack || isShuttingDown
         if isFirst { unanswered -= 1 }
         guard !hasEnded else { return }
         if let response = MobileNotificationResponse(receipt, to: uid) {
             write { session.append(.notificationResponse(response), to: &$0) }
         }
-        goOn()
+        if hasWaited || isHeldBack { goOn() }
     }
 
     /// A peer gets on no faster than its notifications are stored.
