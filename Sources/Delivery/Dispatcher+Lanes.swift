@@ -1,3 +1,4 @@
+import Metrics
 import Outbound
 import Reactor
 import Relay
@@ -33,5 +34,46 @@ extension Dispatcher {
     package func resume(_ lanes: [LaneID]) {
         for lane in lanes { pipeline.resume(lane) }
         execute()
+    }
+
+    /// The same for all lanes of an app; `nil`: of all apps.
+    package func resume(app: String?) {
+        resume(pipeline.lanes.lazy.map(\.id).filter { app == nil || $0.app == app })
+    }
+
+    /// The lane may be gone again, and its place another one's.
+    func openOrigin(_ place: Int) {
+        let lane = pipeline.lanes[place]
+        guard lane.id.host.isOrigin, pipeline.lane(of: lane.id) == place, let gateway = makeGateway?(lane.id)
+        else { return }
+        add(gateway, for: lane.id)
+        gateway.start()
+    }
+
+    /// A lane was idle. What was counted for it stays.
+    func close(_ lane: Int) {
+        let shown = pipeline.lanes[lane].shown
+        gone.lanes[shown, default: LaneFigures()].add(laneFigures[lane])
+        laneFigures[lane] = LaneFigures()
+        guard gateways.indices.contains(lane), let gateway = gateways[lane] else { return }
+        gateways[lane] = nil
+        gateway.stop()
+        gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
+    }
+
+    /// How lanes stand and what they counted, by the names that they are shown under: those to origins that are shown
+    /// alike are one. Looks at everything that waits.
+    package var overview: [LaneID: LaneOverview] {
+        var overview: [LaneID: LaneOverview] = [:]
+        for (shown, figures) in gone.lanes { overview[shown, default: LaneOverview()].figures.add(figures) }
+        for (shown, figures) in gone.gateways {
+            overview[shown, default: LaneOverview()].addGateway { $0.addCounts(of: figures) }
+        }
+        for (index, queue) in queues.enumerated() where !lanes[index].isGone {
+            let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil
+            overview[lanes[index].shown, default: LaneOverview()].add(
+                lanes[index], queue, laneFigures[index], gateway: figures)
+        }
+        return overview
     }
 }

@@ -14,25 +14,32 @@ extension Dispatcher {
     package var lanes: [Lane] { pipeline.lanes }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
+    /// Of all lanes, those that are gone among them.
+    package var laneTotals: [LaneFigures] { laneFigures + gone.lanes.values }
     /// All doors and lanes together.
     package var counters: Counters {
-        Counters(doors: doors.map(\.figures), lanes: laneFigures, commits: commitFigures)
+        Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)
     }
 }
 
 extension Effect {
     /// What is told to the operator; nothing of the others.
     func write(to log: Logger, of lanes: [Lane]) {
-        func facts(_ lane: Int) -> Logger.Metadata { ["app": "\(lanes[lane].id.app)"] }
+        func facts(_ lane: Int) -> Logger.Metadata {
+            let lane = lanes[lane].shown
+            return lane.host == .production
+                ? ["app": "\(lane.app)"] : ["app": "\(lane.app)", "environment": "\(lane.host)"]
+        }
         switch self {
         case .blocked(let lane, let reason):
             log.error(
                 "gateway.blocked", metadata: facts(lane).merging(["reason": "\(reason)"]) { $1 })
         case .unblocked(let lane): log.notice("gateway.unblocked", metadata: facts(lane))
-        case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].id)
+        case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].shown)
         case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
         case .outboxRecovered: log.notice("outbox.recovered")
-        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .received, .deferred, .ended,
+        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .laneClosed, .received,
+            .deferred, .ended,
             .committed:
             break
         }

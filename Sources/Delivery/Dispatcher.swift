@@ -15,7 +15,11 @@ package final class Dispatcher {
 
     package private(set) var doors: [DoorCounter] = []
     /// Like ``lanes``.
-    package private(set) var laneFigures: [LaneFigures] = []
+    package internal(set) var laneFigures: [LaneFigures] = []
+    /// What lanes counted that are gone.
+    var gone = GoneLanes()
+    /// Makes a gateway for a lane to an origin; `nil`: there can't be one.
+    package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
     package private(set) var commitFigures = CommitFigures()
 
     var pipeline: Pipeline
@@ -201,6 +205,8 @@ package final class Dispatcher {
         case .laneOpened(let lane):
             while laneFigures.count <= lane { laneFigures.append(LaneFigures()) }
             laneFigures[lane] = LaneFigures()
+            openOrigin(lane)
+        case .laneClosed(let lane): close(lane)
         case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered:
             effect.write(to: log, of: pipeline.lanes)
         }

@@ -14,7 +14,8 @@ package protocol ConfiguredApp: Sendable {
 
     /// The service as the core sees it.
     var service: any PushService { get }
-    /// The hosts that have a lane from the start.
+    /// The hosts that have a lane from the start: the service's own names. Others come with their first notification,
+    /// as ``OpenedApp`` makes a gateway for each.
     var hosts: [LaneHost] { get }
     /// Without credentials the app is known, and nothing is sent by it.
     var hasCredentials: Bool { get }
@@ -51,12 +52,17 @@ package struct OpenedApp {
     package let gateways: [(host: LaneHost, gateway: any Gateway)]
     /// Reads the files anew, and hands what is in them to the gateways.
     package let reload: @EventLoop () throws(CredentialFault) -> Void
+    /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
+    /// and stopped when it has been idle; `nil`: there is none for it.
+    package let open: @EventLoop (LaneHost) -> (any Gateway)?
 
     package init(
         _ gateways: [(host: LaneHost, gateway: any Gateway)],
+        opening open: @escaping @EventLoop (LaneHost) -> (any Gateway)? = { _ in nil },
         reload: @escaping @EventLoop () throws(CredentialFault) -> Void
     ) {
         self.gateways = gateways
+        self.open = open
         self.reload = reload
     }
 }

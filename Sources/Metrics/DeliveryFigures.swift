@@ -38,6 +38,18 @@ package struct LaneFigures: Equatable, Sendable {
     package var lastJudgement: Int64?
 
     package init() {}
+
+    package mutating func add(_ other: LaneFigures) {
+        delivered += other.delivered
+        expired += other.expired
+        refused.add(other.refused)
+        tokensDead.add(other.tokensDead)
+        attempts += other.attempts
+        deferred.add(other.deferred)
+        deliveryTime.add(other.deliveryTime)
+        lastDelivery = [lastDelivery, other.lastDelivery].compactMap(\.self).max()
+        lastJudgement = [lastJudgement, other.lastJudgement].compactMap(\.self).max()
+    }
 }
 
 /// What the outbox did since the start of the process.

@@ -31,4 +31,25 @@ package struct GatewayFigures: Equatable, Sendable {
     package var isSuspicious: Bool { refusedTokensInARow >= GatewayFigures.suspiciousRefusals }
 
     package init() {}
+
+    package mutating func add(_ other: GatewayFigures) {
+        addCounts(of: other)
+        connections += other.connections
+        inFlight += other.inFlight
+        lastError = other.lastError ?? lastError
+        fault = fault ?? other.fault
+        refusedTokensInARow = max(refusedTokensInARow, other.refusedTokensInARow)
+        certificateEnd = [certificateEnd, other.certificateEnd].compactMap(\.self).min()
+    }
+
+    /// What has been counted, without how it stands.
+    package mutating func addCounts(of other: GatewayFigures) {
+        connectionsOpened += other.connectionsOpened
+        connectionFailures += other.connectionFailures
+        goAways.add(other.goAways)
+        requests += other.requests
+        timeouts += other.timeouts
+        ownFaults.add(other.ownFaults)
+        answerTime.add(other.answerTime)
+    }
 }

@@ -28,6 +28,11 @@ package struct Histogram: Equatable, Sendable {
         sum &+= max(0, time)
     }
 
+    package mutating func add(_ other: Histogram) {
+        for bucket in counts.indices { counts[bucket] += other.counts[bucket] }
+        sum &+= other.sum
+    }
+
     /// The time within which this part of all ended, in nanoseconds: between two bounds as if they were spread evenly,
     /// and the last bound for what lies beyond it.
     ///

@@ -18,6 +18,8 @@ package enum GatewayAssembly {
     struct AppGateways {
         let app: String
         let lanes: [Lane]
+        /// For a lane to an origin; `nil`: there can be none.
+        let open: @EventLoop (LaneHost) -> (any Gateway)?
         /// As they were when they were read.
         let files: CredentialFiles
         let reload: @EventLoop () throws(SettingsFault) -> Void
@@ -94,7 +96,7 @@ package enum GatewayAssembly {
             lanes: opened.gateways.map {
                 Lane(id: LaneID(app: app.name, host: $0.host), gateway: $0.gateway)
             },
-            files: files,
+            open: opened.open, files: files,
             reload: { () throws(SettingsFault) in try prefixed(key, opened.reload) })
     }
 

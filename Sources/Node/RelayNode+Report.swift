@@ -32,7 +32,7 @@ extension RelayNode {
     /// What the history is made of.
     var totals: History.Totals {
         guard let dispatcher else { return History.Totals() }
-        return History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneFigures)
+        return History.Totals(doors: dispatcher.doors.map(\.figures), lanes: dispatcher.laneTotals)
     }
 
     // MARK: Kept and delivered
@@ -52,35 +52,41 @@ extension RelayNode {
         return outbox
     }
 
-    /// Those that are configured, then those for which something is left from before.
+    /// Those that are configured, then those for which something is left from before. Lanes to origins are told
+    /// together, as their service shows them.
     private func laneReports(at now: Int64) -> [Report.Lane] {
         var reports = settings.apps.flatMap { app -> [Report.Lane] in
             app.settings.hosts.map { Report.Lane(app: app.name, host: $0, service: app.service.name) }
         }
-        for index in reports.indices {
-            let lane = lanes.first { $0.id == reports[index].laneID }
-            reports[index].gateway = lane?.gateway.figures
-            reports[index].credentialFault = credentials?.fault(of: reports[index].app)
+        var overview = dispatcher?.overview ?? [:]
+        for lane in lanes where dispatcher == nil {
+            overview[lane.id] = LaneOverview(gateway: lane.gateway.figures)
         }
-        guard let dispatcher else { return reports }
-        let queues = dispatcher.queues
-        for (lane, queue) in zip(dispatcher.lanes, queues) {
-            let known = reports.firstIndex { $0.laneID == lane.id }
-            if known == nil, queue.waiting == 0 { continue }
-            if known == nil {
-                reports.append(Report.Lane(app: lane.id.app, host: lane.id.host, service: nil))
+        let others = overview.filter { lane, overview in
+            !reports.contains { $0.laneID == lane }
+                && (overview.queue.waiting > 0 || overview.gateway != nil)
+        }
+        for lane in others.keys.sorted(by: { ($0.app, $0.host.name) < ($1.app, $1.host.name) }) {
+            let app = settings.apps.first {
+                $0.name == lane.app && lane.host != .production && lane.host != .sandbox
             }
-            let index = known ?? reports.count - 1
-            reports[index].waiting = queue.waiting
-            reports[index].oldestAge = queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
-            reports[index].oldestDueAge = queue.oldestDueAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
-            reports[index].blockedReason = lane.blockedReason
-            reports[index].blockedAdvice = lane.blockedReason.flatMap { advice(for: $0, of: lane.id.app) }
-            if case .paused = lane.condition { reports[index].isPaused = true }
+            reports.append(Report.Lane(app: lane.app, host: lane.host, service: app?.service.name))
         }
-        for (lane, figures) in zip(dispatcher.lanes, dispatcher.laneFigures) {
-            guard let index = reports.firstIndex(where: { $0.laneID == lane.id }) else { continue }
-            reports[index].figures = figures
+        for index in reports.indices {
+            reports[index].credentialFault = credentials?.fault(of: reports[index].app)
+            guard let lane = overview[reports[index].laneID] else { continue }
+            reports[index].gateway = lane.gateway
+            reports[index].figures = lane.figures
+            reports[index].waiting = lane.queue.waiting
+            reports[index].oldestAge = lane.queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].oldestDueAge = lane.queue.oldestDueAcceptedAt.map {
+                .nanoseconds(max(0, now - $0))
+            }
+            reports[index].blockedReason = lane.blockedReason
+            reports[index].blockedAdvice = lane.blockedReason.flatMap {
+                advice(for: $0, of: reports[index].app)
+            }
+            reports[index].isPaused = lane.isPaused
         }
         return reports
     }

@@ -115,6 +115,9 @@ final class RelayNode {
             pipeline: Pipeline(validator: validator, limits: settings.limits, memory: memory), outbox: outbox,
             digester: SubmissionDigester(key: try state.digestKey()), log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
+        dispatcher.makeGateway = { [gateways] lane in
+            gateways.first { $0.app == lane.app }?.open(lane.host)
+        }
         self.dispatcher = dispatcher
         self.outbox = outbox
         do {
@@ -133,7 +136,7 @@ final class RelayNode {
         var apps = gateways.map { CredentialWatch.App(name: $0.app, files: $0.files, reload: $0.reload) }
         if let https = listeners?.watched { apps.append(https) }
         let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
-            dispatcher?.resume(lanes.map(\.id).filter { $0.app == app })
+            dispatcher?.resume(app: app)
             warnOfCertificates()
         }
         credentials.start()
@@ -169,7 +172,7 @@ final class RelayNode {
         invitationWatch?.lookNow()
         Task {
             await credentials?.lookNow()
-            dispatcher?.resume(lanes.map(\.id))
+            dispatcher?.resume(app: nil)
         }
     }
 

@@ -27,19 +27,3 @@ package struct LaneID: Hashable, Sendable {
     /// As an operator reads it, and as its checks are named.
     package var name: String { host == .production ? app : "\(app).\(host)" }
 }
-
-/// Which of a push service's hosts a lane leads to: a short text, the service's own name for it.
-///
-/// Up to 15 bytes of it need no memory of their own.
-package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
-    package let name: String
-
-    package init(_ name: String) { self.name = name }
-
-    /// The host of a service that has one, and of apps from Apple's store.
-    package static let production = LaneHost("production")
-    /// Apple's host for apps that their developers built.
-    package static let sandbox = LaneHost("sandbox")
-
-    package var description: String { name }
-}

@@ -74,13 +74,14 @@ struct Delivery: Sendable {
     /// Lanes that are there.
     var laneCount: Int { lanes.count - freeLanes.count }
 
-    mutating func makeLane(_ id: LaneID) -> Int {
+    mutating func makeLane(_ lane: Lane) -> Int {
+        let id = lane.id
         let index: Int
         if let free = freeLanes.popLast() {
-            lanes[free] = Lane(id: id)
+            lanes[free] = lane
             index = free
         } else {
-            lanes.append(Lane(id: id))
+            lanes.append(lane)
             index = lanes.count - 1
             if lanes.count == Delivery.fewLanes + 1 {
                 for (index, lane) in lanes.enumerated() where !lane.isGone { laneIndex[lane.id] = index }
@@ -122,6 +123,7 @@ struct Delivery: Sendable {
             slot = entries.count - 1
         }
         lanes[entry.lane].count += 1
+        lanes[entry.lane].idleSince = nil
         return slot
     }
 

@@ -27,12 +27,16 @@ package struct Lane: Sendable {
     }
 
     package let id: LaneID
+    /// How it is named where a person or a log reads.
+    package let shown: LaneID
     /// Its place is free for another one.
-    var isGone = false
+    package internal(set) var isGone = false
     /// Without one nothing is sent, and what waits is kept.
     var hasGateway = false
     /// Notifications in the books.
     var count = 0
+    /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
+    var idleSince: Int64?
     /// Bodies are being read: what would come next is among them.
     var isLoading = false
     /// Something may have become due: see ``Pipeline/takeStirred(_:)``.
@@ -55,7 +59,10 @@ package struct Lane: Sendable {
 
     static let shortestBlock: Duration = .seconds(60)
 
-    init(id: LaneID) { self.id = id }
+    init(id: LaneID, shown: LaneID? = nil) {
+        self.id = id
+        self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
+    }
 
     /// - Parameter failedTrials: Up to 127.
     mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool, failedTrials: UInt8 = 0) {

@@ -29,7 +29,7 @@ extension Pipeline {
         }
         let size = notification.size
         let laneID = notification.lane
-        guard let lane = delivery.lane(laneID) ?? (hasRoomForLane ? lane(laneID) : nil) else {
+        guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
             return .answered(Pipeline.comeAgain)
         }
         if let busy = admission.admit(token: digests.token, size: size, at: now) {

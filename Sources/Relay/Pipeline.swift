@@ -96,8 +96,13 @@ package struct Pipeline: ~Copyable, Sendable {
     var bodyBytes = 0
     let bodyBudget: Int
 
+    /// Lanes to origins that an app may have at the same time.
+    let originsPerApp: Int
     /// Lanes at the same time, with gateways or with something that waits.
     package static let mostLanes = 1024
+    package static let mostOriginsPerApp = 256
+    /// A lane to an origin goes when it has had nothing for so long.
+    static let idleLane: Duration = .seconds(300)
     static let retryWhenOutboxFails: Duration = .seconds(5)
     static let retryCommit: Duration = .seconds(1)
     static let housekeepingInterval: Duration = .seconds(15)
@@ -109,12 +114,13 @@ package struct Pipeline: ~Copyable, Sendable {
     ///   about to be sent are on disk only until their turn comes.
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
-        memory: Memory = Memory(), bodyBudget: Int = 4 << 20
+        memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp
     ) {
         self.validator = validator
         self.policy = policy
         self.memory = memory
         self.bodyBudget = bodyBudget
+        self.originsPerApp = originsPerApp
         admission = Admission(limits: limits)
     }
 
@@ -185,6 +191,7 @@ package struct Pipeline: ~Copyable, Sendable {
     private mutating func keepHouse(at now: Instant, clockOffset: Int64) {
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         expire(at: now)
+        closeIdleLanes(at: now.monotonicNanoseconds)
         let isTrusted =
             clock?.hasStood(for: memory.identities, offset: clockOffset, at: now.monotonicNanoseconds)
             ?? false
@@ -228,46 +235,6 @@ package struct Pipeline: ~Copyable, Sendable {
         effects.append(.stopped)
     }
 
-    // MARK: Lanes
-
-    /// Gives a lane its gateway.
-    ///
-    /// - Returns: Its index; `nil` when there are ``mostLanes``.
-    package mutating func add(_ id: LaneID) -> Int? {
-        guard let lane = delivery.lane(id) ?? (hasRoomForLane ? makeLane(id) : nil) else { return nil }
-        delivery.withLane(lane) { $0.hasGateway = true }
-        delivery.stir(lane)
-        return lane
-    }
-
-    /// Its gateway goes, and answers what it has. What waits is kept until the lane has another one.
-    package mutating func remove(_ id: LaneID) {
-        guard let lane = delivery.lane(id) else { return }
-        delivery.withLane(lane) { $0.hasGateway = false }
-        delivery.tidyLane(lane)
-    }
-
-    /// What blocked this lane has been mended: it is tried at once.
-    package mutating func resume(_ id: LaneID) {
-        guard let lane = delivery.lane(id) else { return }
-        delivery.withLane(lane) { $0.resume() }
-        delivery.stir(lane)
-    }
-
-    /// The index of a lane, if it is there.
-    package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
-
-    /// The place of a lane, which is made if it is not there.
-    mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
-
-    var hasRoomForLane: Bool { delivery.laneCount < Pipeline.mostLanes }
-
-    private mutating func makeLane(_ id: LaneID) -> Int {
-        let lane = delivery.makeLane(id)
-        effects.append(.laneOpened(lane))
-        return lane
-    }
-
     // MARK: What the operator may see
 
     /// With those that are gone.
@@ -303,6 +270,14 @@ package struct Pipeline: ~Copyable, Sendable {
             oldestAcceptedAt = min(oldestAcceptedAt ?? .max, acceptedAt)
             guard !isSpared else { return }
             oldestDueAcceptedAt = min(oldestDueAcceptedAt ?? .max, acceptedAt)
+        }
+
+        package init() {}
+
+        package mutating func add(_ other: Queue) {
+            waiting += other.waiting
+            oldestAcceptedAt = [oldestAcceptedAt, other.oldestAcceptedAt].compactMap(\.self).min()
+            oldestDueAcceptedAt = [oldestDueAcceptedAt, other.oldestDueAcceptedAt].compactMap(\.self).min()
         }
     }
 }

@@ -17,6 +17,8 @@ package protocol PushService: Sendable {
     var payloadLimit: Int { get }
     /// Whether the phone shows a notification that was sent twice under one id only once.
     var replacesRepetitions: Bool { get }
+    /// How reports, metrics and the log name a host: one of few, never a text that a stranger chose.
+    func shown(_ host: LaneHost) -> LaneHost
     /// An address in the service's form that no phone has, for notifications that go all the way and reach nobody: the
     /// service refuses it, and only it can.
     func nobody(on platform: Platform) -> DeviceToken
@@ -25,6 +27,7 @@ package protocol PushService: Sendable {
 extension PushService {
     package var prefix: String? { nil }
     package var payloadLimit: Int { Validator.payloadLimit }
+    package func shown(_ host: LaneHost) -> LaneHost { host.isOrigin ? .others : host }
 }
 
 /// An address in its one spelling, and the host that serves it.

@@ -48,6 +48,13 @@ package struct Validator: Sendable {
         )
     }
 
+    /// How a lane is named where a person or a log reads.
+    func shown(_ lane: LaneID) -> LaneID {
+        guard lane.host.isOrigin else { return lane }
+        let service = apps[ByteText(lane.app)]?.service
+        return LaneID(app: lane.app, host: service?.shown(lane.host) ?? .others)
+    }
+
     /// Which app, and so which service, an address belongs to: the one whose service claims it by its prefix, else the one
     /// that the sender names, else the platform's. Phones of services with a prefix come as Android's.
     private func app(for submission: Submission, on platform: Platform) -> App? {

@@ -42,9 +42,16 @@ extension Notification {
 }
 
 extension LaneID {
-    init(app: String, flags: Flags) {
-        self.init(app: app, host: flags.contains(.sandbox) ? .sandbox : .production)
+    /// - Parameter host: `nil`: as the flags say.
+    init(app: String, flags: Flags, host: String?) {
+        self.init(
+            app: app, host: host.map { LaneHost($0) } ?? (flags.contains(.sandbox) ? .sandbox : .production))
     }
+}
+
+extension LaneHost {
+    /// What the flags don't say of it.
+    var column: String? { self == .production || self == .sandbox ? nil : name }
 }
 
 extension BisqContent {

@@ -39,6 +39,7 @@ package struct OutboxFile: ~Copyable {
     private let connection: Connection
     /// SQL for the bytes of a row, as the node counts them.
     private let sizeColumn: String
+    private let hostColumn: String
 
     /// Rows that ``forEach(app:_:)`` reads at a time.
     static let page = 1000
@@ -52,6 +53,7 @@ package struct OutboxFile: ~Copyable {
         guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
         self.connection = connection
         sizeColumn = Notification.sizeColumn(version: version)
+        hostColumn = Schema.hostColumn(version: version)
     }
 
     /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
@@ -121,7 +123,8 @@ package struct OutboxFile: ~Copyable {
     private func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
         let statement = try Statement(
             """
-            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at
+            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
+                \(hostColumn)
             FROM notification WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
             """, on: connection)
         try statement.bind(1, last)
@@ -132,7 +135,10 @@ package struct OutboxFile: ~Copyable {
             let flags = Flags(rawValue: statement.integer(2))
             rows.append(
                 Row(
-                    sequence: statement.integer(0), lane: LaneID(app: statement.text(1), flags: flags),
+                    sequence: statement.integer(0),
+                    lane: LaneID(
+                        app: statement.text(1), flags: flags,
+                        host: statement.isNull(9) ? nil : statement.text(9)),
                     isUrgent: flags.contains(.urgent), device: Digest(statement.pair(3)),
                     size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
                     notBefore: statement.integer(6), acceptedAt: statement.integer(7),

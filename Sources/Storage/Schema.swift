@@ -6,7 +6,7 @@ import CSQLite
 /// `identity` and `dead_token` hold keyed digests only, and how a notification ended: one that neither waits nor has an
 /// ending was delivered. `door` tells how far the tables of each door have come (``DoorSchema``).
 enum Schema {
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// The first that has the table `door`.
     static let firstWithDoors: Int64 = 2
     /// The operator's commands read these: all columns that they ask for are there.
@@ -26,7 +26,8 @@ enum Schema {
             attempts INTEGER NOT NULL DEFAULT 0,
             not_before INTEGER NOT NULL DEFAULT 0,
             collapse_id TEXT,
-            android TEXT
+            android TEXT,
+            host TEXT
         ) STRICT;
         CREATE TABLE identity (
             sequence INTEGER PRIMARY KEY,
@@ -52,6 +53,14 @@ enum Schema {
         \(DoorSchema.versions)
         """
 
+    /// What makes version 3 of version 2: the host of a lane that is neither of the two that the flags tell apart.
+    private static let thirdVersion = """
+        ALTER TABLE notification ADD COLUMN host TEXT;
+        """
+
+    /// SQL for a lane's host, as far as the file's version has it.
+    static func hostColumn(version: Int64 = version) -> String { version > 2 ? "host" : "NULL" }
+
     /// Makes a new database ready, or checks an old one and brings it to this version.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
         try promise(connection)
@@ -59,7 +68,10 @@ enum Schema {
         case 0: try change(connection, tables)
         case 1:
             try check(connection)
-            try change(connection, secondVersion)
+            try change(connection, secondVersion + thirdVersion)
+        case 2:
+            try check(connection)
+            try change(connection, thirdVersion)
         case version: try check(connection)
         case let other: throw otherVersion(other)
         }

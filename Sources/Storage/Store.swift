@@ -72,14 +72,15 @@ final class Store {
             """, on: connection)
         insertNotification = try Statement(
             """
-            INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                host)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection, room: 16_384)
         insertPrepared = try Statement(
             """
             INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
-                collapse_id, android)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                host, collapse_id, android)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection, room: 16_384)
         deleteNotifications = try Statement(
             "DELETE FROM notification WHERE sequence BETWEEN ? AND ?", on: connection)
@@ -87,7 +88,7 @@ final class Store {
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         selectNotification = try Statement(
             """
-            SELECT id, app, flags, token, message, accepted_at, expires_at, collapse_id, android
+            SELECT id, app, flags, token, message, accepted_at, expires_at, collapse_id, android, host
             FROM notification WHERE sequence = ?
             """, on: connection)
         bury = try Statement(
@@ -220,8 +221,8 @@ final class Store {
         switch notification.content {
         case .bisq(let content): try insert(request, content.message, at: sequence, by: insertNotification)
         case .prepared(let push):
-            try insertPrepared.bind(10, push.collapseID)
-            try insertPrepared.bind(11, push.fieldLines)
+            try insertPrepared.bind(11, push.collapseID)
+            try insertPrepared.bind(12, push.fieldLines)
             try insert(request, push.body, at: sequence, by: insertPrepared)
         }
         known.enter(digests.identity, at: sequence)
@@ -244,6 +245,7 @@ final class Store {
         try statement.bind(7, high: token.high, low: token.low)
         try statement.bind(8, notification.acceptedAt)
         try statement.bind(9, notification.expiresAt)
+        try statement.bind(10, notification.lane.host.column)
         try statement.run()
     }
 
@@ -382,7 +384,9 @@ final class Store {
             : .bisq(BisqContent(flags: flags, message: text))
         return Notification(
             id: NotificationID(high: id.high, low: id.low),
-            lane: LaneID(app: selectNotification.text(1), flags: flags),
+            lane: LaneID(
+                app: selectNotification.text(1), flags: flags,
+                host: selectNotification.isNull(9) ? nil : selectNotification.text(9)),
             deviceToken: DeviceToken(selectNotification.text(3)), content: content,
             expiresAt: selectNotification.integer(6), acceptedAt: selectNotification.integer(5))
     }
@@ -393,14 +397,15 @@ final class Store {
             """
             SELECT sequence, app, flags, token_digest,
                 \(Notification.sizeColumn()),
-                attempts, accepted_at, not_before, expires_at FROM notification ORDER BY sequence
+                attempts, accepted_at, not_before, expires_at, host FROM notification ORDER BY sequence
             """, on: connection)
         while try waiting.step() {
             let flags = Flags(rawValue: waiting.integer(2))
             content.waiting.append(
                 WaitingRow(
                     sequence: waiting.integer(0),
-                    lane: LaneID(app: waiting.text(1), flags: flags),
+                    lane: LaneID(
+                        app: waiting.text(1), flags: flags, host: waiting.isNull(9) ? nil : waiting.text(9)),
                     token: Digest(waiting.pair(3)), isUrgent: flags.contains(.urgent),
                     size: Int(waiting.integer(4)), attempts: Int(waiting.integer(5)),
                     acceptedAt: waiting.integer(6), notBefore: waiting.integer(7),

@@ -12,10 +12,11 @@ final class Node {
 
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
-        bodyBudget: Int = 1 << 20
+        bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp
     ) {
         pipeline = Pipeline(
-            validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget)
+            validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget,
+            originsPerApp: originsPerApp)
     }
 
     static let android = LaneID(app: "android", host: .production)

@@ -28,6 +28,9 @@ enum Sample {
         apps: [
             app("ios", [.ios, .iosDev]), app("android", [.android]), app("tight", [.android], overhead: 97),
             app("off", [.ios], isEnabled: false),
+            App(
+                name: "web", service: SampleService("sample", for: [.android], prefix: "wp1:"),
+                isEnabled: true),
         ],
         defaultIOS: "ios", defaultAndroid: "android")
 

@@ -144,7 +144,8 @@ extension World {
             isCommitAsked = true
         case .stopped: hasStopped = true
         case .ended(let ended): end(ended)
-        case .laneOpened, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .received,
+        case .laneOpened, .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
+            .received,
             .deferred, .committed:
             break
         }

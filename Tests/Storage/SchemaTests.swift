@@ -62,6 +62,70 @@ private typealias Notification = Relay.Notification
         await again.close()
     }
 
+    /// As version 2 made it, with so many that wait.
+    private func leaveVersion2(waiting count: Int) throws {
+        try leaveVersion1()
+        let connection = try Connection(path: directory.outbox)
+        try connection.execute(
+            """
+            ALTER TABLE notification ADD COLUMN collapse_id TEXT;
+            ALTER TABLE notification ADD COLUMN android TEXT;
+            CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;
+            DELETE FROM notification;
+            DELETE FROM identity;
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
+            INSERT INTO notification
+                SELECT n, CAST(printf('%016d', n) AS BLOB), iif(n % 3, 'app', 'other'), 8 + n % 2, printf('token-%d', n % 100),
+                    'QUJD', CAST(printf('%016d', n % 100) AS BLOB), 5, 9000000000000, 0, 0, NULL, NULL
+                FROM number;
+            INSERT INTO identity SELECT sequence, id, id, 5, NULL, NULL, NULL FROM notification;
+            PRAGMA user_version = 2;
+            """)
+    }
+
+    @Test func whatVersion2LeftIsDelivered() async throws {
+        try leaveVersion2(waiting: 1000)
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let waiting = try await outbox.content().waiting
+        #expect(waiting.map(\.sequence) == Array(1...1000))
+        #expect(waiting.map(\.lane.app) == (1...1000).map { $0 % 3 == 0 ? "other" : "app" })
+        #expect(waiting.map(\.lane.host) == (1...1000).map { $0 % 2 == 0 ? .production : .sandbox })
+        let found = try await outbox.notifications(waiting.map(\.sequence))
+        #expect(found.count == 1000)
+        #expect(found[7]?.deviceToken.text == "token-7")
+        #expect(try await outbox.commit([.store(request(1001))]) == [.stored(sequence: 1001)])
+        await outbox.close()
+    }
+
+    @Test func aLaneToAnOriginComesBackAsItWas() async throws {
+        let origin = try #require(LaneHost(origin: "https://push.example:8443"))
+        let lane = LaneID(app: "app", host: origin)
+        let requests = [PreparedPush(.fcm(members: "x")), nil].enumerated().map { index, push in
+            StoreRequest(
+                notification: Notification(
+                    id: NotificationID(high: 2, low: UInt64(index)), lane: lane,
+                    deviceToken: DeviceToken("token"),
+                    content: push.map { .prepared($0) } ?? request(1).notification.content, expiresAt: 9000,
+                    acceptedAt: 5),
+                digests: request(Int64(index)).digests)
+        }
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await first.commit(requests.map { .store($0) })
+        await first.close()
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try await second.content().waiting.map(\.lane) == [lane, lane])
+        #expect(
+            try await second.notifications([1, 2]) == [
+                1: requests[0].notification, 2: requests[1].notification,
+            ])
+        await second.close()
+        var listed: [LaneID] = []
+        try OutboxFile(path: directory.outbox, isReadOnly: true).forEach(app: "app") {
+            listed.append($0.lane)
+        }
+        #expect(listed == [lane, lane])
+    }
+
     @Test func theOperatorReadsAFileOfVersion1() throws {
         try leaveVersion1()
         let file = try OutboxFile(path: directory.outbox, isReadOnly: true)

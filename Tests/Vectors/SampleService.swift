@@ -23,7 +23,15 @@ package struct SampleService: PushService {
     package func serves(_ platform: Platform) -> Bool { platforms.contains(platform) }
 
     package func target(_ address: String, on platform: Platform) -> Target? {
-        if prefix != nil { return Target(DeviceToken(address)) }
+        if let prefix {
+            // `wp1:https://host/path`: a lane for each origin.
+            let parts = address.dropFirst(prefix.count).split(
+                separator: "/", omittingEmptySubsequences: false)
+            guard parts.count > 3 else { return Target(DeviceToken(address)) }
+            return LaneHost(origin: parts[..<3].joined(separator: "/")).map {
+                Target(DeviceToken(address), at: $0)
+            }
+        }
         return switch platform {
         case .ios: DeviceToken(hexadecimal: address).map { Target($0) }
         case .iosDev: DeviceToken(hexadecimal: address).map { Target($0, at: .sandbox) }

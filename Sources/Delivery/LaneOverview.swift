@@ -1,0 +1,36 @@
+import Metrics
+import Relay
+
+/// What lanes have counted that are gone, by the names that they were shown under: no counter goes back.
+struct GoneLanes {
+    var lanes: [LaneID: LaneFigures] = [:]
+    var gateways: [LaneID: GatewayFigures] = [:]
+}
+
+/// One lane as an operator sees it, or several that are shown under one name.
+package struct LaneOverview: Equatable, Sendable {
+    package internal(set) var queue = Pipeline.Queue()
+    package internal(set) var figures = LaneFigures()
+    /// `nil`: it has none.
+    package internal(set) var gateway: GatewayFigures?
+    package internal(set) var blockedReason: String?
+    package internal(set) var isPaused = false
+
+    package init(gateway: GatewayFigures? = nil) { self.gateway = gateway }
+
+    mutating func add(
+        _ lane: Lane, _ queue: Pipeline.Queue, _ figures: LaneFigures, gateway: GatewayFigures?
+    ) {
+        self.queue.add(queue)
+        self.figures.add(figures)
+        if let gateway { addGateway { $0.add(gateway) } }
+        blockedReason = blockedReason ?? lane.blockedReason
+        if case .paused = lane.condition { isPaused = true }
+    }
+
+    mutating func addGateway(_ add: (inout GatewayFigures) -> Void) {
+        var figures = gateway ?? GatewayFigures()
+        add(&figures)
+        gateway = figures
+    }
+}

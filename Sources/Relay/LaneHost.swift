@@ -1,0 +1,48 @@
+/// Which of a push service's hosts a lane leads to: a short text, the service's own name for it, or the origin of an
+/// address that somebody else chose.
+///
+/// Up to 15 bytes of it need no memory of their own.
+package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
+    package let name: String
+    /// Chosen by whoever made the address: its lane comes with the first notification, goes when it has been idle for
+    /// a while, and its name is shown to nobody.
+    package let isOrigin: Bool
+
+    /// One of the service's own names, or what was ``name``.
+    package init(_ name: String) {
+        self.name = name
+        isOrigin = name.utf8.contains(UInt8(ascii: "/"))
+    }
+
+    /// Bytes of the longest: `https://`, a name of 253, and a port.
+    package static let longestOrigin = 267
+
+    /// `https://HOST` or `http://HOST`, with `:PORT` if need be: lower-case ASCII, in the one spelling that the service
+    /// gives it. `nil`: it is something else.
+    package init?(origin: String) {
+        let bytes = origin.utf8.span
+        let scheme =
+            bytes.starts(with: "https://".utf8.span) ? 8 : bytes.starts(with: "http://".utf8.span) ? 7 : 0
+        guard scheme > 0, (scheme + 1...LaneHost.longestOrigin).contains(bytes.count) else { return nil }
+        for index in scheme..<bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
+                break
+            default: return nil
+            }
+        }
+        self.init(origin)
+    }
+
+    /// The host of a service that has one, and of apps from Apple's store.
+    package static let production = LaneHost("production")
+    /// Apple's host for apps that their developers built.
+    package static let sandbox = LaneHost("sandbox")
+    /// In place of origins, where a person or a log reads.
+    package static let others = LaneHost("others")
+
+    /// Never an origin.
+    package var description: String { isOrigin ? LaneHost.others.name : name }
+}

@@ -1,0 +1,102 @@
+/// Lanes that come and go.
+///
+/// Those to a service's own hosts come and go with their gateways. A lane to an origin, which an address names, comes
+/// with its first notification and goes when it is idle; the edge makes the gateway (``Effect/laneOpened(_:)``).
+extension Pipeline {
+    /// Gives a lane its gateway.
+    ///
+    /// - Returns: Its index; `nil` when there are ``mostLanes``.
+    package mutating func add(_ id: LaneID) -> Int? {
+        guard let lane = delivery.lane(id) ?? (hasRoomForLane ? makeLane(id) : nil) else { return nil }
+        delivery.withLane(lane) { $0.hasGateway = true }
+        delivery.stir(lane)
+        return lane
+    }
+
+    /// Its gateway goes, and answers what it has. What waits is kept until the lane has another one.
+    package mutating func remove(_ id: LaneID) {
+        guard let lane = delivery.lane(id) else { return }
+        delivery.withLane(lane) { $0.hasGateway = false }
+        delivery.tidyLane(lane)
+    }
+
+    /// What blocked this lane has been mended: it is tried at once.
+    package mutating func resume(_ id: LaneID) {
+        guard let lane = delivery.lane(id) else { return }
+        delivery.withLane(lane) { $0.resume() }
+        delivery.stir(lane)
+    }
+
+    /// The index of a lane, if it is there.
+    package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
+
+    /// The place of a lane, which is made if it is not there.
+    mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
+
+    /// The place of a lane for what comes in; `nil`: there is no room for another lane.
+    mutating func laneForNew(_ id: LaneID, at time: Int64) -> Int? {
+        if let lane = delivery.lane(id) { return lane }
+        if id.host.isOrigin, originCount(of: id.app) >= originsPerApp {
+            // An app's strangers take no other app's lanes.
+            guard closeLongestIdle(of: id.app, at: time) else { return nil }
+        } else if !hasRoomForLane {
+            guard closeLongestIdle(of: nil, at: time) else { return nil }
+        }
+        return makeLane(id)
+    }
+
+    private var hasRoomForLane: Bool { delivery.laneCount < Pipeline.mostLanes }
+
+    private mutating func makeLane(_ id: LaneID) -> Int {
+        let lane = delivery.makeLane(Lane(id: id, shown: validator.shown(id)))
+        effects.append(.laneOpened(lane))
+        return lane
+    }
+
+    private func originCount(of app: String) -> Int {
+        delivery.lanes.count { !$0.isGone && $0.id.host.isOrigin && $0.id.app == app }
+    }
+
+    // MARK: Idle ones
+
+    /// Those to origins that have had nothing for a while.
+    mutating func closeIdleLanes(at time: Int64) {
+        for lane in delivery.lanes.indices where delivery.lanes[lane].canGo(at: time) {
+            guard let since = delivery.lanes[lane].idleSince else {
+                delivery.withLane(lane) { $0.idleSince = time }
+                continue
+            }
+            if time - since >= Pipeline.idleLane.nanoseconds { close(lane) }
+        }
+    }
+
+    /// - Parameter app: `nil`: any.
+    /// - Returns: Whether there was one that could go.
+    private mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
+        let idle = delivery.lanes.indices.filter {
+            delivery.lanes[$0].canGo(at: time) && (app == nil || delivery.lanes[$0].id.app == app)
+        }
+        guard
+            let lane = idle.min(by: {
+                (delivery.lanes[$0].idleSince ?? time) < (delivery.lanes[$1].idleSince ?? time)
+            })
+        else { return false }
+        close(lane)
+        return true
+    }
+
+    private mutating func close(_ lane: Int) {
+        effects.append(.laneClosed(lane))
+        delivery.withLane(lane) { $0.hasGateway = false }
+        delivery.tidyLane(lane)
+    }
+}
+
+extension Lane {
+    /// Nothing of it would be lost: no notification, and no pause that the host has asked for.
+    fileprivate func canGo(at time: Int64) -> Bool {
+        guard !isGone, id.host.isOrigin, count == 0, !isLoading else { return false }
+        if case .paused(let until) = condition { return until <= time }
+        return true
+    }
+}

@@ -1,0 +1,69 @@
+import Crypto
+import Delivery
+import Foundation
+import Logging
+import Metrics
+import Outbound
+import Reactor
+import Relay
+import Testing
+import Vectors
+
+@testable import Storage
+
+/// Gateways that are made when an address names their origin.
+@EventLoop
+@Suite(.timeLimit(.minutes(2))) struct OriginGatewayTests {
+    private let path =
+        FileManager.default.temporaryDirectory.path + "/onionbell-origin-\(UUID().uuidString)"
+
+    private func submission(_ host: String, _ number: Int) -> Submission {
+        Submission(
+            platform: .android, deviceToken: "wp1:https://\(host)/\(number)",
+            message: String(repeating: "QUJD", count: 12))
+    }
+
+    @Test func aGatewayComesWithItsOriginAndIsShownAsOneOfTheOthers() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let app = App(
+            name: "web", service: SampleService("web_push", for: [.android], prefix: "wp1:"), isEnabled: true)
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(
+                validator: Validator(apps: [app], defaultIOS: "", defaultAndroid: ""), limits: .init(),
+                originsPerApp: 2),
+            outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+            digester: SubmissionDigester(key: Secret([1, 2, 3])),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        var made: [(lane: LaneID, gateway: HandGateway)] = []
+        dispatcher.makeGateway = { lane in
+            let gateway = HandGateway(capacity: 10)
+            made.append((lane, gateway))
+            return gateway
+        }
+        try await dispatcher.start()
+        let door = dispatcher.door("test")
+        let receipts = Receipts()
+        for (number, host) in ["a.example", "b.example", "a.example"].enumerated() {
+            dispatcher.submit(submission(host, number), from: door, awaitsOutcome: true) { receipts.add($0) }
+        }
+        #expect(made.map(\.lane.host.name) == ["https://a.example", "https://b.example"])
+        await made[0].gateway.wait(forSent: 2)
+        await made[1].gateway.wait(forSent: 1)
+        made[0].gateway.answer(0, .accepted)
+        made[1].gateway.answer(0, .accepted)
+        _ = await receipts.wait(for: 5)
+        let shown = LaneID(app: "web", host: .others)
+        #expect(dispatcher.overview.keys.sorted { $0.name < $1.name } == [shown])
+        #expect(dispatcher.overview[shown]?.figures.delivered == 2)
+        #expect(dispatcher.overview[shown]?.queue.waiting == 1)
+
+        // The second has nothing left and goes for a third; what it counted stays.
+        dispatcher.submit(submission("c.example", 9), from: door, awaitsOutcome: false) { receipts.add($0) }
+        _ = await receipts.wait(for: 6)
+        #expect(made.count == 3 && made[1].gateway.capacity == 0)
+        #expect(dispatcher.overview[shown]?.figures.delivered == 2)
+        #expect(dispatcher.counters.delivered == 2)
+        await dispatcher.stop(deadline: .zero)
+    }
+}

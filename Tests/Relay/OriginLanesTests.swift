@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Relay
+
+/// Lanes to origins that addresses name: they come with the first notification and go when they are idle.
+@Suite struct OriginLanesTests {
+    private func origin(_ number: Int) -> String { "https://push\(number).example" }
+    private func lane(_ number: Int) -> LaneID { LaneID(app: "web", host: LaneHost(origin(number))) }
+    private func submission(_ number: Int) -> Submission { Sample.android(token: "wp1:\(origin(number))/a") }
+
+    /// The place where a lane came to be, with its gateway.
+    @discardableResult
+    private func open(_ number: Int, on node: Node) -> Int? {
+        _ = node.takeEffects()
+        guard case .storing = node.submit(submission(number)) else { return nil }
+        let opened = node.takeEffects().compactMap {
+            if case .laneOpened(let lane) = $0 { lane } else { nil }
+        }
+        guard let place = opened.first else { return nil }
+        #expect(node.pipeline.add(lane(number)) == place)
+        node.begin()
+        node.commit([.stored(sequence: node.number())])
+        return place
+    }
+
+    private func deliver(_ number: Int, on node: Node) throws {
+        node.end(try #require(node.send(lane(number))), .accepted)
+    }
+
+    @Test(arguments: [
+        ("https://updates.push.services.mozilla.com", true), ("http://abc.onion", true),
+        ("https://[2001:db8::1]:8443", true), ("https://", false), ("https://A.example", false),
+        ("https://a.example/", false), ("https://a b", false), ("ftp://a", false), ("production", false),
+        ("https://ä.example", false), ("https://a.example\n", false),
+        ("https://" + String(repeating: "a", count: LaneHost.longestOrigin - 8), true),
+        ("https://" + String(repeating: "a", count: LaneHost.longestOrigin - 7), false),
+    ])
+    func anOriginIsOneInOneSpelling(text: String, isOrigin: Bool) {
+        let host = LaneHost(origin: text)
+        #expect((host != nil) == isOrigin)
+        #expect(host?.description ?? "others" == "others")
+        #expect(host?.name ?? text == text)
+    }
+
+    @Test func aLaneComesWithItsFirstNotificationAndGoesWhenIdle() throws {
+        let node = Node()
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
+        let place = try #require(open(1, on: node))
+        #expect(node.pipeline.lanes[place].shown == LaneID(app: "web", host: .others))
+        try deliver(1, on: node)
+        for _ in 0..<20 {
+            node.pass(.seconds(15))
+            node.pipeline.wake(at: node.now, clockOffset: 0)
+        }
+        #expect(node.pipeline.lane(of: lane(1)) == place)
+        node.pass(.seconds(15))
+        _ = node.takeEffects()
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        #expect(node.takeEffects().contains(.laneClosed(place)))
+        #expect(node.pipeline.lane(of: lane(1)) == nil)
+    }
+
+    @Test func whatWaitsKeepsItsLane() throws {
+        let node = Node()
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
+        open(1, on: node)
+        for _ in 0..<100 {
+            node.pass(.seconds(15))
+            node.pipeline.wake(at: node.now, clockOffset: 0)
+        }
+        #expect(node.pipeline.lane(of: lane(1)) != nil)
+    }
+
+    @Test func theLongestIdleLaneMakesRoomForANewcomer() throws {
+        let node = Node(originsPerApp: 2)
+        let first = try #require(open(1, on: node))
+        let second = try #require(open(2, on: node))
+        // Both have something that waits.
+        #expect(node.submit(submission(3)) == .answered(.busy(.node(retryAfter: .seconds(5)))))
+        try deliver(2, on: node)
+        #expect(open(3, on: node) == second)
+        #expect(node.pipeline.lane(of: lane(2)) == nil)
+        #expect(node.pipeline.lane(of: lane(1)) == first)
+    }
+
+    /// Whoever brings many origins makes no pause shorter that a host has asked for.
+    @Test func aLaneThatPausesIsNotForgotten() throws {
+        let node = Node(originsPerApp: 1)
+        #expect(node.pipeline.add(lane(1)) != nil)
+        node.accept(
+            Sample.android(
+                token: "wp1:\(origin(1))/a", expiresAt: node.now.unixMilliseconds + 30_000))
+        let first = try #require(node.send(lane(1)))
+        node.end(first, .deferred(Deferral(reason: "busy", scope: .host, retryAfter: .seconds(60))))
+        node.pass(.seconds(31))
+        #expect(node.expire().map(\.ending) == [.expired])
+        #expect(node.submit(submission(2)) == .answered(.busy(.node(retryAfter: .seconds(5)))))
+        node.pass(.seconds(30))
+        #expect(open(2, on: node) != nil)
+    }
+
+    @Test func oneAppsOriginsTakeNoOtherAppsLanes() throws {
+        let node = Node(originsPerApp: 1)
+        open(1, on: node)
+        #expect(open(2, on: node) == nil)
+        #expect(node.accept(Sample.android()) > 0)
+        #expect(node.accept(Sample.ios()) > 0)
+    }
+}
