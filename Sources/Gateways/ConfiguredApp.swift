@@ -25,6 +25,8 @@ package protocol ConfiguredApp: Sendable {
     var files: [String] { get }
     /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
     var topic: String? { get }
+    /// The other relays that it hands on to.
+    var upstreams: [GatewayURL] { get }
     /// What can be read and is hardly right.
     var doubt: (words: String, advice: String)? { get }
 
@@ -44,6 +46,10 @@ package protocol ConfiguredApp: Sendable {
 
 extension ConfiguredApp {
     package var topic: String? { nil }
+    package var upstreams: [GatewayURL] { [] }
+    /// Whether its way goes through tor, however other gateways are reached: other relays are on this machine, or learn
+    /// nothing of where it is.
+    package var needsTor: Bool { upstreams.contains { !$0.endpoint.isLoopback } }
     package var doubt: (words: String, advice: String)? { nil }
 }
 
@@ -93,6 +99,8 @@ package protocol SettingsSection {
     func flag(_ name: String, default fallback: Bool) -> Bool
     /// A list of single values; `nil` for anything else.
     func words(_ name: String) -> [String]?
+    /// A single value or a list of them; empty: nothing was set. `nil` for anything else.
+    func oneOrMore(_ name: String) -> [String]?
     /// A file's name; relative ones are relative to the configuration.
     func path(_ name: String, default fallback: String) -> String
     /// The name of a file that holds a key, a certificate or a password.

@@ -39,22 +39,25 @@ package struct GatewayProbe {
     static func exchange(
         _ url: GatewayURL, by egress: Egress, _ context: TLSContext,
         _ version: GatewayConnection.HTTPVersion,
-        _ head: HTTP2Headers, _ body: [UInt8]
+        _ head: HTTP2Headers, _ body: [UInt8], limits: ConnectionLife.Limits = ConnectionLife.Limits()
     ) async -> Result<GatewayAnswer, SingleExchange.Failure> {
         var exchange: SingleExchange?
         let result = await withUnsafeContinuation { continuation in
             exchange = SingleExchange(
-                to: url, by: egress, url.isSecure ? context : nil, version: version, head: head, body: body
+                to: url, by: egress, url.isSecure ? context : nil, version: version, head: head, body: body,
+                limits: limits
             ) { continuation.resume(returning: $0) }
         }
         return withExtendedLifetime(exchange) { result }
     }
 
-    static func notification(to token: DeviceToken) -> Notification {
+    static func notification(
+        to token: DeviceToken, in lane: LaneID = LaneID(app: "", host: .production)
+    ) -> Notification {
         let now = EventLoop.unixMilliseconds
         return Notification(
             id: NotificationID(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)),
-            lane: LaneID(app: "", host: .production), deviceToken: token, message: "onionbell",
+            lane: lane, deviceToken: token, message: "onionbell",
             isUrgent: false, hasSound: false, isMutableContent: false, isContentAvailable: true,
             expiresAt: now + 60_000, acceptedAt: now)
     }

@@ -3,6 +3,8 @@ package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
     package var connections = 0
     package var connectionsOpened = 0
+    /// There is no connection because nothing waits for one.
+    package var isResting = false
     /// Ended without having answered a request soon after they were opened, or never opened.
     package var connectionFailures = 0
     /// GOAWAY frames by their word; `-` where there was none.

@@ -218,11 +218,12 @@ extension Report {
             advice: lane.blockedAdvice ?? GatewayAdvice.article)
     }
 
-    /// A gateway that may come back by itself. One connection is kept at all times: none at all is trouble.
+    /// A gateway that may come back by itself. One connection is kept at all times, or while it is needed: none at all is
+    /// trouble then.
     private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
         if lane.isPaused { return "down or overloaded, retried soon\(error)" }
-        if gateway.connections == 0, gateway.connectionFailures > 0 { return "no connection\(error)" }
+        if gateway.connections == 0, !gateway.isResting, gateway.connectionFailures > 0 { return "no connection\(error)" }
         let isLate = lane.oldestDueAge.map { $0 >= Report.lateAfter } ?? false
         guard isLate, gateway.inFlight == 0, gateway.lastError != nil else { return nil }
         return "\(lane.waiting) wait, and none is being sent\(error)"

@@ -19,6 +19,8 @@ package protocol PushService: Sendable {
     var replacesRepetitions: Bool { get }
     /// How reports, metrics and the log name a host: one of few, never a text that a stranger chose.
     func shown(_ host: LaneHost) -> LaneHost
+    /// Whether it hands on to another relay: what was handed on once is not handed on again.
+    var handsOn: Bool { get }
     /// An address in the service's form that no phone has, for notifications that go all the way and reach nobody: the
     /// service refuses it, and only it can.
     func nobody(on platform: Platform) -> DeviceToken
@@ -28,6 +30,7 @@ extension PushService {
     package var prefix: String? { nil }
     package var payloadLimit: Int { Validator.payloadLimit }
     package func shown(_ host: LaneHost) -> LaneHost { host.isOrigin ? .others : host }
+    package var handsOn: Bool { false }
 }
 
 /// An address in its one spelling, and the host that serves it.

@@ -55,14 +55,14 @@ package enum Ending: Equatable, Sendable {
 /// Some of ours are spelled like a gateway's, and are not the same.
 package enum Reason: Hashable, Error {
     case unknownPlatform, unknownApp, badDeviceToken, unregistered, badMessage, messageTooLarge, badExpiry
-    case duplicateUid, busy, gatewayDisabled, expired, `internal`
+    case duplicateUid, busy, gatewayDisabled, expired, loop, `internal`
     /// As the gateway said it.
     case gateway(String)
 
     /// All but the gateways'.
     package static let own: [Reason] = [
         .unknownPlatform, .unknownApp, .badDeviceToken, .unregistered, .badMessage, .messageTooLarge,
-        .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .expired, .internal,
+        .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .expired, .loop, .internal,
     ]
 
     /// As senders, metrics and the outbox have it.
@@ -79,6 +79,7 @@ package enum Reason: Hashable, Error {
         case .busy: "Busy"
         case .gatewayDisabled: "GatewayDisabled"
         case .expired: "Expired"
+        case .loop: "Loop"
         case .internal: "Internal"
         case .gateway(let word): word
         }

@@ -35,6 +35,8 @@ package struct Submission: Equatable, Sendable {
     /// When the app last registered this token, by the node's clock, in milliseconds since 1970; `nil` where the door
     /// keeps no registrations. A token that was called dead before then is alive.
     package var registeredAt: Int64?
+    /// How many relays have handed it on before it came here.
+    package var hops = 0
 
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,

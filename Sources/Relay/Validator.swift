@@ -40,6 +40,8 @@ package struct Validator: Sendable {
         guard let platform = submission.platform else { throw .unknownPlatform }
         guard let app = app(for: submission, on: platform) else { throw .unknownApp }
         guard app.isEnabled else { throw .gatewayDisabled }
+        // It may have come from here: a ring of relays would hand it around, and each take it for delivered.
+        guard submission.hops == 0 || !app.service.handsOn else { throw .loop }
         guard let target = app.service.target(submission.deviceToken.text, on: platform) else {
             throw .badDeviceToken
         }

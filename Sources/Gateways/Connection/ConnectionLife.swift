@@ -19,6 +19,9 @@ struct ConnectionLife: Equatable, Sendable {
         var spare: Duration = .seconds(600)
         /// Requests on their way at once, whatever the gateway allows.
         var inFlight = 500
+        /// Without a request for so long it is closed, and the next one is opened when there is one; `nil`: one
+        /// connection is kept at all times.
+        var rest: Duration?
     }
 
     enum Phase: Equatable, Sendable {
@@ -109,6 +112,8 @@ struct ConnectionLife: Equatable, Sendable {
         case drained
         /// Another one does its work.
         case spare
+        /// There is no work.
+        case unused
         case setupTimeout
         /// It has not answered a PING.
         case silent
@@ -124,6 +129,9 @@ struct ConnectionLife: Equatable, Sendable {
             return .end(.drained)
         case .open where isSpare && inFlight == 0 && time >= changedAt + limits.spare.nanoseconds:
             return .end(.spare)
+        case .open where inFlight == 0 && limits.rest != nil:
+            let end = max(changedAt, lastReceived) + (limits.rest ?? .zero).nanoseconds
+            return time >= end ? .end(.unused) : .wait(until: end)
         case .open, .draining:
             if let pingedAt {
                 let end = pingedAt + limits.ping.nanoseconds

@@ -41,6 +41,7 @@ enum ConnectionEnd: Error, Equatable {
             switch end {
             case .drained: .finished(reason: "Drained")
             case .spare: .finished(reason: "Spare")
+            case .unused: .finished(reason: "Unused")
             case .setupTimeout: .broken(reason: "SetupTimeout")
             case .silent: .broken(reason: "Silent")
             }

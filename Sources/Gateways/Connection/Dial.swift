@@ -40,6 +40,8 @@ enum Dial {
             }
             return try await secure(stream, unread, to: url, context, until: end)
         }
+        // Not even its name may leave the machine otherwise.
+        guard !url.isOnion else { throw .broken(reason: "only tor reaches an onion address") }
         var addresses: [SocketAddress]
         do {
             addresses = try await lookUp(url.endpoint, deadline)

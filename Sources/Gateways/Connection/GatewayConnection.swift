@@ -16,6 +16,8 @@ final class GatewayConnection {
     private(set) var version: HTTPVersion?
     /// Requests sent over it, of whatever end.
     private(set) var requests = 0
+    /// Whether it stood once: TCP and TLS worked.
+    private(set) var wasEstablished = false
 
     private weak var owner: (any ConnectionOwner)?
     private let url: GatewayURL
@@ -73,6 +75,7 @@ final class GatewayConnection {
         guard !hasEnded else { return way.stream.close() }
         stream = way.stream
         tls = way.tls
+        wasEstablished = true
         // Busy or not, there are few of them.
         way.stream.keptOutputCapacity = GatewayConnection.longestOutput
         switch way.tls?.negotiatedProtocol {

@@ -20,11 +20,15 @@ final class GatewayLink: ConnectionOwner {
         var limits = ConnectionLife.Limits()
         /// Connections at once; HTTP/1.1, which takes one request at a time, gets twice as many.
         var connections = 4
+        /// Those of HTTP/1.1, if not twice as many.
+        var sequentialConnections: Int?
         var lookUp = Dial.systemLookup
     }
 
     /// Called at the end of a turn in which ``room`` rose from 0, and when ``fault`` appears.
     var onRoom: (@EventLoop () -> Void)?
+    /// Called when a connection failed, soon after or before it stood.
+    var onFailure: (@EventLoop () -> Void)?
     /// Whether a GOAWAY's word says that the operator must mend something.
     var isFault: (String) -> Bool = { _ in false }
     /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
@@ -39,6 +43,8 @@ final class GatewayLink: ConnectionOwner {
     private var pace = OpeningPace()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
+    /// Something waits for a connection, where none is kept.
+    private var isWanted = false
     private var lacksRoom = true
     private var starvedAt = Int64.min
     private var openLater: Timer!
@@ -110,26 +116,48 @@ final class GatewayLink: ConnectionOwner {
         var figures = counted
         figures.fault = fault
         figures.connections = connections.count
+        figures.isResting = !isKept && !isWanted
         figures.inFlight = connections.reduce(0) { $0 + $1.life.inFlight }
         figures.requests = connections.reduce(endedRequests) { $0 + $1.requests }
         return figures
     }
 
     func note(fault: String) { self.fault = fault }
+    /// What was wrong is so no more.
+    func mended() { fault = nil }
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
     /// More waits than ``room`` lets through: when that lasts, another connection is opened.
     func noteBacklog() {
         guard isRunning, room == 0 else { return }
-        lacksRoom = true
+        want()
         starvedAt = EventLoop.monotonicNanoseconds
         if !growLater.isRunning, connections.contains(where: \.isFull) {
             growLater.start(after: GatewayLink.growthDelay)
         }
     }
 
+    /// Sees to it that there is a connection.
+    func want() {
+        lacksRoom = true
+        guard !isKept, !isWanted, usable.isEmpty else { return }
+        isWanted = true
+        endOfTurn.schedule()
+    }
+
+    /// There is no need for a connection any more, where none is kept.
+    func rest() {
+        isWanted = false
+        openLater.stop()
+    }
+
+    /// Whether there is a connection at all times.
+    private var isKept: Bool { settings.limits.rest == nil }
+
     private func tellOfRoom() {
-        guard lacksRoom, room > 0 || fault != nil else { return }
+        let hasRoom = room > 0
+        if hasRoom { isWanted = false }
+        guard lacksRoom, hasRoom || fault != nil else { return }
         lacksRoom = false
         onRoom?()
     }
@@ -139,14 +167,15 @@ final class GatewayLink: ConnectionOwner {
     private var usable: [GatewayConnection] { connections.filter { $0.life.phase != .draining } }
 
     private func maintain() {
-        guard isRunning, usable.isEmpty else { return }
+        guard isRunning, isKept || isWanted, usable.isEmpty else { return }
         open()
     }
 
     private func grow() {
         let usable = usable
         let isSequential = usable.contains { $0.version == .http1 }
-        guard isRunning, usable.count < (isSequential ? 2 : 1) * settings.connections,
+        let most = isSequential ? settings.sequentialConnections ?? 2 * settings.connections : settings.connections
+        guard isRunning, usable.count < most,
             usable.allSatisfy(\.isFull),
             EventLoop.monotonicNanoseconds - starvedAt < GatewayLink.growthDelay.nanoseconds
         else { return }
@@ -195,6 +224,11 @@ final class GatewayLink: ConnectionOwner {
         connections.removeAll { $0 === connection }
         endedRequests += connection.requests
         let failures = pace.failures
+        if !isKept, connection.wasEstablished, connection.requests == 0 {
+            // It was opened to see whether that can be done; the gateway closes what is not used.
+            pace.reset(at: EventLoop.monotonicNanoseconds)
+            return endOfTurn.schedule()
+        }
         pace.ended(
             answers: connection.life.answers, openedAt: connection.life.startedAt,
             at: EventLoop.monotonicNanoseconds, using: &random)
@@ -208,8 +242,10 @@ final class GatewayLink: ConnectionOwner {
             fault = "TLS"
             tell(reason, isRepeated: failures > 0)
         }
-        if pace.failures > failures { counted.connectionFailures += 1 }
         endOfTurn.schedule()
+        guard pace.failures > failures else { return }
+        counted.connectionFailures += 1
+        onFailure?()
     }
 
     /// A host that is away fails every minute; it is told once.

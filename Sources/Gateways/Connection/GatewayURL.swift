@@ -1,6 +1,7 @@
 import Reactor
 
-/// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only.
+/// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only, and where it
+/// is allowed at an onion address.
 package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     package let isSecure: Bool
     /// A name or address; IPv6 without brackets.
@@ -23,7 +24,8 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    package init(_ text: String) throws(Fault) {
+    /// - Parameter allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
+    package init(_ text: String, allowsPlainOnion: Bool = false) throws(Fault) {
         let rest: Substring
         if text.hasPrefix("https://") {
             isSecure = true
@@ -42,11 +44,14 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         let hasPort = authority.hasPrefix("[") ? !authority.hasSuffix("]") : authority.contains(":")
         let whole = hasPort ? String(authority) : "\(authority):\(isSecure ? 443 : 80)"
         guard case .host(let host, let port)? = Endpoint(whole), port > 0 else { throw .notURL }
-        self.host = host
+        self.host = allowsPlainOnion ? host.lowercased() : host
         self.port = port
         self.path = path.isEmpty ? "/" : String(path)
-        guard isSecure || endpoint.isLoopback else { throw .plainBeyondLoopback }
+        guard isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion else { throw .plainBeyondLoopback }
     }
+
+    /// Only tor reaches it.
+    package var isOnion: Bool { host.lowercased().hasSuffix(".onion") }
 
     package var endpoint: Endpoint { .host(host, port: port) }
 

@@ -29,14 +29,14 @@ final class SingleExchange: ConnectionOwner {
     init(
         to url: GatewayURL, by egress: Egress, _ context: TLSContext?,
         version: GatewayConnection.HTTPVersion = .http1, head: HTTP2Headers, body: [UInt8],
-        completion: @escaping Completion
+        limits: ConnectionLife.Limits = ConnectionLife.Limits(), completion: @escaping Completion
     ) {
         self.head = head
         self.body = body
         self.completion = completion
         connection = GatewayConnection(
             to: url, by: egress, context, version: version, needsProof: false,
-            limits: ConnectionLife.Limits(), owner: self)
+            limits: limits, owner: self)
     }
 
     func connectionChanged(_ connection: GatewayConnection) {

@@ -177,6 +177,14 @@ extension SettingsReader {
             return words?.count == items?.count ? words : nil
         }
 
+        /// A single value or a list of them, which has no name in the environment; empty where nothing was set, `nil`
+        /// for anything else.
+        func oneOrMore(_ name: String) -> [String]? {
+            guard let text = node?[name]?.text else { return words(name) }
+            _ = child(name, isSingleValue: false)
+            return text.isEmpty ? [] : [text]
+        }
+
         /// The numbers of a list, which has no name in the environment.
         func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }

@@ -1,0 +1,61 @@
+import Relay
+
+/// Refusals without a reason: Bisq's relay answers 400 for a dead device and for trouble of its own alike.
+///
+/// What is refused so is tried again. When the relay takes what is for other devices meanwhile, it is the device; without
+/// that sign it is believed after a day. Times are monotonic nanoseconds.
+struct DoubtfulRefusals: Sendable {
+    enum Decision: Equatable {
+        case again(after: Duration)
+        case believed
+    }
+
+    /// So many tries at least. Longer apart than Bisq's relay spares a failing gateway.
+    static let tries = 4
+    static let firstPause: Duration = .seconds(75)
+    static let longestPause: Duration = .seconds(900)
+    static let patience: Duration = .seconds(86400)
+    /// Of notifications. With more the oldest is forgotten, and begins anew.
+    static let most = 4096
+
+    private struct Entry {
+        var count = 0
+        let since: Int64
+        let accepted: Int
+    }
+
+    private var entries: [NotificationID: Entry] = [:]
+    /// Oldest first, with those that have ended meanwhile.
+    private var order: ArraySlice<NotificationID> = []
+    private var accepted = 0
+
+    mutating func accepted(_ id: NotificationID) {
+        accepted += 1
+        forget(id)
+    }
+
+    mutating func forget(_ id: NotificationID) { entries[id] = nil }
+
+    mutating func refused(_ id: NotificationID, at time: Int64) -> Decision {
+        if entries[id] == nil { add(id, at: time) }
+        guard var entry = entries[id] else { return .believed }
+        entry.count += 1
+        let isTheDevice = accepted > entry.accepted || time - entry.since >= DoubtfulRefusals.patience.nanoseconds
+        guard entry.count < DoubtfulRefusals.tries || !isTheDevice else {
+            forget(id)
+            return .believed
+        }
+        entries[id] = entry
+        let pause = DoubtfulRefusals.firstPause * (1 << min(entry.count - 1, 10))
+        return .again(after: min(pause, DoubtfulRefusals.longestPause))
+    }
+
+    private mutating func add(_ id: NotificationID, at time: Int64) {
+        if order.count >= DoubtfulRefusals.most {
+            order = order.filter { entries[$0] != nil }
+            if order.count >= DoubtfulRefusals.most { entries[order.removeFirst()] = nil }
+        }
+        entries[id] = Entry(since: time, accepted: accepted)
+        order.append(id)
+    }
+}

@@ -1,0 +1,133 @@
+import Encodings
+import JSON
+import Relay
+
+/// Reads another relay's answers: those of Bisq's relay, old and new, of the nginx in front of it, and of an Onionbell.
+enum RelayAnswer: Equatable {
+    case accepted
+    case dead(reason: String, detail: String? = nil)
+    case refused(reason: String, detail: String? = nil)
+    /// Refused without a word: it may be the device, and it may be the relay's own trouble.
+    case doubtful(reason: String)
+    /// It surely took nothing, and may later.
+    case later(reason: String, Deferral.Scope, after: Duration?)
+    /// It may have taken it.
+    case unclear(reason: String, after: Duration?)
+    /// Whatever is sent there, this is no way in: the operator has to look.
+    case setup(reason: String)
+
+    /// What nginx and an overloaded node are given to recover, where they name no time.
+    static let pause: Duration = .seconds(10)
+    /// Bisq's relay sends nothing to a failing gateway for so long.
+    static let breakerPause: Duration = .seconds(60)
+    /// Somebody has to mend something there.
+    static let faultPause: Duration = .seconds(300)
+
+    init(_ answer: GatewayAnswer, form: RelayForm) {
+        self =
+            switch form {
+            case .bisq1: RelayAnswer.get(answer)
+            case .bisq2: RelayAnswer.post(answer)
+            }
+    }
+
+    // MARK: GET
+
+    private static func get(_ answer: GatewayAnswer) -> RelayAnswer {
+        switch answer.status {
+        case 200..<300:
+            if answer.body.elementsEqual("success".utf8) { return .accepted }
+            // The relay of before 2024 said so what its gateway refused.
+            return answer.body.starts(with: "Error:".utf8)
+                ? .doubtful(reason: "Error") : .unclear(reason: "BadAnswer", after: nil)
+        case 400:
+            // An Onionbell says why, Bisq's relay doesn't.
+            guard let word = GatewayAnswer.word(ofText: answer.body) else {
+                return .doubtful(reason: answer.statusWord)
+            }
+            return ownWord(word)
+        case _: return byStatus(answer)
+        }
+    }
+
+    /// An Onionbell's reason code as plain text.
+    private static func ownWord(_ word: String) -> RelayAnswer {
+        switch word {
+        case "Unregistered": .dead(reason: word)
+        case "BadDeviceToken", "BadMessage", "Expired", "DuplicateUid": .refused(reason: word)
+        case "UnknownApp", "UnknownPlatform", "GatewayDisabled": .later(reason: word, .host, after: faultPause)
+        case _: .doubtful(reason: word)
+        }
+    }
+
+    // MARK: POST
+
+    private static func post(_ answer: GatewayAnswer) -> RelayAnswer {
+        let json = try? JSON(answer.body)
+        let code = GatewayAnswer.word(json?["errorCode"]?.string)
+        switch answer.status {
+        case 200..<300:
+            switch json?["wasAccepted"]?.bool {
+            case true?: return .accepted
+            case false?: return refusal(answer, json, code: code ?? answer.statusWord)
+            case nil: return .unclear(reason: "BadAnswer", after: nil)
+            }
+        case 400:
+            guard json?["wasAccepted"]?.bool == false else { return .doubtful(reason: answer.statusWord) }
+            return refusal(answer, json, code: code ?? answer.statusWord)
+        case _: return byStatus(answer, code: code)
+        }
+    }
+
+    /// `wasAccepted` is false.
+    private static func refusal(_ answer: GatewayAnswer, _ json: JSON?, code: String) -> RelayAnswer {
+        let detail = GatewayAnswer.detail(json?["errorMessage"]?.string)
+        let isDead = ["isUnregistered", "isTokenInvalid"].contains { json?[$0]?.bool == true }
+        switch code {
+        // The relay may serve another app or Apple's other host, so the token isn't called dead.
+        case "BadDeviceToken": return .refused(reason: code, detail: detail)
+        case _ where isDead: return .dead(reason: code, detail: detail)
+        case "ServiceUnavailable": return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
+        // Refused by the gateway behind it, which wants to be spared.
+        case "UNAVAILABLE", "INTERNAL", "InternalServerError", "Shutdown", "IdleTimeout", "QUOTA_EXCEEDED":
+            return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
+        case "TooManyRequests": return .later(reason: code, .device, after: answer.retryAfter ?? breakerPause)
+        case _ where theirFaults.contains(code):
+            return .later(reason: code, .host, after: answer.retryAfter ?? faultPause)
+        case _: return .refused(reason: code, detail: detail)
+        }
+    }
+
+    /// The other relay's credentials are wrong, or it has none: its operator has to mend that.
+    static let theirFaults = [
+        "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR", "UNAUTHENTICATED", "PERMISSION_DENIED",
+        "InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden",
+        "TooManyProviderTokenUpdates", "BadCertificate", "BadCertificateEnvironment", "TopicDisallowed",
+        "BadTopic", "MissingTopic", "UnknownApp", "GatewayDisabled",
+    ]
+
+    // MARK: Both
+
+    private static func byStatus(_ answer: GatewayAnswer, code: String? = nil) -> RelayAnswer {
+        let reason = code ?? answer.statusWord
+        switch answer.status {
+        case 413, 414, 431: return .refused(reason: reason)
+        case 408: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
+        // Limits of the relay as a whole: those of a device are kept here.
+        case 429: return .later(reason: reason, .app, after: answer.retryAfter ?? pause)
+        // A proxy before a relay that doesn't run; a node that is full.
+        case 502, 503: return .later(reason: reason, .host, after: answer.retryAfter ?? pause)
+        case 508: return .setup(reason: Reason.loop.code)
+        case 500..<600: return .unclear(reason: reason, after: answer.retryAfter)
+        case _: return .setup(reason: answer.statusWord)
+        }
+    }
+}
+
+extension GatewayAnswer {
+    /// A text that is a word and nothing else.
+    fileprivate static func word(ofText body: [UInt8]) -> String? {
+        guard body.count <= 64 else { return nil }
+        return word(String(decoding: body, as: UTF8.self))
+    }
+}

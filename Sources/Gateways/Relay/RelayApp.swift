@@ -1,0 +1,117 @@
+import Logging
+import Reactor
+import Relay
+import TLS
+
+/// Phones that another relay rings: its keys under `apps`.
+package struct RelayApp: ConfiguredApp {
+    package var form = RelayForm.bisq1
+    /// In the order in which they are asked.
+    package var urls: [GatewayURL] = []
+    package var caFile = ""
+
+    package static let gateway = "relay"
+    /// Upstreams of an app.
+    package static let mostUpstreams = 8
+
+    package init() {}
+
+    package init(_ section: any SettingsSection) {
+        let forms = RelayForm.allCases.map(\.rawValue).joined(separator: " or ")
+        let word = section.text("form", default: "")
+        if let form = RelayForm(rawValue: word) {
+            self.form = form
+        } else {
+            section.fault("form", "an app of gateway relay needs a form: \(forms)")
+        }
+        urls = RelayApp.urls(section, default: form.bisqsOwn)
+        caFile = section.path("ca_file", default: "")
+    }
+
+    private static func urls(_ section: any SettingsSection, default fallback: String) -> [GatewayURL] {
+        guard let texts = section.oneOrMore("url") else {
+            section.fault("url", "must be a URL or a list of URLs")
+            return []
+        }
+        var urls: [GatewayURL] = []
+        for text in texts.isEmpty ? [fallback] : texts {
+            do throws(GatewayURL.Fault) {
+                let url = try GatewayURL(text, allowsPlainOnion: true)
+                if urls.contains(url) { section.fault("url", "\(url) is there twice") }
+                urls.append(url)
+            } catch {
+                section.fault("url", "\"\(text.prefix(100))\" is \(error)")
+            }
+        }
+        if urls.count > mostUpstreams { section.fault("url", "must be no more than \(mostUpstreams) URLs") }
+        return urls
+    }
+
+    package var service: any PushService { RelayService(form: form) }
+    package var hosts: [LaneHost] { form == .bisq1 ? [.android, .ios, .sandbox] : [.android, .ios] }
+    /// It needs none.
+    package var hasCredentials: Bool { true }
+    package var secretFiles: [String] { [] }
+    package var files: [String] { caFile.isEmpty ? [] : [caFile] }
+    package var upstreams: [GatewayURL] { urls }
+
+    package func open(
+        by egress: Egress, reading file: @escaping FileReader, log: Logger
+    ) throws(CredentialFault) -> OpenedApp {
+        let pace = SharedRelayPace()
+        var gateways: [(LaneHost, RelayGateway)] = []
+        for host in hosts {
+            let gateway = try setUp { () throws(GatewaySetupError) in
+                try RelayGateway(settings(by: egress), pace: pace, log: log)
+            }
+            gateways.append((host, gateway))
+        }
+        let opened = gateways
+        return OpenedApp(opened.map { ($0.0, $0.1) }) { () throws(CredentialFault) in
+            try setUp { () throws(GatewaySetupError) in
+                for (_, gateway) in opened { try gateway.use(trust) }
+            }
+        }
+    }
+
+    private var trust: TLSTrust { caFile.isEmpty ? .systemRoots : .file(path: caFile) }
+
+    private func settings(by egress: Egress) -> RelayGateway.Settings {
+        RelayGateway.Settings(
+            form: form, upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, trust: trust)
+    }
+
+    package func probes(
+        by egress: Egress, reading file: FileReader
+    ) throws(CredentialFault) -> [GatewayProbe] {
+        let settings = settings(by: egress)
+        return settings.upstreams.map { url, egress in
+            GatewayProbe(of: .android, at: url) { () async throws(GatewaySetupError) in
+                try await RelayProbe.run(form, url, by: egress, trust)
+            }
+        }
+    }
+
+    package static func advice(for reason: String) -> String? {
+        switch reason {
+        case "Loop":
+            "url leads to a node that hands on itself, this one perhaps: name a relay that has credentials; with tor.mode system, see whether that tor has a MapAddress for the relay's address"
+        case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
+            "the other side redirects, which is never followed: name its final address in url"
+        case "HTTP401", "HTTP403", "HTTP407":
+            "the other side wants to know who asks: it is no relay for everybody"
+        case "HTTP404", "HTTP405", "HTTP415":
+            "the other side does not know this form of request: is url right, and is form the one it serves?"
+        case RelayGateway.believed:
+            "the relay refused it each time and gave no reason: most likely the phone's app was removed"
+        case "UpstreamAway", "Paced": nil
+        case _ where RelayForm.words.contains(reason):
+            "the other relay's credentials do not work: tell its operator"
+        case _: nil
+        }
+    }
+}
+
+extension RelayForm {
+    fileprivate static let words = RelayAnswer.theirFaults
+}

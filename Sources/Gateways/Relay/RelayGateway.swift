@@ -1,0 +1,324 @@
+import Logging
+import Metrics
+import Outbound
+import Reactor
+import Relay
+import TLS
+
+/// One platform's phones by way of other relays: the first of them that takes anything.
+///
+/// Connections are opened when something waits, and closed soon after: the circuit through Tor stays. Now and then one is
+/// opened for its own sake, so that a relay that is away is known before something waits for it.
+@EventLoop
+package final class RelayGateway: Gateway {
+    struct Settings {
+        var form: RelayForm
+        /// In the order in which they are asked; at least one.
+        var upstreams: [(url: GatewayURL, egress: Egress)]
+        var trust = TLSTrust.systemRoots
+        var limits = RelayGateway.limits
+        /// Connections at once to one of them: each takes one request at a time.
+        var connections = 4
+        /// Between two looks whether it is still there, while nothing is sent.
+        var look = Duration.seconds(600)
+    }
+
+    /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
+    /// connection that is just being closed.
+    nonisolated static let limits = ConnectionLife.Limits(
+        setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
+
+    package var onCapacity: (@EventLoop () -> Void)?
+
+    private let form: RelayForm
+    private let upstreams: [(url: GatewayURL, link: GatewayLink)]
+    private let shared: SharedRelayPace
+    private let look: Duration
+    private let log: Logger
+    private var order: UpstreamOrder
+    private var doubts = DoubtfulRefusals()
+    /// Where a notification that may have been taken is sent again.
+    private var bound = BoundNotifications()
+    private let later = Later()
+    private var alarm: Timer!
+    private var lookAt = Int64.max
+    private var waitsForPace = false
+    private var refusedInARow = 0
+
+    init(_ settings: Settings, pace: SharedRelayPace, log: Logger) throws(GatewaySetupError) {
+        form = settings.form
+        shared = pace
+        look = settings.look
+        self.log = log
+        order = UpstreamOrder(count: settings.upstreams.count)
+        var upstreams: [(GatewayURL, GatewayLink)] = []
+        for (url, egress) in settings.upstreams {
+            let link = GatewayLink(
+                GatewayLink.Settings(
+                    url: url, egress: egress, version: .http1, limits: settings.limits,
+                    sequentialConnections: settings.connections),
+                context: url.isSecure ? try RelayGateway.context(settings.trust) : nil, log: log)
+            upstreams.append((url, link))
+        }
+        self.upstreams = upstreams
+        alarm = Timer { [unowned self] in wake() }
+        for (index, upstream) in upstreams.enumerated() {
+            upstream.1.onRoom = { [unowned self] in hasRoom(index) }
+            upstream.1.onFailure = { [unowned self] in failed(index) }
+        }
+    }
+
+    static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(trusting: trust, protocols: ["http/1.1"])
+        } catch {
+            throw .tls(error)
+        }
+    }
+
+    /// Other authorities in the file of those to be trusted.
+    func use(_ trust: TLSTrust) throws(GatewaySetupError) {
+        for (url, link) in upstreams where url.isSecure { link.use(try RelayGateway.context(trust)) }
+    }
+
+    package func start() {
+        for (_, link) in upstreams { link.start() }
+        upstreams[0].link.want()
+        lookAt = EventLoop.monotonicNanoseconds + look.nanoseconds
+        setAlarm()
+    }
+
+    package func stop() {
+        alarm.stop()
+        for (_, link) in upstreams { link.stop() }
+    }
+
+    // MARK: Which is asked
+
+    private var active: GatewayLink { upstreams[order.active].link }
+
+    package var capacity: Int {
+        let now = EventLoop.monotonicNanoseconds
+        let room = active.room
+        let allowed = shared.pace.room(upTo: room, at: now)
+        if room > 0, allowed == 0 {
+            waitsForPace = true
+            setAlarm()
+        }
+        return allowed
+    }
+
+    package func noteBacklog() { active.noteBacklog() }
+
+    package var fault: String? {
+        upstreams.allSatisfy { $0.link.fault != nil && $0.link.room == 0 } ? active.fault : nil
+    }
+
+    private func hasRoom(_ index: Int) {
+        upstreams[index].link.mended()
+        if order.isAside(index) {
+            order.connected(index)
+            if !order.isAside(index) { note("relay.upstream_back", index, reason: nil) }
+        }
+        onCapacity?()
+    }
+
+    private func failed(_ index: Int) {
+        setAside(index, reason: upstreams[index].link.figures.lastError ?? "-")
+        // With a fault it is told by the next notification.
+        if fault != nil { onCapacity?() }
+    }
+
+    /// - Returns: Whether another one is asked instead.
+    @discardableResult
+    private func setAside(_ index: Int, for asked: Duration? = nil, reason: String) -> Bool {
+        let isNews = !order.isAside(index)
+        guard order.setAside(index, for: asked, at: EventLoop.monotonicNanoseconds) else { return false }
+        upstreams[index].link.rest()
+        if isNews { note("relay.upstream_left", index, reason: reason) }
+        active.want()
+        setAlarm()
+        return true
+    }
+
+    private func note(_ event: Logger.Message, _ index: Int, reason: String?) {
+        var metadata: Logger.Metadata = ["host": "\(upstreams[index].url.authority)"]
+        metadata["reason"] = reason.map { "\($0)" }
+        metadata["active"] = "\(upstreams[order.active].url.authority)"
+        log.notice(event, metadata: metadata)
+    }
+
+    // MARK: Time
+
+    private func wake() {
+        let now = EventLoop.monotonicNanoseconds
+        for index in order.takeDue(at: now) { upstreams[index].link.want() }
+        if lookAt <= now {
+            lookAt = now + look.nanoseconds
+            active.want()
+        }
+        if waitsForPace, shared.pace.delay(at: now) == 0 {
+            waitsForPace = false
+            onCapacity?()
+        }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        let now = EventLoop.monotonicNanoseconds
+        var next = min(lookAt, order.wakeAt ?? .max)
+        if waitsForPace { next = min(next, now + shared.pace.delay(at: now)) }
+        alarm.start(after: .nanoseconds(max(next - now, 1_000_000)))
+    }
+
+    // MARK: Sending
+
+    package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
+        let now = EventLoop.monotonicNanoseconds
+        guard case .bisq(let content) = notification.content else {
+            return later { completion(.refused(reason: Reason.badMessage.code)) }
+        }
+        let index = bound[notification.id] ?? order.active
+        let link = upstreams[index].link
+        guard let connection = link.roomiest else {
+            link.noteBacklog()
+            let outcome = index == order.active ? link.outcomeWithoutRoom : RelayGateway.elsewhere
+            return later { completion(outcome) }
+        }
+        let wait = shared.pace.take(for: notification.deviceToken, at: now)
+        guard wait == 0 else {
+            let deferral = Deferral(
+                reason: "Paced", scope: .device, retryAfter: .nanoseconds(wait), isThrottle: true)
+            return later { completion(.deferred(deferral)) }
+        }
+        lookAt = now + look.nanoseconds
+        let url = upstreams[index].url
+        let request = RelayRequest(notification, content, form: form, below: url.path)
+        connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in
+            completion(outcome(of: end, notification, at: index))
+        }
+    }
+
+    /// It waits for the upstream that may have it already.
+    private static let elsewhere = Outcome.deferred(
+        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
+
+    private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
+        switch end {
+        case .unharmed(let reason): return upstreams[index].link.unharmed(reason)
+        case .unclear(let reason):
+            bound[notification.id] = index
+            return upstreams[index].link.unclear(reason)
+        case .answered(let answer):
+            let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
+            switch outcome {
+            case .accepted, .refused, .tokenDead:
+                bound[notification.id] = nil
+                doubts.forget(notification.id)
+            case .deferred, .blocked: break
+            }
+            return outcome
+        }
+    }
+
+    private func outcome(of answer: RelayAnswer, _ notification: Notification, at index: Int) -> Outcome {
+        let isOfNobody = notification.deviceToken.isOfNobody
+        switch answer {
+        case .accepted:
+            doubts.accepted(notification.id)
+            order.accepted(index)
+            refusedInARow = 0
+            return .accepted
+        case .dead(let reason, let detail):
+            // That token can't die: it is to be refused each time anew.
+            return isOfNobody
+                ? .refused(reason: reason, detail: detail)
+                : .tokenDead(reason: reason, since: nil, detail: detail)
+        case .refused(let reason, let detail):
+            if RelayGateway.suspicious.contains(reason), !isOfNobody { suspect(reason, at: index) }
+            return .refused(reason: reason, detail: detail)
+        case .doubtful(let reason):
+            return doubtful(reason, notification, at: index)
+        case .later(let reason, let scope, let pause):
+            if scope != .device, setAside(index, for: pause, reason: reason) { return RelayGateway.next(reason) }
+            return .deferred(Deferral(reason: reason, scope: scope, retryAfter: pause))
+        case .unclear(let reason, let pause):
+            bound[notification.id] = index
+            return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
+        case .setup(let reason):
+            if setAside(index, for: RelayAnswer.faultPause, reason: reason) { return RelayGateway.next(reason) }
+            return .blocked(reason: reason)
+        }
+    }
+
+    /// It surely was not taken: the next upstream gets it at once.
+    private static func next(_ reason: String) -> Outcome {
+        .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+    }
+
+    private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
+        if notification.deviceToken.isOfNobody { return .refused(reason: reason) }
+        switch doubts.refused(notification.id, at: EventLoop.monotonicNanoseconds) {
+        case .again(let pause):
+            bound[notification.id] = index
+            return .deferred(Deferral(reason: reason, scope: .device, retryAfter: pause))
+        case .believed:
+            suspect(reason, at: index)
+            return .refused(reason: RelayGateway.believed)
+        }
+    }
+
+    /// A refusal that no reason came with, however often it was asked.
+    static let believed = "RelayRefused"
+    /// Words for refused device tokens that, in bulk, mean the wrong relay.
+    static let suspicious = [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
+    ]
+
+    private func suspect(_ reason: String, at index: Int) {
+        refusedInARow += 1
+        guard refusedInARow == GatewayFigures.suspiciousRefusals else { return }
+        log.error(
+            "gateway.tokens_refused",
+            metadata: [
+                "host": "\(upstreams[index].url.authority)", "reason": "\(reason)",
+                "advice": "many device tokens refused in a row: is it the relay of these phones' app?",
+            ])
+    }
+
+    // MARK: What the operator may see
+
+    package var figures: GatewayFigures {
+        var figures = active.figures
+        for (index, upstream) in upstreams.enumerated() where index != order.active {
+            figures.add(upstream.link.figures)
+        }
+        figures.fault = fault
+        figures.refusedTokensInARow = refusedInARow
+        return figures
+    }
+}
+
+/// To which upstream a notification is bound; the oldest are forgotten.
+struct BoundNotifications {
+    static let most = 4096
+
+    private var places: [NotificationID: Int] = [:]
+    private var order: ArraySlice<NotificationID> = []
+
+    subscript(id: NotificationID) -> Int? {
+        get { places[id] }
+        set {
+            guard let newValue else {
+                places[id] = nil
+                return
+            }
+            guard places.updateValue(newValue, forKey: id) == nil else { return }
+            if order.count >= BoundNotifications.most {
+                order = order.filter { places[$0] != nil && $0 != id }
+                if order.count >= BoundNotifications.most { places[order.removeFirst()] = nil }
+            }
+            order.append(id)
+        }
+    }
+}

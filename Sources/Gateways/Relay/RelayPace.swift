@@ -1,0 +1,44 @@
+import Reactor
+import Relay
+
+/// How fast one app's notifications go to another relay, for all our users together: well below what the nginx in front
+/// of Bisq's relay lets through (100 a second in all, 2 for a device).
+struct RelayPace {
+    static let all = Rate(perSecond: 20, burst: 40)
+    static let device = Rate(perSecond: 1, burst: 4)
+    /// Devices that are counted at a time. With more, all are forgotten.
+    static let most = 4096
+
+    private var used = Rate.Use()
+    private var devices: [DeviceToken: Rate.Use] = [:]
+
+    /// How many may go now, up to `wanted`.
+    func room(upTo wanted: Int, at time: Int64) -> Int {
+        var used = used
+        var room = 0
+        while room < wanted, RelayPace.all.take(from: &used, at: time) == 0 { room += 1 }
+        return room
+    }
+
+    /// Nanoseconds until one more may go.
+    func delay(at time: Int64) -> Int64 { RelayPace.all.delay(after: used, at: time) }
+
+    /// Counts one more for a device, if the device may have it.
+    ///
+    /// - Returns: Nanoseconds until it may; 0: it is counted.
+    mutating func take(for token: DeviceToken, at time: Int64) -> Int64 {
+        if devices.count >= RelayPace.most {
+            devices = devices.filter { !$0.value.isOver(at: time) }
+            if devices.count >= RelayPace.most { devices = [:] }
+        }
+        let delay = RelayPace.device.take(from: &devices[token, default: Rate.Use()], at: time)
+        if delay == 0 { RelayPace.all.add(to: &used, at: time) }
+        return delay
+    }
+}
+
+/// Shared by the lanes of an app.
+@EventLoop
+final class SharedRelayPace {
+    var pace = RelayPace()
+}

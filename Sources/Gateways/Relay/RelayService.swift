@@ -1,0 +1,56 @@
+import Encodings
+import Relay
+
+/// Another relay, as the core sees it.
+///
+/// A lane for each platform, since the other relay has a gateway for each: one that is down holds up no other.
+package struct RelayService: PushService {
+    private let form: RelayForm
+
+    /// Longer ones don't pass the proxy in front of Bisq's relay.
+    static let longestToken = 1024
+
+    package init(form: RelayForm) { self.form = form }
+
+    package var name: String { "relay" }
+
+    /// The POST form can't tell Apple's sandbox from its production.
+    package func serves(_ platform: Platform) -> Bool { platform != .iosDev || form == .bisq1 }
+
+    package func target(_ address: String, on platform: Platform) -> Target? {
+        let token = platform == .android ? DeviceToken(opaque: address) : DeviceToken(hexadecimal: address)
+        guard let token, token.text.utf8.count <= RelayService.longestToken else { return nil }
+        return Target(token, at: RelayService.host(of: platform))
+    }
+
+    static func host(of platform: Platform) -> LaneHost {
+        switch platform {
+        case .ios: .ios
+        case .iosDev: .sandbox
+        case .android: .android
+        }
+    }
+
+    /// The other relay makes the payload. Apple's is the larger one, with all that may be in it: for both 4,096.
+    package func payloadSize(of content: Content) -> Int? {
+        guard case .bisq(var content) = content else { return nil }
+        content.isUrgent = true
+        content.isContentAvailable = true
+        content.isMutableContent = true
+        return APNsRequest.payloadSize(content)
+    }
+
+    /// Newer relays give equal messages equal collapse ids, older ones don't.
+    package var replacesRepetitions: Bool { false }
+
+    package var handsOn: Bool { true }
+
+    package func nobody(on platform: Platform) -> DeviceToken {
+        platform == .android ? .opaqueOfNobody : .hexadecimalOfNobody
+    }
+}
+
+extension LaneHost {
+    static let ios = LaneHost("ios")
+    static let android = LaneHost("android")
+}
