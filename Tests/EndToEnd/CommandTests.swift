@@ -149,4 +149,24 @@ import Wire
         #expect(result.status == 69)
         #expect(result.errors.contains("127.0.0.1:1"))
     }
+
+    /// At once, without a circuit and without a name server.
+    @Test func sendAndWatchSayWhichAddressIsNone() throws {
+        let onion = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid"
+        let token = try run([program, "pair", "--text-only"]).output.trimmingCharacters(in: .newlines)
+        for (address, words) in [
+            ("3\(onion.dropFirst()).onion", "a letter is wrong or missing"),
+            (onion, "\(onion).onion"), ("relay.example.org", "is no onion address"),
+        ] {
+            for command in [
+                ["send", "--pairing-token", token, "--title", "t", "--message", "m"], ["watch"],
+            ] {
+                // Nothing listens there: whoever dials it is told something else.
+                let result = try run(
+                    [program] + command + ["--to", address, "--socks", "127.0.0.1:1", "--timeout", "5"])
+                #expect(result.status == 64, "\(result.errors)")
+                #expect(result.errors.contains(words))
+            }
+        }
+    }
 }

@@ -74,6 +74,19 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["bisq.conf"])
     }
 
+    /// A file that an earlier run left when it was killed between making and naming it is in nobody's way.
+    @Test func aRunThatWasKilledHoldsUpNoOther() throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/bisq-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try "half".write(
+            toFile: directory + "/bisq.properties.onionbell", atomically: true, encoding: .utf8)
+        let address = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
+        let written = try point(["bisq1", "--to", address, "--write", directory])
+        #expect(written.status == 0, "\(written.errors)")
+        #expect(FileManager.default.fileExists(atPath: directory + "/bisq.properties"))
+    }
+
     @Test func wrongWordsAreToldWithTheirExitStatus() throws {
         let address = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
         let wrong = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wie.onion"

@@ -33,8 +33,8 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Send a notification as a Bisq peer or client does.",
         discussion: """
             Encrypts for the paired phone and sends through Tor's SOCKS port: as a peer (p2p), or over HTTP as \
-            today's Bisq 1 and Bisq 2 do. Prints the answer, and with --wait also the outcome. An address that is \
-            not an onion address is connected to directly.
+            today's Bisq 1 and Bisq 2 do. Prints the answer, and with --wait also the outcome. A numeric address or \
+            localhost is connected to directly; names are not looked up.
 
             Form bisq2 uses platform and device token from the pairing token. It encrypts with --key, the key that \
             Bisq Connect shares with its trusted node.
@@ -139,13 +139,14 @@ struct SendCommand: AsyncParsableCommand {
 
     /// The way to the node, and its name as HTTP's Host field has it.
     func route() throws -> (route: PeerRoute, host: String) {
-        let address = to.contains(":") ? to : "\(to):\(form.port)"
-        guard let endpoint = Endpoint(address), let proxy = Endpoint(socks),
-            case .host(let host, let port) = endpoint
-        else { throw fail("--to and --socks must be ADDRESS:PORT", status: 64) }
-        let route: PeerRoute =
-            host.hasSuffix(".onion") ? .tor(socks: proxy, onion: host, port: port) : .direct(endpoint)
-        return (route, port == 80 ? host : address)
+        guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
+        switch try nodeAddress(to, port: form.port) {
+        case .onion(let onion, let port):
+            return (
+                .tor(socks: proxy, onion: onion, port: port), port == 80 ? onion : "\(onion):\(port)"
+            )
+        case .direct(let endpoint): return (.direct(endpoint), "\(endpoint)")
+        }
     }
 
     /// Sends and prints each response as it comes.

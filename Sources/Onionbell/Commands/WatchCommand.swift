@@ -81,17 +81,10 @@ struct WatchCommand: AsyncParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// The address to dial; one that is no onion is dialled directly.
-    private func target() throws -> (host: String, port: UInt16, proxy: Endpoint) {
-        guard case .host(let host, let port)? = Endpoint(to.contains(":") ? to : "\(to):9999"),
-            let proxy = Endpoint(socks)
-        else { throw fail("--to and --socks must be ADDRESS:PORT", status: 64) }
-        return (host, port, proxy)
-    }
-
     @EventLoop
     private func watch() async throws -> Int32 {
-        let (host, port, proxy) = try target()
+        let node = try nodeAddress(to, port: 9999)
+        guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
         let source: WatchTor.Source
         if let tor {
             do {
@@ -115,7 +108,7 @@ struct WatchCommand: AsyncParsableCommand {
         var state = WatchState(failuresToAlarm: failures)
         printProgress("sending a test notification")
         while true {
-            let result = await check(host, port, watchTor)
+            let result = await check(node, watchTor)
             tell(result)
             guard let every else {
                 await watchTor.stop()
@@ -127,11 +120,13 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     @EventLoop
-    private func check(_ host: String, _ port: UInt16, _ tor: WatchTor) async -> WatchResult {
-        var route = PeerRoute.direct(.host(host, port: port))
-        if host.hasSuffix(".onion") {
+    private func check(_ node: NodeAddress, _ tor: WatchTor) async -> WatchResult {
+        let route: PeerRoute
+        switch node {
+        case .direct(let endpoint): route = .direct(endpoint)
+        case .onion(let onion, let port):
             do {
-                route = .tor(socks: try await tor.socks(), onion: host, port: port)
+                route = .tor(socks: try await tor.socks(), onion: onion, port: port)
             } catch {
                 return WatchResult(verdict: .unreachable, words: "\(error)")
             }

@@ -49,7 +49,8 @@ struct UserFile {
 
     /// Whole, or not at all.
     func write(_ text: String) throws(SystemError) {
-        let unfinished = "\(path).onionbell"
+        let unfinished = "\(path).\(getpid()).onionbell"
+        unlink(unfinished)  // left by a process of the same number that was killed in between
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError("write \(unfinished)") }
         defer {

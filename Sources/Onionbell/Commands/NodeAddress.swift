@@ -1,0 +1,61 @@
+import Client
+import Programs
+import Reactor
+import Tor
+
+/// Which node a command calls, as `--to` names it. A wrong letter of an onion address is found here, before any circuit
+/// is built, and no name is ever looked up.
+enum NodeAddress: Equatable {
+    /// In lower case, with `.onion`.
+    case onion(String, port: UInt16)
+    /// A node on this machine or in its network, for tests: a numeric address or `localhost`.
+    case direct(Endpoint)
+
+    /// - Throws: ``NodeAddressFault``.
+    init(_ text: String, port standard: UInt16) throws(NodeAddressFault) {
+        let hasPort = Endpoint(text) != nil
+        guard case .host(let host, let port)? = Endpoint(hasPort ? text : "\(text):\(standard)") else {
+            throw .notAnAddress
+        }
+        if let address = OnionAddress(host) {
+            guard host.lowercased().hasSuffix(".onion") else { throw .withoutOnion(address.description) }
+            self = .onion(address.description, port: port)
+        } else if host.lowercased().hasSuffix(".onion") {
+            throw .noOnionAddress(host)
+        } else if host == "localhost" || NetworkAddress(host) != nil {
+            self = .direct(.host(host, port: port))
+        } else {
+            throw .name(host)
+        }
+    }
+}
+
+/// Why no node can have this address.
+enum NodeAddressFault: Error, Equatable, CustomStringConvertible {
+    case notAnAddress
+    /// Length, checksum or version is wrong.
+    case noOnionAddress(String)
+    /// All is right but the end; with what it should be.
+    case withoutOnion(String)
+    case name(String)
+
+    var description: String {
+        switch self {
+        case .notAnAddress: "--to must be ADDRESS or ADDRESS:PORT"
+        case .noOnionAddress(let host):
+            "\"\(plainText(host))\" is no onion address: a letter is wrong or missing"
+        case .withoutOnion(let address): "the end is missing: \(address)"
+        case .name(let host):
+            "\"\(plainText(host))\" is no onion address, which has 56 letters and digits and ends in .onion"
+        }
+    }
+}
+
+/// The node of a command; what is wrong with its address is told, with the exit status 64.
+func nodeAddress(_ text: String, port: UInt16) throws -> NodeAddress {
+    do throws(NodeAddressFault) {
+        return try NodeAddress(text, port: port)
+    } catch {
+        throw fail(error, status: 64)
+    }
+}
