@@ -161,22 +161,21 @@ package final class Dispatcher {
     func execute() {
         guard !isExecuting else { return }
         isExecuting = true
-        while pipeline.hasEffects {
-            var effects: [Effect] = []
-            swap(&effects, &self.effects)
-            pipeline.takeEffects(into: &effects)
-            for index in effects.indices { run(effects[index]) }
-            effects.removeAll(keepingCapacity: true)
-            self.effects = effects
+        var effects: [Effect] = []
+        swap(&effects, &self.effects)
+        while pipeline.takeEffects(into: &effects) {
+            // Moved out one by one: an element of an array that is read is copied.
+            effects.reverse()
+            while let effect = effects.popLast() { run(effect) }
         }
+        self.effects = effects
         isExecuting = false
-        if pipeline.hasStirred { pumpSoon.schedule() }
-        setAlarm()
+        let rest = pipeline.rest()
+        if rest.hasStirred { pumpSoon.schedule() }
+        if rest.wakeAt != alarmAt { setAlarm(to: rest.wakeAt) }
     }
 
-    private func setAlarm() {
-        let time = pipeline.wakeAt
-        guard time != alarmAt else { return }
+    private func setAlarm(to time: Int64) {
         alarmAt = time
         guard time < .max else { return alarm.stop() }
         alarm.start(after: .nanoseconds(max(0, time - EventLoop.monotonicNanoseconds)))

@@ -1,5 +1,5 @@
 /// Hex digits, two for each byte.
-package enum Hex {
+public enum Hex {
     /// Lower case.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
@@ -34,7 +34,7 @@ package enum Hex {
     }
 
     /// Of a number below 16.
-    package static func digit(_ value: UInt8) -> UInt8 {
+    @inlinable public static func digit(_ value: UInt8) -> UInt8 {
         value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 

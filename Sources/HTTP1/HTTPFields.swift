@@ -1,41 +1,93 @@
 import Encodings
 
 /// The header fields of a message, in the order sent; names in lower case.
+///
+/// They lie as bytes in one run, and a text is made of those only that are asked for.
 package struct HTTPFields: Equatable, Sendable {
-    package private(set) var all: [(name: String, value: String)] = []
+    /// Where one lies: its name from `start`, its value up to `end`.
+    private struct Mark: Equatable {
+        let start: Int
+        let nameEnd: Int
+        let end: Int
+    }
+
+    private var bytes: [UInt8] = []
+    private var marks: [Mark] = []
 
     package init() {}
 
-    init(capacity: Int) {
-        all.reserveCapacity(capacity)
+    init(bytes: Int, fields: Int) {
+        self.bytes.reserveCapacity(bytes)
+        marks.reserveCapacity(fields)
     }
 
-    package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
-        left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value.hasSameBytes(as: $1.value) }
+    package var count: Int { marks.count }
+
+    package var all: [(name: String, value: String)] {
+        marks.map { (text($0.start..<$0.nameEnd), text($0.nameEnd..<$0.end)) }
     }
 
+    /// - Parameter name: in lower case.
     package mutating func append(_ name: String, _ value: String) {
-        all.append((name, value))
+        append(name: name.utf8.span, value: value.utf8.span)
+    }
+
+    /// - Parameter name: of ASCII, in any case.
+    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+        let start = bytes.count
+        bytes.append(addingCapacity: name.count + value.count) { output in
+            for index in name.indices { output.append(ASCII.lowercased(name[index])) }
+            for index in value.indices { output.append(value[index]) }
+        }
+        marks.append(Mark(start: start, nameEnd: start + name.count, end: bytes.count))
     }
 
     /// The value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
-        all.first { $0.name == name }?.value
+        for mark in marks where has(mark, name) { return text(mark.nameEnd..<mark.end) }
+        return nil
+    }
+
+    /// The same as its bytes; none where there is no such field.
+    func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result {
+        for mark in marks where has(mark, name) {
+            return body(bytes.span.extracting(mark.nameEnd..<mark.end))
+        }
+        return body("".utf8.span)
     }
 
     func count(of name: String) -> Int {
-        all.count { $0.name == name }
+        var count = 0
+        for mark in marks where has(mark, name) { count += 1 }
+        return count
     }
 
-    /// Whether a list field such as `connection` contains `token`, without regard to case.
+    /// Whether a list field such as `connection` contains `token` (in lower case), without regard to case.
     func list(_ name: String, contains token: String) -> Bool {
-        all.contains { field in
-            field.name == name
-                && field.value.utf8.split(separator: UInt8(ascii: ",")).contains {
-                    $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
-                }
+        for mark in marks where has(mark, name) {
+            let found = bytes[mark.nameEnd..<mark.end].split(separator: UInt8(ascii: ",")).contains {
+                $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
+            }
+            if found { return true }
+        }
+        return false
+    }
+
+    /// Appends `\r\nname: value` for each.
+    func encode(into output: inout [UInt8]) {
+        for mark in marks {
+            output.append("\r\n")
+            output.append(contentsOf: bytes[mark.start..<mark.nameEnd])
+            output.append(": ")
+            output.append(contentsOf: bytes[mark.nameEnd..<mark.end])
         }
     }
+
+    private func has(_ mark: Mark, _ name: String) -> Bool {
+        bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name.utf8.span)
+    }
+
+    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {

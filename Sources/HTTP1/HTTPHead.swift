@@ -1,5 +1,3 @@
-import Encodings
-
 /// The fields of a message's head (RFC 9112, section 5), strictly: no folded lines, no blanks around a name. That each
 /// line ends with CR LF and has no control bytes is ``HTTPHeadScanner``'s business.
 struct HTTPHead {
@@ -8,24 +6,18 @@ struct HTTPHead {
     /// - Parameter lines: as they were scanned, from the end of the start line to the last byte of the empty line.
     init(_ lines: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) {
         let bytes = lines.span
-        var fields = HTTPFields(capacity: 8)
-        var name: [UInt8] = []
-        name.reserveCapacity(32)
+        var fields = HTTPFields(bytes: bytes.count, fields: 8)
         var start = 0
         while let end = bytes.firstIndex(of: 0x0D, from: start), end > start {
             guard !bytes[start].isBlank else { throw .foldedField }
-            guard fields.all.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
+            guard fields.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
             let colon = bytes.endOfRun(from: start, of: \.isTokenByte)
             guard colon > start, bytes[colon] == UInt8(ascii: ":") else { throw .badField }
-            name.removeAll(keepingCapacity: true)
-            name.append(addingCapacity: colon - start) { output in
-                for index in start..<colon { output.append(ASCII.lowercased(bytes[index])) }
-            }
             var valueEnd = end
             while bytes[valueEnd - 1].isBlank { valueEnd -= 1 }
             let valueStart = min(bytes.endOfRun(from: colon + 1, of: \.isBlank), valueEnd)
-            let value = lines[(lines.startIndex + valueStart)..<(lines.startIndex + valueEnd)]
-            fields.append(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+            fields.append(
+                name: bytes.extracting(start..<colon), value: bytes.extracting(valueStart..<valueEnd))
             start = end + 2
         }
         self.fields = fields

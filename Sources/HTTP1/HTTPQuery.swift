@@ -5,8 +5,18 @@ import Encodings
 /// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
 /// blank, so a form's way to write one would only make two texts of one.
 package struct HTTPQuery: Sendable {
+    /// Where one lies: its name from `start`, its value up to `end`.
+    private struct Mark {
+        let start: Int
+        let nameEnd: Int
+        let end: Int
+    }
+
+    /// Decoded, each text with a byte behind it, so that no character begins in one and ends in the next. A text is made
+    /// of those only that are asked for.
+    private var bytes: [UInt8] = []
     /// Few enough to be looked through: a table would cost more to fill than it saves.
-    private var parameters: [(name: String, value: String)] = []
+    private var marks: [Mark] = []
 
     /// Far more than any of the doors has names for.
     package static let most = 100
@@ -14,25 +24,35 @@ package struct HTTPQuery: Sendable {
     /// - Throws: ``HTTPFault/badPercentEncoding``, ``HTTPFault/tooManyFields(limit:)``.
     package init(_ text: String) throws(HTTPFault) { try self.init(text.utf8.span) }
 
-    package init(_ bytes: Span<UInt8>) throws(HTTPFault) {
-        parameters.reserveCapacity(8)
+    package init(_ text: Span<UInt8>) throws(HTTPFault) {
+        bytes.reserveCapacity(text.count + 2 * 8)
+        marks.reserveCapacity(8)
         var start = 0
-        while start < bytes.count {
-            let end = bytes.firstIndex(of: UInt8(ascii: "&"), from: start) ?? bytes.count
+        while start < text.count {
+            let end = text.firstIndex(of: UInt8(ascii: "&"), from: start) ?? text.count
             defer { start = end + 1 }
             guard end > start else { continue }
-            guard parameters.count < HTTPQuery.most else { throw .tooManyFields(limit: HTTPQuery.most) }
-            let parameter = bytes.extracting(start..<end)
+            guard marks.count < HTTPQuery.most else { throw .tooManyFields(limit: HTTPQuery.most) }
+            let parameter = text.extracting(start..<end)
             let nameEnd = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count
-            let name = try String(percentEncoded: parameter.extracting(first: nameEnd))
-            let value = try String(percentEncoded: parameter.extracting(droppingFirst: nameEnd + 1))
-            parameters.append((name, value))
+            let begin = bytes.count
+            try bytes.append(percentEncoded: parameter.extracting(first: nameEnd))
+            let middle = bytes.count
+            bytes.append(0)
+            try bytes.append(percentEncoded: parameter.extracting(droppingFirst: nameEnd + 1))
+            marks.append(Mark(start: begin, nameEnd: middle, end: bytes.count))
+            bytes.append(0)
         }
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw .badPercentEncoding }
     }
 
     /// The first value given for that name.
     package subscript(name: String) -> String? {
-        parameters.first { $0.name.hasSameBytes(as: name) }?.value
+        for mark in marks
+        where bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name.utf8.span) {
+            return String(decoding: bytes[(mark.nameEnd + 1)..<mark.end], as: UTF8.self)
+        }
+        return nil
     }
 }
 
@@ -47,25 +67,8 @@ extension String {
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
-        var digits = 0
-        var value: UInt8 = 0
-        for index in text.indices {
-            let byte = text[index]
-            if digits > 0 {
-                guard let digit = Hex.value(byte) else { throw .badPercentEncoding }
-                value = value << 4 | digit
-                digits -= 1
-                if digits == 0 { bytes.append(value) }
-            } else if byte == UInt8(ascii: "%") {
-                digits = 2
-                value = 0
-            } else {
-                bytes.append(byte)
-            }
-        }
-        guard digits == 0, let text = try? UTF8Span(validating: bytes.span) else {
-            throw .badPercentEncoding
-        }
+        try bytes.append(percentEncoded: text)
+        guard let text = try? UTF8Span(validating: bytes.span) else { throw .badPercentEncoding }
         self.init(copying: text)
     }
 
@@ -85,5 +88,33 @@ extension String {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// - Throws: ``HTTPFault/badPercentEncoding`` where two digits don't follow a percent sign.
+    fileprivate mutating func append(percentEncoded text: Span<UInt8>) throws(HTTPFault) {
+        guard text.firstIndex(of: UInt8(ascii: "%")) != nil else {
+            return append(addingCapacity: text.count) { output in
+                for index in text.indices { output.append(text[index]) }
+            }
+        }
+        var digits = 0
+        var value: UInt8 = 0
+        for index in text.indices {
+            let byte = text[index]
+            if digits > 0 {
+                guard let digit = Hex.value(byte) else { throw .badPercentEncoding }
+                value = value << 4 | digit
+                digits -= 1
+                if digits == 0 { append(value) }
+            } else if byte == UInt8(ascii: "%") {
+                digits = 2
+                value = 0
+            } else {
+                append(byte)
+            }
+        }
+        guard digits == 0 else { throw .badPercentEncoding }
     }
 }

@@ -40,7 +40,7 @@ extension HTTPRequest {
     init(_ line: HTTPRequestLine, _ fields: HTTPFields) throws(HTTPFault) {
         let hosts = fields.count(of: "host")
         guard hosts == 1 || hosts == 0 && line.isOld,
-            HTTPRequestLine.isHost((fields["host"] ?? "").utf8.span)
+            fields.withValue(of: "host", HTTPRequestLine.isHost)
         else { throw .badHost }
         guard !line.isOld || fields.count(of: "transfer-encoding") == 0 else { throw .unknownTransferCoding }
         self.init(

@@ -32,9 +32,12 @@ package struct HTTPRequestDecoder {
         if case .body = state { true } else { !unread.isEmpty || hasSkippedEmptyLine }
     }
 
-    /// Of requests that are not taken yet.
-    package var heldBytes: Int {
-        if case .body(let request, _) = state { unread.count + request.body.capacity } else { unread.count }
+    /// Whether a request has begun and is not whole, and the bytes of those that are not taken yet. Changes nothing: as a
+    /// mutating function it is not given a copy of all texts.
+    package mutating func standing() -> (isWithinRequest: Bool, heldBytes: Int) {
+        var held = unread.count
+        if case .body(let request, _) = state { held += request.body.capacity }
+        return (isWithinRequest, held)
     }
 
     package mutating func append(_ bytes: RawSpan) {

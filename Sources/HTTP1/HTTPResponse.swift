@@ -37,12 +37,7 @@ package struct HTTPResponse: Equatable, Sendable {
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
         output.append("HTTP/1.1 ")
         output.append(HTTPResponse.words(of: status))
-        for field in fields.all {
-            output.append("\r\n")
-            output.append(field.name)
-            output.append(": ")
-            output.append(field.value)
-        }
+        fields.encode(into: &output)
         // RFC 9110, section 8.6: an answer that never has a body has no length.
         if status != 204 {
             output.append("\r\ncontent-length: ")
@@ -84,7 +79,7 @@ package struct HTTPResponse: Equatable, Sendable {
 
 extension [UInt8] {
     /// In one run: room is made for all its bytes at once.
-    fileprivate mutating func append(_ text: String) {
+    mutating func append(_ text: String) {
         let bytes = text.utf8.span
         append(addingCapacity: bytes.count) { output in
             for index in bytes.indices { output.append(bytes[index]) }

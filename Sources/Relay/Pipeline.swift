@@ -151,17 +151,22 @@ package struct Pipeline: ~Copyable, Sendable {
     // MARK: Effects
 
     /// All effects since the last call, in their order: `taken` is empty before. What was taken before has been done.
-    package mutating func takeEffects(into taken: inout [Effect]) {
+    ///
+    /// - Returns: Whether there are any.
+    @discardableResult
+    package mutating func takeEffects(into taken: inout [Effect]) -> Bool {
+        guard !effects.isEmpty else { return false }
         senders.effectsTaken()
         swap(&taken, &effects)
+        return true
     }
-
-    package var hasEffects: Bool { !effects.isEmpty }
 
     /// Lanes that may have something to send: see ``pump(_:room:at:)``. `taken` is empty before.
     package mutating func takeStirred(_ taken: inout [Int]) { delivery.takeStirred(&taken) }
 
-    package var hasStirred: Bool { !delivery.stirred.isEmpty }
+    /// Whether there are such lanes, and ``wakeAt``. Changes nothing: as a mutating function it is not given a copy of the
+    /// pipeline.
+    package mutating func rest() -> (hasStirred: Bool, wakeAt: Int64) { (!delivery.stirred.isEmpty, wakeAt) }
 
     // MARK: Time
 

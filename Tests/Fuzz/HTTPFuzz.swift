@@ -56,7 +56,7 @@ private func answers(in pieces: [[UInt8]]) -> ([HTTPResponse], HTTPFault?) {
 /// A request within the limits, from which nothing can be smuggled on.
 private func check(_ request: HTTPRequest) {
     precondition(request.body.count <= limits.body)
-    precondition(request.fields.all.count <= limits.fields)
+    precondition(request.fields.count <= limits.fields)
     precondition(request.path.utf8.allSatisfy { (0x21..<0x7F).contains($0) })
     precondition(request.path.hasPrefix("/") || request.path == "*")
     for field in request.fields.all {

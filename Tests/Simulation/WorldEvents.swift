@@ -121,8 +121,7 @@ extension World {
     /// Does what the core wants done, as the edge does.
     func carryOut() {
         var effects: [Effect] = []
-        while pipeline.hasEffects, violation == nil {
-            pipeline.takeEffects(into: &effects)
+        while violation == nil, pipeline.takeEffects(into: &effects) {
             for effect in effects { run(effect) }
             effects.removeAll()
         }

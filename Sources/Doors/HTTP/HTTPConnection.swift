@@ -20,6 +20,7 @@ final class HTTPConnection: DoorConnection {
     private unowned let server: HTTPServer
     private let isProxy: Bool
     private var decoder: HTTPRequestDecoder
+    private var standing = (isWithinRequest: false, heldBytes: 0)
     private var turn = Turn.waiting
 
     /// - Parameter isProxy: it is believed whose its requests are.
@@ -37,13 +38,16 @@ final class HTTPConnection: DoorConnection {
 
     override func received(_ bytes: RawSpan) -> Int {
         decoder.append(bytes)
+        standing = decoder.standing()
         return 0
     }
 
     override func proceed() {
         while turn == .waiting, !hasEnded, !isHeldBack {
             do throws(HTTPFault) {
-                guard let request = try decoder.next() else { return askForMore() }
+                let next = try decoder.next()
+                standing = decoder.standing()
+                guard let request = next else { return askForMore() }
                 stopDeadline()
                 answer(request)
             } catch {
@@ -60,9 +64,9 @@ final class HTTPConnection: DoorConnection {
     }
 
     override var wantsMore: Bool { turn == .waiting }
-    override var isIncomplete: Bool { decoder.isWithinRequest }
+    override var isIncomplete: Bool { standing.isWithinRequest }
     override var isBusy: Bool { turn != .waiting }
-    override var heldBytes: Int { decoder.heldBytes }
+    override var heldBytes: Int { standing.heldBytes }
 
     override func deadlinePassed() {
         // Before tor's line has come there is nobody to tell.
