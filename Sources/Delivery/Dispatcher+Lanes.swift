@@ -30,6 +30,17 @@ extension Dispatcher {
         execute()
     }
 
+    /// The operator has changed the phone book.
+    package func use(_ phoneBook: PhoneBook) { pipeline.use(phoneBook) }
+
+    /// How long nothing gets through the lane that a submission would go to, because the operator has to mend something,
+    /// and what.
+    package func block(for submission: Submission) -> (time: Duration, reason: String)? {
+        pipeline.block(for: submission).map {
+            (.nanoseconds(EventLoop.monotonicNanoseconds - $0.since), $0.reason)
+        }
+    }
+
     /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
     package func resume(_ lanes: [LaneID]) {
         for lane in lanes { pipeline.resume(lane) }

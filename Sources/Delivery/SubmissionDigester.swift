@@ -35,6 +35,10 @@ package final class SubmissionDigester {
         if let uid = submission.uid {
             text.begin(UInt8(ascii: "u"))
             text.add(uid)
+            if recipient.isOfAlias {
+                text.add(recipient.lane.app)
+                text.add(recipient.deviceToken.text)
+            }
             identity = digest(text)
         }
         return SubmissionDigests(

@@ -25,6 +25,8 @@ package protocol ConfiguredApp: Sendable {
     var files: [String] { get }
     /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
     var topic: String? { get }
+    /// The generation of Bisq whose phones it serves, and no others; `nil`: that is not known here.
+    var onlyForm: RelayForm? { get }
     /// The other relays that it hands on to.
     var upstreams: [GatewayURL] { get }
     /// What can be read and is hardly right.
@@ -46,6 +48,7 @@ package protocol ConfiguredApp: Sendable {
 
 extension ConfiguredApp {
     package var topic: String? { nil }
+    package var onlyForm: RelayForm? { nil }
     package var upstreams: [GatewayURL] { [] }
     /// Whether its way goes through tor, however other gateways are reached: other relays are on this machine, or learn
     /// nothing of where it is.

@@ -72,6 +72,7 @@ package struct HTTPResponse: Equatable, Sendable {
         case 502: "502 Bad Gateway"
         case 503: "503 Service Unavailable"
         case 505: "505 HTTP Version Not Supported"
+        case 508: "508 Loop Detected"
         case _: "\(status) -"
         }
     }

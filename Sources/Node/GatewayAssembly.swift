@@ -26,16 +26,19 @@ package enum GatewayAssembly {
     }
 
     /// What validation needs to know of the apps.
-    static func apps(of settings: Settings) -> [App] {
+    package static func apps(of settings: Settings) -> [App] {
         settings.apps.map { app in
-            App(name: app.name, service: app.service, isEnabled: app.hasCredentials)
+            App(
+                name: app.name, service: app.service, isEnabled: app.hasCredentials, targets: app.targets)
         }
     }
 
     /// The gateways of all apps with credentials.
+    ///
+    /// - Parameter tor: for those whose way goes through it in any case.
     @EventLoop
     static func gateways(
-        for settings: Settings, by egress: Egress, log: Logger
+        for settings: Settings, by egress: Egress, tor: Egress, log: Logger
     ) throws(NodeError) -> [AppGateways] {
         var gateways: [AppGateways] = []
         for (index, app) in settings.apps.enumerated() {
@@ -43,6 +46,7 @@ package enum GatewayAssembly {
                 log.warning("gateway.disabled", metadata: ["app": "\(app.name)", "reason": "no credentials"])
                 continue
             }
+            let egress = app.settings.needsTor ? tor : egress
             do throws(SettingsFault) {
                 gateways.append(try self.gateways(for: app, by: egress, key: "apps[\(index)]", log: log))
             } catch {

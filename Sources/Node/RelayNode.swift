@@ -47,6 +47,7 @@ final class RelayNode {
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
     private var invitationWatch: InvitationWatch?
+    private var phoneBook: PhoneBookWatch?
     private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
     /// Set once, whoever asks and however often.
@@ -69,7 +70,8 @@ final class RelayNode {
     }
 
     func start() async throws(NodeError) {
-        gateways = try GatewayAssembly.gateways(for: settings, by: egress, log: log)
+        try refuseLoop()
+        gateways = try GatewayAssembly.gateways(for: settings, by: egress, tor: torEgress, log: log)
         do throws(SettingsFault) {
             listeners = try DoorListeners(settings, circuits: circuits, room: room)
         } catch {
@@ -77,7 +79,7 @@ final class RelayNode {
         }
         lanes = gateways.flatMap(\.lanes)
         let dispatcher = try await openOutbox()
-        try openManagement()
+        try openManagement(dispatcher)
         let peers = try openPeerDoor(dispatcher)
         let http = try await openHTTPDoors(dispatcher)
         try await publish(peers: peers, http: http)
@@ -89,8 +91,21 @@ final class RelayNode {
     private var egress: Egress {
         switch settings.proxy {
         case .none: .direct
-        case .tor: .tor { [weak self] in self?.presence?.socks }
+        case .tor: torEgress
         case .socks5(let proxy): .through(proxy)
+        }
+    }
+
+    private var torEgress: Egress { .tor { [weak self] in self?.presence?.socks } }
+
+    /// What is handed on to this node itself would go round and be lost.
+    private func refuseLoop() throws(NodeError) {
+        guard settings.apps.contains(where: { !$0.settings.upstreams.isEmpty }),
+            let own = try? OnionKeyFile(path: state.onionKey).load()?.address.description
+        else { return }
+        for (index, app) in settings.apps.enumerated()
+        where app.settings.upstreams.contains(where: { $0.host == own }) {
+            throw .configuration("apps[\(index)].url: \(own) is this node's own address")
         }
     }
 
@@ -121,6 +136,7 @@ final class RelayNode {
         self.dispatcher = dispatcher
         self.outbox = outbox
         do {
+            phoneBook = try await PhoneBookWatch(in: outbox, log: log) { dispatcher.use($0) }
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
         } catch {
@@ -177,7 +193,7 @@ final class RelayNode {
     }
 
     /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
-    private func openManagement() throws(NodeError) {
+    private func openManagement(_ dispatcher: Dispatcher) throws(NodeError) {
         let history = NodeHistory { [unowned self] in totals }
         history.start()
         self.history = history
@@ -188,7 +204,10 @@ final class RelayNode {
             try server.open(on: endpoint)
         }
         managementServer = server
-        let status = HTTPServer { door.answer($0, respond: $1) }
+        let status = PhoneTestDoor(
+            dispatcher: dispatcher, book: { [unowned self] in phoneBook?.book ?? .init() }
+        )
+        .server(beside: door)
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))
             statusServer = status
@@ -293,7 +312,7 @@ final class RelayNode {
                     binary: settings.tor.binary,
                     torrc: try TorConfiguration.path(setting: settings.tor.torrc),
                     dataDirectory: state.torDirectory,
-                    offersSocks: settings.onion.selfDial.interval > .zero || settings.proxy == .tor))
+                    offersSocks: settings.needsSOCKS))
         case .system:
             .running(
                 control: settings.tor.control,
@@ -331,6 +350,7 @@ final class RelayNode {
     private func takeDown() async {
         credentials?.stop()
         invitationWatch?.stop()
+        phoneBook?.stop()
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
         async let requests: Void? = listeners?.close()

@@ -6,11 +6,20 @@ package final class App: Sendable {
     package let service: any PushService
     /// False when the operator gave no credentials for it.
     package let isEnabled: Bool
+    /// Whose phones it rings.
+    package let targets: Targets
 
-    package init(name: String, service: any PushService, isEnabled: Bool) {
+    package enum Targets: String, CaseIterable, Sendable {
+        case any
+        /// Those of the ``PhoneBook``, and no others.
+        case phoneBook = "phone_book"
+    }
+
+    package init(name: String, service: any PushService, isEnabled: Bool, targets: Targets = .any) {
         self.name = name
         self.service = service
         self.isEnabled = isEnabled
+        self.targets = targets
     }
 }
 

@@ -36,6 +36,9 @@ package struct DeviceToken: Hashable, Sendable {
             && bytes.extracting(first: 2).consists { ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) }
     }
 
+    /// Whether it has the form of an alias of the phone book.
+    var isAlias: Bool { text.utf8.span.starts(with: PhoneBook.aliasPrefix.utf8.span) }
+
     /// Whether a text could hold an address of any service: as many characters in a row as the shortest has.
     package static func couldBe(in text: String) -> Bool {
         var run = 0

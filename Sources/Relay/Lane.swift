@@ -56,6 +56,8 @@ package struct Lane: Sendable {
     private(set) var recoveries = 0
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
+    /// Since when, in monotonic nanoseconds; `nil` as the reason.
+    package private(set) var blockedSince: Int64?
 
     static let shortestBlock: Duration = .seconds(60)
 
@@ -105,6 +107,7 @@ package struct Lane: Sendable {
         if isRecovery { recoveries += 1 }
         failures = 0
         blockedReason = nil
+        blockedSince = nil
         condition = .open
         return isRecovery
     }
@@ -128,6 +131,7 @@ package struct Lane: Sendable {
         reason: String, at time: Int64, policy: RetryPolicy, using random: inout some RandomNumberGenerator
     ) {
         blockedReason = reason
+        blockedSince = blockedSince ?? time
         pause(atLeast: Lane.shortestBlock, at: time, policy: policy, using: &random)
     }
 

@@ -190,7 +190,7 @@ extension Pipeline {
         guard let reason else { return effects.append(.unblocked(lane: lane)) }
         effects.append(.blocked(lane: lane, reason: reason))
         for reply in senders.listening(in: lane) {
-            effects.append(.tell(reply, .held(reason: reason), isLast: false))
+            tell(reply, .held(reason: reason))
         }
     }
 

@@ -9,6 +9,45 @@ extension Pipeline {
         digests makeDigests: (Recipient) -> SubmissionDigests
     ) -> Submitted {
         guard !isStopping else { return .answered(Pipeline.comeAgain) }
+        do throws(Reason) {
+            if let copies = try validator.copies(of: submission) {
+                return submit(copies, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
+            }
+        } catch {
+            return .answered(.refused(error))
+        }
+        return submitOne(
+            submission, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
+    }
+
+    /// One for each phone of an alias: they come into the same commit, and their sender hears of them as of one.
+    private mutating func submit(
+        _ copies: [Submission], from door: Int, awaitsOutcome: Bool, at now: Instant,
+        digests makeDigests: (Recipient) -> SubmissionDigests
+    ) -> Submitted {
+        var group = AliasSenders.Group(awaitsOutcome: awaitsOutcome)
+        var stored: [(reply: ReplyID, place: Int)] = []
+        var first: NotificationID?
+        for copy in copies {
+            let submitted = submitOne(
+                copy, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
+            switch submitted {
+            case .answered(let receipt): group.add(receipt)
+            case .storing(let reply, let id):
+                stored.append((reply, group.addUnanswered()))
+                if first == nil { first = id }
+            }
+        }
+        guard let first else { return .answered(group.verdict) }
+        let sender = senders.newID()
+        aliasSenders.add(group, of: sender, waitingFor: stored)
+        return .storing(sender, first)
+    }
+
+    private mutating func submitOne(
+        _ submission: Submission, from door: Int, awaitsOutcome: Bool, at now: Instant,
+        digests makeDigests: (Recipient) -> SubmissionDigests
+    ) -> Submitted {
         let notification: Notification
         let digests: SubmissionDigests
         do throws(Reason) {
@@ -173,11 +212,11 @@ extension Pipeline {
         }
         if let slot = delivery.slots[sequence] {
             count(ticket, .stored, isRepetition: isRepetition, at: now)
-            effects.append(.tell(ticket.reply, .stored, isLast: false))
+            tell(ticket.reply, .stored)
             let lane = delivery.entries[slot].lane
             listen(ticket.reply, for: sequence, lane: lane)
             if let reason = delivery.lanes[lane].blockedReason {
-                effects.append(.tell(ticket.reply, .held(reason: reason), isLast: false))
+                tell(ticket.reply, .held(reason: reason))
             }
             return
         }
@@ -189,7 +228,7 @@ extension Pipeline {
             return answer(ticket, .ended(ending), isRepetition: isRepetition, at: now)
         }
         count(ticket, .stored, isRepetition: isRepetition, at: now)
-        effects.append(.tell(ticket.reply, .stored, isLast: false))
+        tell(ticket.reply, .stored)
         if !senders.listens(for: sequence) { untold.append((sequence, ending)) }
         listen(ticket.reply, for: sequence, lane: delivery.entries[ticket.slot].lane)
     }
@@ -199,7 +238,7 @@ extension Pipeline {
         _ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool = false, at now: Instant
     ) {
         count(ticket, receipt, isRepetition: isRepetition, at: now)
-        effects.append(.tell(ticket.reply, receipt, isLast: true))
+        tell(ticket.reply, receipt, isLast: true)
         senders.leave(ticket.reply)
     }
 
@@ -212,12 +251,43 @@ extension Pipeline {
 
     private mutating func listen(_ reply: ReplyID, for sequence: Int64, lane: Int) {
         guard let dropped = senders.listen(reply, for: sequence, lane: lane) else { return }
-        effects.append(.drop(dropped))
+        if aliasSenders.isEmpty {
+            effects.append(.drop(dropped))
+        } else {
+            tellSender(of: dropped, aliasSenders.drop(dropped))
+        }
         senders.leave(dropped)
     }
 
     private mutating func tell(_ sequence: Int64, _ ending: Ending) {
-        senders.end(sequence) { effects.append(.tell($0, .ended(ending), isLast: true)) }
+        guard !aliasSenders.isEmpty else {
+            return senders.end(sequence) { effects.append(.tell($0, .ended(ending), isLast: true)) }
+        }
+        var replies: [ReplyID] = []
+        senders.end(sequence) { replies.append($0) }
+        for reply in replies { tell(reply, .ended(ending), isLast: true) }
+    }
+
+    /// Tells the sender of a notification; one to an alias hears what it is for all its phones.
+    mutating func tell(_ reply: ReplyID, _ receipt: Receipt, isLast: Bool = false) {
+        guard !aliasSenders.isEmpty else {
+            return effects.append(.tell(reply, receipt, isLast: isLast))
+        }
+        tellSender(of: reply, aliasSenders.note(receipt, from: reply, isLast: isLast))
+    }
+
+    private mutating func tellSender(of reply: ReplyID, _ news: AliasSenders.News?) {
+        guard let news else { return }
+        for word in news.words {
+            switch word {
+            case .receipt(let receipt, let isLast):
+                effects.append(.tell(news.sender, receipt, isLast: isLast))
+                if isLast, news.sender != reply { senders.leave(news.sender) }
+            case .nothingMore:
+                effects.append(.drop(news.sender))
+                if news.sender != reply { senders.leave(news.sender) }
+            }
+        }
     }
 
     /// A submission that is not to be sent.

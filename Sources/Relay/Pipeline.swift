@@ -54,13 +54,14 @@ package struct Pipeline: ~Copyable, Sendable {
         let begun: Int64
     }
 
-    let validator: Validator
+    var validator: Validator
     let policy: RetryPolicy
     let memory: Memory
     var admission: Admission
     var delivery = Delivery()
     var deadTokens = DeadTokens()
     var senders = Senders()
+    var aliasSenders = AliasSenders()
     var effects: [Effect] = []
 
     // Commits.
@@ -239,6 +240,9 @@ package struct Pipeline: ~Copyable, Sendable {
         commitAt = .max
         effects.append(.stopped)
     }
+
+    /// The operator has changed the phone book: it holds for what is submitted from now on.
+    package mutating func use(_ phoneBook: PhoneBook) { validator.phoneBook = phoneBook }
 
     // MARK: What the operator may see
 

@@ -55,14 +55,14 @@ package enum Ending: Equatable, Sendable {
 /// Some of ours are spelled like a gateway's, and are not the same.
 package enum Reason: Hashable, Error {
     case unknownPlatform, unknownApp, badDeviceToken, unregistered, badMessage, messageTooLarge, badExpiry
-    case duplicateUid, busy, gatewayDisabled, expired, loop, `internal`
+    case duplicateUid, busy, gatewayDisabled, notInPhoneBook, expired, loop, `internal`
     /// As the gateway said it.
     case gateway(String)
 
     /// All but the gateways'.
     package static let own: [Reason] = [
         .unknownPlatform, .unknownApp, .badDeviceToken, .unregistered, .badMessage, .messageTooLarge,
-        .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .expired, .loop, .internal,
+        .badExpiry, .duplicateUid, .busy, .gatewayDisabled, .notInPhoneBook, .expired, .loop, .internal,
     ]
 
     /// As senders, metrics and the outbox have it.
@@ -78,6 +78,7 @@ package enum Reason: Hashable, Error {
         case .duplicateUid: "DuplicateUid"
         case .busy: "Busy"
         case .gatewayDisabled: "GatewayDisabled"
+        case .notInPhoneBook: "NotInPhoneBook"
         case .expired: "Expired"
         case .loop: "Loop"
         case .internal: "Internal"

@@ -10,10 +10,14 @@ package enum Platform: Equatable, Sendable {
 package struct Recipient: Equatable, Sendable {
     package let lane: LaneID
     package let deviceToken: DeviceToken
+    /// One of the phones of an alias: the sender's uid is that of all of them, and tells only with the phone which
+    /// notification is meant.
+    package let isOfAlias: Bool
 
-    package init(lane: LaneID, deviceToken: DeviceToken) {
+    package init(lane: LaneID, deviceToken: DeviceToken, isOfAlias: Bool = false) {
         self.lane = lane
         self.deviceToken = deviceToken
+        self.isOfAlias = isOfAlias
     }
 }
 
@@ -37,6 +41,8 @@ package struct Submission: Equatable, Sendable {
     package var registeredAt: Int64?
     /// How many relays have handed it on before it came here.
     package var hops = 0
+    /// See ``Recipient/isOfAlias``.
+    var isOfAlias = false
 
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,

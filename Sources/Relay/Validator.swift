@@ -21,6 +21,7 @@ package struct Validator: Sendable {
     private let defaultAndroid: String
     /// Milliseconds.
     private let defaultLifetime: Int64
+    package var phoneBook = PhoneBook()
 
     package init(
         apps: [App], defaultIOS: String, defaultAndroid: String,
@@ -36,7 +37,7 @@ package struct Validator: Sendable {
     /// The first two checks, platform with app and device token: who is to get it. Nothing else is checked yet.
     ///
     /// - Throws: The reason word; the caller answers it and stores nothing.
-    func recipient(of submission: Submission) throws(Reason) -> (Recipient, App) {
+    package func recipient(of submission: Submission) throws(Reason) -> (Recipient, App) {
         guard let platform = submission.platform else { throw .unknownPlatform }
         guard let app = app(for: submission, on: platform) else { throw .unknownApp }
         guard app.isEnabled else { throw .gatewayDisabled }
@@ -45,9 +46,32 @@ package struct Validator: Sendable {
         guard let target = app.service.target(submission.deviceToken.text, on: platform) else {
             throw .badDeviceToken
         }
+        guard app.targets == .any || phoneBook.holds(target.deviceToken) else { throw .notInPhoneBook }
         return (
-            Recipient(lane: LaneID(app: app.name, host: target.host), deviceToken: target.deviceToken), app
+            Recipient(
+                lane: LaneID(app: app.name, host: target.host), deviceToken: target.deviceToken,
+                isOfAlias: submission.isOfAlias), app
         )
+    }
+
+    /// What goes to each phone of an alias; `nil`: it is addressed to no alias.
+    ///
+    /// - Throws: The reason word, when the alias is not in the book or its phones take another form of messages.
+    func copies(of submission: Submission) throws(Reason) -> [Submission]? {
+        guard phoneBook.hasAliases, submission.deviceToken.isAlias else { return nil }
+        guard let platform = submission.platform else { throw .unknownPlatform }
+        guard case .bisq = submission.content,
+            let phones = phoneBook.phones(behind: submission.deviceToken), !phones.isEmpty,
+            phones.allSatisfy({ $0.form == PhoneBook.Form(platform) })
+        else { throw .badDeviceToken }
+        return phones.map { phone in
+            var copy = submission
+            copy.platform = phone.platform
+            copy.deviceToken = phone.deviceToken
+            if !phone.app.isEmpty { copy.app = phone.app }
+            copy.isOfAlias = true
+            return copy
+        }
     }
 
     /// How a lane is named where a person or a log reads.

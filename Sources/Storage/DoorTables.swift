@@ -38,7 +38,7 @@ package struct RegistrationView: Sendable {
 /// The tables of all doors, as they are kept in the outbox's file: every kind there is.
 enum DoorTableKinds {
     static var all: [any DoorTables.Type] {
-        [InstallationTables.self, StatusTables.self, BitwardenTables.self]
+        [InstallationTables.self, StatusTables.self, BitwardenTables.self, PhoneBookTables.self]
     }
 }
 

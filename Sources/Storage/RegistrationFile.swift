@@ -9,7 +9,7 @@ package struct RegistrationFile: ~Copyable {
         package let values: [String]
     }
 
-    private let connection: Connection
+    let connection: Connection
     /// Of all doors that have tables in this file.
     package let views: [RegistrationView]
 

@@ -27,6 +27,8 @@ package struct MobileNotificationRequest: Hashable, Sendable {
     /// Milliseconds since 1970; 0: the node's default.
     package var expiresAt: Int64 = 0
     package var awaitsOutcome = false
+    /// How many relays have handed it on.
+    package var hops: UInt32 = 0
 
     package init() {}
 
@@ -87,6 +89,7 @@ extension MobileNotificationRequest: ProtoReadable {
         case (10, .varint): isContentAvailable = try reader.bool(in: bytes)
         case (11, .varint): expiresAt = try reader.int64(in: bytes)
         case (12, .varint): awaitsOutcome = try reader.bool(in: bytes)
+        case (13, .varint): hops = UInt32(truncatingIfNeeded: try reader.varint(in: bytes))
         default: try reader.skip(field, in: bytes)
         }
     }
@@ -104,6 +107,7 @@ extension MobileNotificationRequest: ProtoReadable {
         writer.bool(10, isContentAvailable)
         writer.int64(11, expiresAt)
         writer.bool(12, awaitsOutcome)
+        writer.int64(13, Int64(hops))
     }
 }
 

@@ -70,6 +70,9 @@ enum Sample {
             }
         let content = digest(recipient.lane.app, recipient.deviceToken.text, said)
         return SubmissionDigests(
-            token: token, identity: submission.uid.map { digest("uid", $0) } ?? content, content: content)
+            token: token,
+            identity: submission.uid.map {
+                recipient.isOfAlias ? digest("uid", $0, recipient.deviceToken.text) : digest("uid", $0)
+            } ?? content, content: content)
     }
 }

@@ -17,6 +17,9 @@ package final class BisqRelayDoor: HTTPDoor {
         package var bisq2 = PhoneApps()
         /// How long a POST waits for the gateway's verdict.
         package var outcomeDeadline: Duration = .seconds(5)
+        /// What comes for an app that is blocked for longer goes to its stand-in; without one, those who can turn to
+        /// another relay are told to.
+        package var blockPatience: Duration = .seconds(600)
 
         package init() {}
     }
@@ -47,7 +50,7 @@ package final class BisqRelayDoor: HTTPDoor {
 
     private func answerGet(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
-        let submission: Submission
+        var submission: Submission
         do throws(HTTPFault) {
             let query = try HTTPQuery(request.query ?? "")
             guard let read = RelayGetForm.submission(query, bisq1: settings.bisq1, bisq2: settings.bisq2)
@@ -58,6 +61,9 @@ package final class BisqRelayDoor: HTTPDoor {
         } catch {
             return respond(HTTPResponse(status: 400, text: error.description))
         }
+        submission.hops = request.hops
+        // Bisq 1 never tries again, here or elsewhere: what can't be delivered now is kept.
+        _ = takesStandIn(&submission, settings.bisq1.standIn)
         dispatcher.submit(submission, from: bisq1, awaitsOutcome: false) {
             respond(RelayGetForm.response(to: $0))
         }
@@ -74,14 +80,45 @@ package final class BisqRelayDoor: HTTPDoor {
             return respond(HTTPResponse(status: 415, text: "application/json only"))
         }
         let app = platform == .android ? settings.bisq2.android : settings.bisq2.ios
-        let submission: Submission
+        var submission: Submission
         switch RelayPostForm.submission(request, platform, token: token, app: app) {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
+        }
+        submission.hops = request.hops
+        if let reason = takesStandIn(&submission, settings.bisq2.standIn) {
+            return respond(RelayPostForm.unavailable(reason))
         }
         let verdict = OutcomeWait(until: deadlines) { receipt, _ in
             respond(RelayPostForm.response(to: receipt))
         }
         dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }
+    }
+
+    // MARK: Both
+
+    /// Turns to the stand-in when the app is blocked for long.
+    ///
+    /// - Returns: Why nothing gets through, where there is no stand-in, or it is blocked itself.
+    private func takesStandIn(_ submission: inout Submission, _ standIn: String) -> String? {
+        guard let block = dispatcher.block(for: submission), block.time >= settings.blockPatience else {
+            return nil
+        }
+        guard !standIn.isEmpty, submission.app != standIn else { return block.reason }
+        var other = submission
+        other.app = standIn
+        if let block = dispatcher.block(for: other), block.time >= settings.blockPatience {
+            return block.reason
+        }
+        submission = other
+        return nil
+    }
+}
+
+extension HTTPRequest {
+    /// How many relays have handed it on; anything that is no number is one.
+    fileprivate var hops: Int {
+        guard let value = fields["onionbell-hops"] else { return 0 }
+        return value.utf8.count <= 4 ? Int(value) ?? 1 : 1
     }
 }

@@ -14,6 +14,18 @@ extension HTTPResponse {
     }
 }
 
+extension Reason {
+    /// Of an answer to a Bisq client. A Bisq 2 that has another relay goes on to it at 500 and above, and at nothing
+    /// below (`HttpRequestService.java`): what lies with this node is never 400.
+    var bisqStatus: Int {
+        switch self {
+        case .unknownApp, .gatewayDisabled: 503
+        case .loop: 508
+        case _: 400
+        }
+    }
+}
+
 extension Busy {
     var status: Int {
         switch self {

@@ -2,6 +2,8 @@
 package struct PhoneApps: Equatable, Sendable {
     package var ios = ""
     package var android = ""
+    /// The one that hands on to another relay, for both platforms: it serves while the app of a platform is blocked.
+    package var standIn = ""
 
     package init() {}
 }

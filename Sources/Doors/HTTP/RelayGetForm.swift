@@ -41,7 +41,7 @@ enum RelayGetForm {
         case .ended(.refused(.messageTooLarge, _)):
             return HTTPResponse(status: 413, text: Reason.messageTooLarge.code)
         case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            return HTTPResponse(status: 400, text: reason.code)
+            return HTTPResponse(status: reason.bisqStatus, text: reason.code)
         case .ended(.expired):
             return HTTPResponse(status: 400, text: Reason.expired.code)
         }

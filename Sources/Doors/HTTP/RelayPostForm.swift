@@ -57,9 +57,8 @@ enum RelayPostForm {
 
     static func response(to receipt: Receipt) -> HTTPResponse {
         switch receipt {
-        case .held(let reason):
-            return response(status: 400, accepted: false, code: reason, isUnregistered: false)
-        case .stored, .ended(.delivered):
+        // Held is stored: whoever heard otherwise would send it elsewhere as well.
+        case .stored, .held, .ended(.delivered):
             return accepted
         case .busy(let busy):
             var response = response(
@@ -72,7 +71,7 @@ enum RelayPostForm {
         case .ended(.refused(let reason, let detail)):
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
-                status: 400, accepted: false, code: reason.code, text: detail,
+                status: reason.bisqStatus, accepted: false, code: reason.code, text: detail,
                 isUnregistered: reason == .badDeviceToken || reason == .gateway("BadDeviceToken"))
         case .ended(.tokenDead(let reason, let detail)):
             return response(
@@ -81,6 +80,11 @@ enum RelayPostForm {
             return response(
                 status: 400, accepted: false, code: Reason.expired.code, isUnregistered: false)
         }
+    }
+
+    /// Nothing gets through here for long: another relay may do better.
+    static func unavailable(_ reason: String) -> HTTPResponse {
+        response(status: 503, accepted: false, code: reason, isUnregistered: false)
     }
 
     /// The answer to nearly all.

@@ -9,6 +9,7 @@ extension Submission {
             deviceToken: request.deviceToken, message: request.message, isUrgent: request.isUrgent,
             hasSound: request.hasSound, isMutableContent: request.isMutableContent,
             isContentAvailable: request.isContentAvailable, expiresAt: request.expiresAt)
+        hops = Int(request.hops)
     }
 }
 

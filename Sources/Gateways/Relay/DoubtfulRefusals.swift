@@ -40,7 +40,8 @@ struct DoubtfulRefusals: Sendable {
         if entries[id] == nil { add(id, at: time) }
         guard var entry = entries[id] else { return .believed }
         entry.count += 1
-        let isTheDevice = accepted > entry.accepted || time - entry.since >= DoubtfulRefusals.patience.nanoseconds
+        let isTheDevice =
+            accepted > entry.accepted || time - entry.since >= DoubtfulRefusals.patience.nanoseconds
         guard entry.count < DoubtfulRefusals.tries || !isTheDevice else {
             forget(id)
             return .believed

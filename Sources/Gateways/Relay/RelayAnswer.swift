@@ -55,7 +55,8 @@ enum RelayAnswer: Equatable {
         switch word {
         case "Unregistered": .dead(reason: word)
         case "BadDeviceToken", "BadMessage", "Expired", "DuplicateUid": .refused(reason: word)
-        case "UnknownApp", "UnknownPlatform", "GatewayDisabled": .later(reason: word, .host, after: faultPause)
+        case "UnknownApp", "UnknownPlatform", "GatewayDisabled":
+            .later(reason: word, .host, after: faultPause)
         case _: .doubtful(reason: word)
         }
     }
@@ -87,7 +88,8 @@ enum RelayAnswer: Equatable {
         // The relay may serve another app or Apple's other host, so the token isn't called dead.
         case "BadDeviceToken": return .refused(reason: code, detail: detail)
         case _ where isDead: return .dead(reason: code, detail: detail)
-        case "ServiceUnavailable": return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
+        case "ServiceUnavailable":
+            return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)
         // Refused by the gateway behind it, which wants to be spared.
         case "UNAVAILABLE", "INTERNAL", "InternalServerError", "Shutdown", "IdleTimeout", "QUOTA_EXCEEDED":
             return .later(reason: code, .host, after: answer.retryAfter ?? breakerPause)

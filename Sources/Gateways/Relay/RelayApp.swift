@@ -54,6 +54,7 @@ package struct RelayApp: ConfiguredApp {
     package var secretFiles: [String] { [] }
     package var files: [String] { caFile.isEmpty ? [] : [caFile] }
     package var upstreams: [GatewayURL] { urls }
+    package var onlyForm: RelayForm? { form }
 
     package func open(
         by egress: Egress, reading file: @escaping FileReader, log: Logger

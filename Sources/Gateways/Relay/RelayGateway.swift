@@ -240,13 +240,17 @@ package final class RelayGateway: Gateway {
         case .doubtful(let reason):
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
-            if scope != .device, setAside(index, for: pause, reason: reason) { return RelayGateway.next(reason) }
+            if scope != .device, setAside(index, for: pause, reason: reason) {
+                return RelayGateway.next(reason)
+            }
             return .deferred(Deferral(reason: reason, scope: scope, retryAfter: pause))
         case .unclear(let reason, let pause):
             bound[notification.id] = index
             return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .setup(let reason):
-            if setAside(index, for: RelayAnswer.faultPause, reason: reason) { return RelayGateway.next(reason) }
+            if setAside(index, for: RelayAnswer.faultPause, reason: reason) {
+                return RelayGateway.next(reason)
+            }
             return .blocked(reason: reason)
         }
     }

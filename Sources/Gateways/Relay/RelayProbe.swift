@@ -14,8 +14,9 @@ enum RelayProbe {
         guard case .bisq(let content) = notification.content else { return .unclear(reason: "-") }
         let request = RelayRequest(notification, content, form: form, below: url.path)
         let head = request.head(authority: url.authority)
-        return switch await GatewayProbe.exchange(
-            url, by: egress, context, .http1, head, request.body, limits: RelayGateway.limits)
+        return
+            switch await GatewayProbe.exchange(
+                url, by: egress, context, .http1, head, request.body, limits: RelayGateway.limits)
         {
         case .success(let answer): .init(RelayAnswer(answer, form: form))
         case .failure(let failure): .init(failure)

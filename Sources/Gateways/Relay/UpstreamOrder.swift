@@ -36,7 +36,9 @@ struct UpstreamOrder: Equatable, Sendable {
         let isOther = places.indices.contains { $0 != index && places[$0].awayUntil == nil }
         guard isOther else { return false }
         let own = UpstreamOrder.firstPause.nanoseconds << Int64(min(places[index].failures, 10))
-        let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), min(asked ?? .zero, .seconds(86400)).nanoseconds)
+        let pause = max(
+            min(own, UpstreamOrder.longestPause.nanoseconds), min(asked ?? .zero, .seconds(86400)).nanoseconds
+        )
         places[index].failures += 1
         places[index].isTried = false
         places[index].awayUntil = time + pause
@@ -46,7 +48,9 @@ struct UpstreamOrder: Equatable, Sendable {
     /// Those that are to be called now, each once.
     mutating func takeDue(at time: Int64) -> [Int] {
         places.indices.filter { index in
-            guard !places[index].isTried, let until = places[index].awayUntil, until <= time else { return false }
+            guard !places[index].isTried, let until = places[index].awayUntil, until <= time else {
+                return false
+            }
             places[index].isTried = true
             return true
         }

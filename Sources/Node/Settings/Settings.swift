@@ -32,6 +32,8 @@ package struct Settings: Sendable {
         package var peerPort: UInt16 = 9999
         package var httpPorts: [UInt16] = [80, 8021]
         package var network = BisqNetwork.mainnet
+        /// The address that clients know, where it is not the node's own; empty: it is.
+        package var publicAddress = ""
         /// Where tor hands the peers' streams over, port 0: any free one; `nil`: a Unix socket in ``socketDirectory``.
         package var peerListen: Endpoint?
         /// The same for HTTP.
@@ -55,10 +57,13 @@ package struct Settings: Sendable {
         package var name = ""
         /// What the folder of its gateway has read.
         package var settings: any ConfiguredApp
+        /// Whose phones it rings.
+        package var targets: Relay.App.Targets
 
-        package init(name: String, settings: any ConfiguredApp) {
+        package init(name: String, settings: any ConfiguredApp, targets: Relay.App.Targets = .any) {
             self.name = name
             self.settings = settings
+            self.targets = targets
         }
 
         package var service: any PushService { settings.service }

@@ -1,6 +1,7 @@
 import Doors
 import Gateways
 import Relay
+import Tor
 
 extension Settings {
     /// Reads the apps, and which of them serves a request that names none.
@@ -17,13 +18,56 @@ extension Settings {
                 section.fault("name", "\(name) is used twice")
             }
             names.append(name)
-            return App(name: name, section)
+            let app = App(name: name, section)
+            for url in app?.settings.upstreams ?? [] where url.isOnion { checkUpstream(url, in: section) }
+            return app
         }
         let defaults = root.section("defaults")
         defaultIOS = app("ios", of: .ios, names, in: defaults)
         defaultAndroid = app("android", of: .android, names, in: defaults)
         defaults.refuseUnknownKeys()
         return names
+    }
+
+    /// A wrong letter costs minutes of tries, and one's own address goes round in circles.
+    private func checkUpstream(_ url: GatewayURL, in section: SettingsReader.Section) {
+        guard let address = OnionAddress(url.host) else {
+            return section.fault(
+                "url", "\(SettingsFault.shown(url.host)) is no onion address: a letter is wrong or missing")
+        }
+        if address.description == onion.publicAddress {
+            section.fault("url", "\(url.host) is this node's own address (onion.public_address)")
+        }
+    }
+
+    /// An app of gateway relay serves the phones of its form for which no other app has credentials.
+    mutating func addStandIns() {
+        bisqRelay.bisq1 = withStandIn(bisqRelay.bisq1, of: .bisq1)
+        bisqRelay.bisq2 = withStandIn(bisqRelay.bisq2, of: .bisq2)
+        guard let standIn = standIn(of: .bisq1) ?? standIn(of: .bisq2) else { return }
+        if !isServed(by: defaultIOS) { defaultIOS = standIn }
+        if !isServed(by: defaultAndroid) { defaultAndroid = standIn }
+    }
+
+    private func withStandIn(_ phones: PhoneApps, of form: RelayForm) -> PhoneApps {
+        guard let standIn = standIn(of: form) else { return phones }
+        var phones = phones
+        phones.standIn = standIn
+        /// A default may be another generation's relay.
+        func isServed(by name: String, else fallback: String) -> Bool {
+            guard name.isEmpty else { return self.isServed(by: name) }
+            let app = apps.first { $0.name == fallback }
+            return self.isServed(by: fallback) && app.map { $0.settings.onlyForm ?? form } == form
+        }
+        if !isServed(by: phones.ios, else: defaultIOS) { phones.ios = standIn }
+        if !isServed(by: phones.android, else: defaultAndroid) { phones.android = standIn }
+        return phones
+    }
+
+    private func standIn(of form: RelayForm) -> String? { apps.first { $0.settings.onlyForm == form }?.name }
+
+    private func isServed(by name: String) -> Bool {
+        apps.first { $0.name == name }?.hasCredentials ?? false
     }
 
     /// The apps that serve one generation of phones.
@@ -67,7 +111,10 @@ extension Settings.App {
                 wanted.isEmpty ? rule : "\"\(SettingsFault.shown(wanted))\" is not allowed; \(rule)")
             return nil
         }
-        self.init(name: name, settings: service.init(section))
+        let targets = section.value("targets", default: App.Targets.any, expecting: "any or phone_book") {
+            App.Targets(rawValue: $0)
+        }
+        self.init(name: name, settings: service.init(section), targets: targets)
         section.refuseUnknownKeys()
     }
 }

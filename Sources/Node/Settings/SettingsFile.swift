@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import Reactor
 import Relay
+import Tor
 import Wire
 
 extension Settings {
@@ -45,6 +46,7 @@ extension Settings {
         read(peers: root.section("peers"))
         read(circuits: root.section("circuits"))
         read(http: root.section("http"), names)
+        addStandIns()
         read(doors: root.section("doors"), names)
         read(limits: root.section("limits"))
         let management = root.section("management")
@@ -76,6 +78,9 @@ extension Settings {
         onion.peerPort = section.port("peer_port", default: onion.peerPort)
         onion.httpPorts = section.ports("http_ports", default: onion.httpPorts)
         onion.network = section.choice("network", default: onion.network)
+        onion.publicAddress = section.value(
+            "public_address", default: onion.publicAddress, expecting: "an onion address, or nothing"
+        ) { text in text.isEmpty ? "" : OnionAddress(text)?.description }
         onion.peerListen = section.optionalEndpoint("peer_listen")
         onion.httpListen = section.optionalEndpoint("http_listen")
         onion.socketDirectory = section.path("socket_directory")

@@ -9,6 +9,12 @@ extension Settings {
         case socks5(Endpoint)
     }
 
+    /// Whether the node calls anybody through its own tor.
+    var needsSOCKS: Bool {
+        onion.selfDial.interval > .zero || proxy == .tor
+            || apps.contains { $0.hasCredentials && $0.settings.needsTor }
+    }
+
     mutating func read(gateways section: SettingsReader.Section) {
         proxy = section.value(
             "proxy", default: proxy, expecting: "none, tor or socks5://HOST:PORT", parse: Proxy.init)

@@ -9,7 +9,11 @@ struct PairingTokenOption: ParsableArguments {
     var pairingToken: String
 
     func token() throws -> PairingToken {
-        let text = pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken
+        try Self.token(pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken)
+    }
+
+    /// A text that is none is told, with the exit status 65.
+    static func token(_ text: String) throws -> PairingToken {
         do {
             return try PairingToken(text)
         } catch {

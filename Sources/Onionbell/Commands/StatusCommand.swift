@@ -1,10 +1,6 @@
 import ArgumentParser
-import Client
 import Glibc
-import HTTP1
-import Node
 import Programs
-import Reactor
 
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.
 struct StatusCommand: AsyncParsableCommand {
@@ -36,7 +32,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let socket = StateDirectory.statusSocket(in: try config.settings().stateDirectory)
+        let socket = try NodeSocket(config)
         signal(SIGPIPE, SIG_IGN)
         repeat {
             let text = try await ask(socket)
@@ -46,21 +42,8 @@ struct StatusCommand: AsyncParsableCommand {
         } while watch
     }
 
-    private func ask(_ socket: String) async throws -> String {
-        guard access(socket, R_OK | W_OK) == 0 else {
-            if errno == EACCES {
-                throw fail("\(socket) belongs to another user: run this as that user, or as root", status: 77)
-            }
-            throw fail("no node runs here: there is no \(socket)", status: 69)
-        }
+    private func ask(_ socket: NodeSocket) async throws -> String {
         let path = json ? "/status.json" : hasColours ? "/status.ansi" : "/status.txt"
-        let request = HTTPRequest(method: "GET", path: path)
-        do {
-            let answer = try await HTTPExchange.answer(
-                to: request, host: "localhost", by: .direct(.unix(path: socket)), deadline: .seconds(10))
-            return String(decoding: answer.body, as: UTF8.self)
-        } catch {
-            throw fail("no node answers at \(socket): \(error)", status: 69)
-        }
+        return String(decoding: try await socket.get(path).body, as: UTF8.self)
     }
 }

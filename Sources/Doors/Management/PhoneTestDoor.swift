@@ -1,0 +1,75 @@
+import Delivery
+import HTTP1
+import JSON
+import Reactor
+import Relay
+
+/// Rings a phone of the phone book for `onionbell phones test`: `POST /phones/test?number=N` with the sealed message as
+/// the body. Answers with what became of it: `{"outcome":"delivered"}`, with a `reason` where there is one.
+///
+/// Served over the socket in the state directory only, which nobody but the node's user can open.
+@EventLoop
+package final class PhoneTestDoor: HTTPDoor {
+    private let dispatcher: Dispatcher
+    private let book: @EventLoop () -> PhoneBook
+    private let deadlines = OutcomeDeadlines(after: PhoneTestDoor.patience)
+    private let counter: DoorCounter
+
+    /// The command waits a little longer.
+    package static let patience: Duration = .seconds(60)
+
+    /// - Parameter book: As it is when a request comes.
+    package init(dispatcher: Dispatcher, book: @escaping @EventLoop () -> PhoneBook) {
+        self.dispatcher = dispatcher
+        self.book = book
+        counter = dispatcher.door("phone_test")
+    }
+
+    /// A server of this door and of the operator's pages.
+    package func server(beside pages: ManagementDoor) -> HTTPServer {
+        HTTPServer { [self] request, respond in
+            matches(path: request.path)
+                ? answer(request, respond: respond) : pages.answer(request, respond: respond)
+        }
+    }
+
+    package func matches(path: String) -> Bool { path == "/phones/test" }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
+        guard let query = try? HTTPQuery(request.query ?? ""),
+            let number = query["number"].flatMap(Int64.init),
+            let phone = book().phone(number)
+        else { return respond(HTTPResponse(status: 404, text: "no such phone")) }
+        let submission = Submission(
+            platform: phone.platform, app: phone.app, deviceToken: phone.deviceToken.text,
+            message: String(decoding: request.body, as: UTF8.self), isUrgent: true, hasSound: true,
+            isMutableContent: true, isContentAvailable: true)
+        let verdict = OutcomeWait(until: deadlines) { receipt, _ in
+            respond(PhoneTestDoor.response(to: receipt))
+        }
+        dispatcher.submit(submission, from: counter, awaitsOutcome: true) { verdict.take($0) }
+    }
+
+    private static func response(to receipt: Receipt) -> HTTPResponse {
+        let (outcome, reason): (String, String?) =
+            switch receipt {
+            case .stored: ("stored", nil)
+            case .busy: ("busy", nil)
+            case .held(let reason): ("held", reason)
+            case .ended(.delivered): ("delivered", nil)
+            case .ended(.refused(let reason, _)): ("refused", reason.code)
+            case .ended(.tokenDead(let reason, _)): ("dead", reason.code)
+            case .ended(.expired): ("expired", nil)
+            }
+        var body = Array(#"{"outcome":"\#(outcome)""#.utf8)
+        if let reason {
+            body.append(contentsOf: #","reason":"#.utf8)
+            body.append(jsonString: reason)
+        }
+        body.append(UInt8(ascii: "}"))
+        var response = HTTPResponse(status: 200, body: body)
+        response.fields.append("content-type", "application/json")
+        return response
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import Client
+import Node
+import Programs
+import Reactor
+import Relay
+import Storage
+import Wire
+
+/// `onionbell phones add`.
+struct PhonesAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Put a phone into the book under a name.",
+        discussion: """
+            Takes the pairing token that the phone's app shows, or only the device token. The key in a pairing token \
+            is not stored. A name can have \(PhoneBook.mostPhonesOfName) phones.
+
+            Exit status: 0 added, 1 the book does not take it, 64 usage, 65 the token cannot be used, 69 the node has \
+            never run, 78 configuration.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Option(
+        help: ArgumentHelp("The phone's pairing token; - reads it from standard input.", valueName: "token"))
+    var pairingToken: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Without a pairing token: the device token; - reads it from standard input.", valueName: "token"))
+    var deviceToken: String?
+
+    @Option(help: ArgumentHelp("With --device-token: the kind of phone.", valueName: "platform"))
+    var platform: PhoneKind?
+
+    @Option(
+        help: """
+            The name of the app at the node. By default the node takes the app for the Bisq program that sends.
+            """)
+    var app = ""
+
+    func validate() throws {
+        guard (pairingToken == nil) != (deviceToken == nil) else {
+            throw ValidationError("give --pairing-token, or --device-token and --platform")
+        }
+        guard (deviceToken == nil) == (platform == nil) else {
+            throw ValidationError("--device-token and --platform go together")
+        }
+    }
+
+    func run() throws {
+        let (kind, token, model) = try target()
+        let phone = try phone(kind, token, settings: try config.settings())
+        try config.registrations(isReadOnly: false) { file in
+            let entry = PhoneEntry(phone, model: model, addedAt: EventLoop.unixMilliseconds)
+            switch try file.add(entry) {
+            case .failure(let refusal): throw fail(refusal, status: 1)
+            case .success(let number):
+                printLine(
+                    "added \(which.name), phone \(number): \(phone.platform.stored)"
+                        + (model.isEmpty ? "" : ", \(model)")
+                        + (phone.app.isEmpty ? "" : ", app \(phone.app)"))
+                if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
+                printLine("Ring it: onionbell phones test \(which.name)")
+            }
+        }
+    }
+
+    private func target() throws -> (MobilePlatform, token: String, model: String) {
+        if let pairingToken {
+            let token = try PairingTokenOption.token(text(pairingToken))
+            return (token.platform, token.deviceToken, String(plainText(token.descriptor).prefix(64)))
+        }
+        return ((platform ?? .android).mobilePlatform, text(deviceToken ?? ""), "")
+    }
+
+    private func text(_ argument: String) -> String {
+        argument == "-" ? readLine(strippingNewline: true) ?? "" : argument
+    }
+
+    /// With the token in the one spelling of the service that it belongs to.
+    private func phone(
+        _ kind: MobilePlatform, _ token: String, settings: Settings
+    ) throws -> PhoneBook.Phone {
+        let platform: Platform =
+            switch kind {
+            case .ios: .ios
+            case .iosDev: .iosDev
+            case .android: .android
+            }
+        // Credentials may come later, and whoever is added is in the book.
+        let validator = Validator(
+            apps: GatewayAssembly.apps(of: settings).map {
+                App(name: $0.name, service: $0.service, isEnabled: true)
+            }, defaultIOS: settings.defaultIOS, defaultAndroid: settings.defaultAndroid)
+        do throws(Reason) {
+            let (recipient, _) = try validator.recipient(
+                of: Submission(platform: platform, app: app, deviceToken: token, message: ""))
+            return PhoneBook.Phone(
+                number: 0, name: which.name, platform: platform, app: app, deviceToken: recipient.deviceToken)
+        } catch {
+            let names = settings.apps.filter { $0.service.serves(platform) }.map(\.name)
+            throw fail(
+                error == .badDeviceToken
+                    ? "the device token has not the form that the app's push service gives"
+                    : app.isEmpty
+                        ? "no app is the default for such phones (defaults): name one with --app"
+                        : "no app for such phones has the name \(SettingsFault.shown(app)); known are: "
+                            + (names.isEmpty ? "none" : names.joined(separator: ", ")),
+                status: 65)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Crypto
+import Encodings
+import Node
+import Programs
+import Relay
+import Storage
+import Wire
+
+/// `onionbell phones alias`.
+struct PhonesAliasCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alias", abstract: "Print the address that rings all phones of a name.",
+        discussion: """
+            The address stands in place of a device token: Bisq 1 knows one phone, and rings all of them. All phones \
+            of the name must have the same key, so pair one phone and show its key to the others. With \
+            --pairing-token of any of these phones, the command prints the text to enter in Bisq.
+
+            Whoever knows the address can ring these phones. A notification counts as delivered when the first phone \
+            has it. A phone whose limit is reached misses it; the others get it.
+
+            Exit status: 0 done, 1 the name can't have one, 64 usage, 65 the pairing token cannot be used.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Flag(help: "Make a new address. The old one becomes invalid.")
+    var new = false
+
+    @Flag(help: "Delete the address.")
+    var remove = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The pairing token of one of the phones; - reads it from standard input.", valueName: "token"))
+    var pairingToken: String?
+
+    func validate() throws {
+        guard !remove || !new && pairingToken == nil else {
+            throw ValidationError("--remove goes alone")
+        }
+    }
+
+    func run() throws {
+        if remove {
+            return try config.registrations(isReadOnly: false) { file in
+                guard try file.removeAlias(of: which.name) else {
+                    throw fail("the name has no alias", status: 1)
+                }
+                printLine("removed")
+            }
+        }
+        let token = try pairingToken.map {
+            try PairingTokenOption.token($0 == "-" ? readLine(strippingNewline: true) ?? "" : $0)
+        }
+        if let token, token.platform != .android {
+            throw fail("Bisq takes the address of several phones for Android phones only", status: 65)
+        }
+        let random = PhoneBook.alias(Base64.encodeForURL(randomBytes(72)))
+        try config.registrations(isReadOnly: false) { file in
+            switch try file.giveAlias(random, to: which.name, replacing: new) {
+            case .failure(let refusal): throw fail(refusal, status: 1)
+            case .success(let alias):
+                guard let token else { return printLine(alias.text) }
+                let pairing = try PairingToken(
+                    platform: token.platform, descriptor: token.descriptor, key: token.key,
+                    deviceToken: alias.text)
+                printLine(pairing.text)
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Node
+import Programs
+import Relay
+import Storage
+
+/// `onionbell phones`: the operator's phone book.
+struct PhonesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "phones",
+        abstract: "Manage the phone book: names for phones, tests, and one address for several phones.",
+        discussion: """
+            All subcommands also work while the node runs, which notices a change within two seconds. The book holds \
+            device tokens, never the keys of phones. Run it as the node's user: sudo -u onionbell onionbell phones \
+            list.
+            """,
+        subcommands: [
+            PhonesAddCommand.self, PhonesListCommand.self, PhonesShowCommand.self, PhonesTestCommand.self,
+            PhonesRenameCommand.self, PhonesRemoveCommand.self, PhonesAliasCommand.self,
+        ])
+}
+
+/// A name of the phone book on the command line.
+struct PhoneBookName: ParsableArguments {
+    @Argument(help: "The name: 1 to 64 letters, digits, \".\", \"-\" and \"_\".")
+    var name: String
+
+    func validate() throws { try checkPhoneBookName(name) }
+}
+
+func checkPhoneBookName(_ name: String) throws {
+    guard PhoneBook.isName(name) else {
+        throw ValidationError(
+            "\(SettingsFault.shown(name)) is no name: 1 to 64 letters, digits, \".\", \"-\" and \"_\"")
+    }
+}
+
+/// `onionbell phones list`.
+struct PhonesListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the names, with the number of their phones.",
+        discussion: "Columns are separated by tabs. The first line has their names.")
+
+    @OptionGroup var config: ConfigOption
+
+    func run() throws {
+        try config.registrations(isReadOnly: true) { file in
+            let book = try file.phoneBook().book
+            guard !book.phones.isEmpty else { return printLine("no phones") }
+            printLine("name\tphones\talias")
+            var names: [String] = []
+            for phone in book.phones where !names.contains(phone.name) { names.append(phone.name) }
+            for name in names {
+                printLine(
+                    "\(name)\t\(book.phones(of: name).count)\t\(book.alias(of: name) == nil ? "no" : "yes")")
+            }
+        }
+    }
+}
+
+/// `onionbell phones show`.
+struct PhonesShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the phones of a name, without their device tokens.",
+        discussion: "Exit status: 0 shown, 1 nobody has this name.")
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    func run() throws {
+        try config.registrations(isReadOnly: true) { file in
+            let (entries, book) = try file.phoneBook()
+            let phones = entries.filter { $0.phone.name == which.name }
+            guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+            printLine("number\tplatform\tapp\tmodel\tadded")
+            for entry in phones {
+                let phone = entry.phone
+                printLine(
+                    [
+                        "\(phone.number)", phone.platform.stored, phone.app.isEmpty ? "default" : phone.app,
+                        entry.model, UTCTime.text(entry.addedAt) ?? "",
+                    ].map(SettingsFault.shown).joined(separator: "\t"))
+            }
+            printLine("alias: \(book.alias(of: which.name) == nil ? "no" : "yes")")
+        }
+    }
+}
+
+/// `onionbell phones rename`.
+struct PhonesRenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename", abstract: "Give the phones of a name another name; their alias stays.",
+        discussion: "Exit status: 0 renamed, 1 nobody has the old name, or somebody has the new one.")
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Argument(help: "The new name.")
+    var newName: String
+
+    func validate() throws { try checkPhoneBookName(newName) }
+
+    func run() throws {
+        try config.registrations(isReadOnly: false) { file in
+            if let refusal = try file.rename(which.name, to: newName) { throw fail(refusal, status: 1) }
+            printLine("renamed")
+        }
+    }
+}
+
+/// `onionbell phones remove`.
+struct PhonesRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Delete a name with its phones, or one of the phones.",
+        discussion: """
+            With the last phone the name's alias goes. What was accepted before is still delivered.
+
+            Exit status: 0 deleted, 1 there was nothing to delete.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Option(help: "Only the phone with this number, as show prints it.")
+    var phone: Int64?
+
+    func validate() throws {
+        if let phone, phone < 1 { throw ValidationError("--phone must be 1 or more") }
+    }
+
+    func run() throws {
+        try config.registrations(isReadOnly: false) { file in
+            let count = try file.removePhones(of: which.name, number: phone)
+            guard count > 0 else {
+                throw fail(phone == nil ? "nobody has this name" : "the name has no such phone", status: 1)
+            }
+            printLine("removed \(count == 1 ? "1 phone" : "\(count) phones")")
+        }
+    }
+}
+
+extension PhoneBook.Refusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .full: "the phone book is full: \(PhoneBook.mostPhones) phones"
+        case .nameIsFull: "the name has \(PhoneBook.mostPhonesOfName) phones, which is the most"
+        case .alreadyThere(let number): "this phone is in the book already, under the number \(number)"
+        case .formsDiffer:
+            "an alias can't have iPhones and Android phones: Bisq encrypts in another form for each. Use two names"
+        case .unknownName: "nobody has this name"
+        case .nameIsTaken: "somebody has the new name already"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Client
+import Crypto
+import Encodings
+import Glibc
+import HTTP1
+import JSON
+import Node
+import Programs
+import Reactor
+import Relay
+import Storage
+import Wire
+
+/// `onionbell phones test`.
+struct PhonesTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Ring the phones of a name, and say what became of it.",
+        discussion: """
+            The running node sends a test notification to each phone and waits up to a minute for the answer of its \
+            push service. The node does not have the phones' key, so without --pairing-token or --key the text is \
+            encrypted with a key that nobody has: the push service takes it, but most apps show nothing. With the key \
+            the phone shows the test.
+
+            Exit status: 0 delivered to all, 1 not, 64 usage, 65 the key cannot be used, 69 no node runs, 75 stored, \
+            but not delivered yet, 77 the node runs as another user.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Option(
+        help: ArgumentHelp(
+            "The pairing token of one of the phones; - reads it from standard input.", valueName: "token"))
+    var pairingToken: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "For phones of Bisq 2: 32 bytes in Base64; - reads them from standard input.",
+            valueName: "base64"))
+    var key: String?
+
+    func validate() throws {
+        if key != nil, pairingToken != nil {
+            throw ValidationError("use --pairing-token or --key, not both")
+        }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let sealer = try sealer()
+        var phones: [PhoneEntry] = []
+        try config.registrations(isReadOnly: true) { file in
+            phones = try file.phoneBook().entries.filter { $0.phone.name == which.name }
+        }
+        guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+        let socket = try NodeSocket(config)
+        var status: Int32 = 0
+        for entry in phones {
+            let phone = entry.phone
+            let text = try sealer.seal(for: phone)
+            let answer = try await socket.post("/phones/test?number=\(phone.number)", Array(text.utf8))
+            let (words, code) = Self.verdict(answer)
+            let model = entry.model.isEmpty ? "" : ", \(entry.model)"
+            printLine("phone \(phone.number) (\(phone.platform.stored)\(model)): \(words)")
+            if status != 1, code != 0 { status = code }
+        }
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    private func sealer() throws -> Sealer {
+        if let pairingToken {
+            let text = pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken
+            return .bisq1(key: try PairingTokenOption.token(text).key)
+        }
+        guard let key else { return .nobody }
+        let text = key == "-" ? readLine(strippingNewline: true) ?? "" : key
+        guard let bytes = Base64.decode(text), bytes.count == ConnectPhone.keyLength else {
+            throw fail("--key must be \(ConnectPhone.keyLength) bytes in Base64", status: 65)
+        }
+        return .bisq2(key: bytes)
+    }
+
+    /// What the node says became of it.
+    private static func verdict(_ answer: HTTPResponse) -> (words: String, status: Int32) {
+        guard answer.status == 200, let json = try? JSON(answer.body),
+            let outcome = json["outcome"]?.string
+        else {
+            return (
+                answer.status == 404
+                    ? "the node does not have it yet: try again in a few seconds"
+                    : "the node answers with status \(answer.status)", 1
+            )
+        }
+        let reason = json["reason"]?.string.map { ": \(plainText($0))" } ?? ""
+        return switch outcome {
+        case "delivered": ("delivered: its push service has taken it", 0)
+        case "stored": ("stored; its push service has not answered within a minute", 75)
+        case "busy": ("the node has no room for it just now", 75)
+        case "held": ("stored; the app is blocked\(reason)", 75)
+        case "dead": ("the phone is dead\(reason). Pair it again, and remove it here", 1)
+        case "expired": ("not delivered in time", 1)
+        case _: ("refused\(reason)", 1)
+        }
+    }
+}
+
+/// Encrypts the text of a test as a Bisq does for its phone.
+private enum Sealer {
+    case nobody
+    case bisq1(key: String)
+    case bisq2(key: [UInt8])
+
+    func seal(for phone: PhoneBook.Phone) throws -> String {
+        let platform: MobilePlatform = phone.platform == .android ? .android : .ios
+        let text = "This phone is connected to the node."
+        do {
+            switch self {
+            case .nobody: return try seal(text, with: try Phone.new(platform, descriptor: "").pairingToken)
+            case .bisq1(let key):
+                let stranger = try Phone.new(platform, descriptor: "").pairingToken
+                return try seal(
+                    text,
+                    with: PairingToken(
+                        platform: platform, descriptor: "", key: key, deviceToken: stranger.deviceToken))
+            case .bisq2(let key):
+                return try ConnectPhone(platform: platform, deviceToken: "", key: key).seal(
+                    ConnectMessage(
+                        id: Hex.encode(randomBytes(16)), title: "Onionbell", message: text, category: .general
+                    ))
+            }
+        } catch {
+            throw fail("\(error)", status: 65)
+        }
+    }
+
+    private func seal(_ text: String, with token: PairingToken) throws -> String {
+        try BisqSender(to: token).seal(
+            MobileMessage(
+                sentDate: EventLoop.unixMilliseconds, transactionID: "", title: "Onionbell", message: text,
+                kind: .trade, actionRequired: "", version: 1)
+        ).text
+    }
+}

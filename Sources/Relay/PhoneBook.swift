@@ -1,0 +1,131 @@
+import Encodings
+
+/// The names that the operator gave to phones. A value: each change makes another one.
+package struct PhoneBook: Equatable, Sendable {
+    /// A phone under its name.
+    package struct Phone: Equatable, Sendable {
+        /// The book's own number for it, never given again.
+        package let number: Int64
+        package let name: String
+        package let platform: Platform
+        /// Empty: the one that serves the sender's generation of phones.
+        package let app: String
+        /// In the one spelling of its service.
+        package let deviceToken: DeviceToken
+
+        package init(
+            number: Int64, name: String, platform: Platform, app: String = "", deviceToken: DeviceToken
+        ) {
+            self.number = number
+            self.name = name
+            self.platform = platform
+            self.app = app
+            self.deviceToken = deviceToken
+        }
+
+        var form: Form { Form(platform) }
+    }
+
+    /// What a message must look like for a phone: Bisq 1 seals for iPhones in another form than for the others.
+    package enum Form: Equatable, Sendable {
+        case ios, android
+
+        package init(_ platform: Platform) { self = platform == .android ? .android : .ios }
+    }
+
+    /// What the address of all phones of a name begins with.
+    package static let aliasPrefix = "al1:"
+    /// Bytes of an alias: Bisq 2 registers 100 to 300 for Android.
+    package static let aliasLengths = 100...300
+    /// Bytes of a name.
+    package static let longestName = 64
+    /// Phones in all, and of one name: as many notifications one to an alias becomes.
+    package static let mostPhones = 1000
+    package static let mostPhonesOfName = 10
+
+    /// In the order of their numbers.
+    package let phones: [Phone]
+    private let addresses: Set<DeviceToken>
+    private let aliases: [DeviceToken: [Phone]]
+
+    /// - Parameter aliases: By the names that have one.
+    package init(_ phones: [Phone] = [], aliases: [String: DeviceToken] = [:]) {
+        self.phones = phones
+        addresses = Set(phones.map(\.deviceToken))
+        var members: [DeviceToken: [Phone]] = [:]
+        for phone in phones {
+            guard let alias = aliases[phone.name] else { continue }
+            members[alias, default: []].append(phone)
+        }
+        self.aliases = members
+    }
+
+    var hasAliases: Bool { !aliases.isEmpty }
+
+    func holds(_ deviceToken: DeviceToken) -> Bool { addresses.contains(deviceToken) }
+
+    func phones(behind alias: DeviceToken) -> [Phone]? { aliases[alias] }
+
+    package func phone(_ number: Int64) -> Phone? { phones.first { $0.number == number } }
+
+    /// The phones of a name, in the order of their numbers.
+    package func phones(of name: String) -> [Phone] { phones.filter { $0.name == name } }
+
+    package func alias(of name: String) -> DeviceToken? {
+        aliases.first { $0.value.first?.name == name }?.key
+    }
+
+    // MARK: What the book takes
+
+    /// Why the book does not take a change.
+    package enum Refusal: Error, Equatable, Sendable {
+        /// There are ``mostPhones`` in it.
+        case full
+        /// The name has ``mostPhonesOfName``.
+        case nameIsFull
+        case alreadyThere(number: Int64)
+        /// All phones of an alias take messages of one form.
+        case formsDiffer
+        case unknownName
+        case nameIsTaken
+    }
+
+    package func refusal(ofAdding phone: Phone) -> Refusal? {
+        let others = phones(of: phone.name)
+        if let same = others.first(where: { $0.deviceToken == phone.deviceToken }) {
+            return .alreadyThere(number: same.number)
+        }
+        if phones.count >= PhoneBook.mostPhones { return .full }
+        if others.count >= PhoneBook.mostPhonesOfName { return .nameIsFull }
+        if alias(of: phone.name) != nil, others.contains(where: { $0.form != phone.form }) {
+            return .formsDiffer
+        }
+        return nil
+    }
+
+    package func refusal(ofRenaming name: String, to other: String) -> Refusal? {
+        if phones(of: name).isEmpty { return .unknownName }
+        return phones(of: other).isEmpty ? nil : .nameIsTaken
+    }
+
+    package func refusal(ofAliasFor name: String) -> Refusal? {
+        let phones = phones(of: name)
+        guard let first = phones.first else { return .unknownName }
+        return phones.allSatisfy { $0.form == first.form } ? nil : .formsDiffer
+    }
+
+    /// Letters, digits, `.`, `-` and `_`.
+    package static func isName(_ text: String) -> Bool {
+        (1...longestName).contains(text.utf8.count)
+            && text.utf8.span.consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
+                    | ASCII.equal($0, "_")
+            }
+    }
+
+    /// - Parameter random: 72 bytes of chance, in Base64's alphabet for URLs.
+    package static func alias(_ random: String) -> DeviceToken {
+        precondition(random.utf8.count == 96, "\(random.utf8.count) characters for an alias")
+        return DeviceToken(aliasPrefix + random)
+    }
+}

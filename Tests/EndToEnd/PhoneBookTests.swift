@@ -1,0 +1,144 @@
+import Client
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// `onionbell phones` beside the built node that runs.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(3))) struct PhoneBookTests {
+    /// The simulated gateways live on this thread's loop: the command must not block it.
+    private func phones(
+        _ stage: LoopbackStage, _ words: String..., input: String = ""
+    ) async throws -> CommandResult {
+        let arguments =
+            [program, "phones", words[0], "--config", stage.configuration] + words.dropFirst()
+        return try await Task.detached { try run(arguments, input: input) }.value
+    }
+
+    private func encrypted(_ push: AcceptedPush) throws -> String {
+        let body = try JSON(push.body)
+        return try #require((body["message"]?["data"]?["encrypted"] ?? body["encrypted"])?.string)
+    }
+
+    /// Bisq sends for a phone; the node's last answer.
+    private func send(
+        _ stage: LoopbackStage, to token: PairingToken, title: String
+    ) async throws -> MobileNotificationResponse {
+        let peer = try await stage.dial()
+        defer { peer.close() }
+        var request = try BisqSender(to: token).request(
+            for: MobileMessage(sentDate: 1, title: title, message: "", kind: .trade))
+        request.awaitsOutcome = true
+        let first = try await peer.send(request, deadline: .seconds(10))
+        guard first.status == .stored else { return first }
+        return try await peer.nextResponse(to: request.uid, deadline: .seconds(10))
+    }
+
+    @Test func oneAddressRingsAllPhonesOfAName() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        // Two phones under one pairing: one key, two device tokens.
+        let first = try Phone.new(.android, descriptor: "Pixel 8")
+        let second = Phone(
+            try PairingToken(
+                platform: .android, descriptor: "Fairphone", key: first.pairingToken.key,
+                deviceToken: Phone.new(.android, descriptor: "").pairingToken.deviceToken))
+        for phone in [first, second] {
+            let added = try await phones(
+                stage, "add", "alice", "--pairing-token", "-", input: phone.pairingToken.text + "\n")
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(!added.output.contains(first.pairingToken.key))
+            #expect(!added.output.contains(phone.pairingToken.deviceToken))
+        }
+        await stage.logged("phones.changed")
+        let listed = try await phones(stage, "list")
+        #expect(listed.output == "name\tphones\talias\nalice\t2\tno\n")
+        #expect(try await phones(stage, "show", "alice").output.contains("android\tdefault\tFairphone\t"))
+
+        let alias = try await phones(
+            stage, "alias", "alice", "--pairing-token", "-", input: first.pairingToken.text + "\n")
+        #expect(alias.status == 0, "\(alias.errors)")
+        let shared = try PairingToken(alias.output.trimmingCharacters(in: .newlines))
+        #expect(shared.deviceToken.hasPrefix("al1:"))
+        #expect(shared.key == first.pairingToken.key)
+        // Without a restart, within seconds.
+        let deadline = ContinuousClock.now + .seconds(20)
+        var answer = try await send(stage, to: shared, title: "too soon")
+        while answer.status != .delivered, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(100))
+            answer = try await send(stage, to: shared, title: "too soon")
+        }
+        let waiters = [stage.world.nextPush(to: first), stage.world.nextPush(to: second)]
+        #expect(try await send(stage, to: shared, title: "to both").status == .delivered)
+        for (waiter, phone) in zip(waiters, [first, second]) {
+            let push = try #require(await waiter.wait(for: .seconds(10)))
+            #expect(try phone.open(try encrypted(push.push)).title == "to both")
+        }
+        await stage.close()
+    }
+
+    @Test func aPhoneIsRungAndItsAnswerTold() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let phone = try Phone.new(.ios, descriptor: "iPhone X")
+        let token = phone.pairingToken.text
+        #expect(try await phones(stage, "test", "alice").status == 1)
+        #expect(try await phones(stage, "add", "alice", "--pairing-token", token).status == 0)
+        await stage.logged("phones.changed")
+        let waiter = stage.world.nextPush(to: phone)
+        let rung = try await phones(stage, "test", "alice", "--pairing-token", token)
+        #expect(rung.status == 0, "\(rung.errors)")
+        #expect(rung.output == "phone 1 (iOS, iPhone X): delivered: its push service has taken it\n")
+        let push = try #require(await waiter.wait(for: .seconds(10)))
+        #expect(try phone.open(try encrypted(push.push)).title == "Onionbell")
+        // Without the key the push service takes it as well, and the phone can't open it.
+        let blind = stage.world.nextPush(to: phone)
+        #expect(try await phones(stage, "test", "alice").status == 0)
+        let other = try #require(await blind.wait(for: .seconds(10)))
+        #expect(throws: PhoneError.self) { try phone.open(try encrypted(other.push)) }
+
+        #expect(try await phones(stage, "rename", "alice", "bob").output == "renamed\n")
+        #expect(try await phones(stage, "remove", "bob").output == "removed 1 phone\n")
+        #expect(try await phones(stage, "remove", "bob").status == 1)
+        for wrong in [["add", "a b"], ["add", "alice"], ["alias", "alice", "--new", "--remove"]] {
+            #expect(
+                try run([program, "phones"] + wrong + ["--config", stage.configuration]).status == 64)
+        }
+        let misfit = try await phones(
+            stage, "add", "alice", "--device-token", "short", "--platform", "android")
+        #expect(misfit.status == 65)
+        #expect(!misfit.errors.contains("short"))
+        let nested = "al1:" + String(repeating: "a", count: 96)
+        #expect(
+            try await phones(stage, "add", "alice", "--device-token", nested, "--platform", "android").status
+                == 65)
+        await stage.close()
+    }
+
+    @Test func anAppForThePhoneBookRingsOnlyItsPhones() async throws {
+        let stage = try LoopbackStage {
+            $0.replacing("gateway: fcm", with: "gateway: fcm\n    targets: phone_book")
+        }
+        try await stage.start()
+        let (owner, stranger) = (
+            try Phone.new(.android, descriptor: "mine"), try Phone.new(.android, descriptor: "not mine")
+        )
+        let added = try await phones(stage, "add", "me", "--pairing-token", owner.pairingToken.text)
+        #expect(added.status == 0, "\(added.errors)")
+        await stage.logged("phones.changed")
+        #expect(try await send(stage, to: owner.pairingToken, title: "mine").status == .delivered)
+        let refused = try await send(stage, to: stranger.pairingToken, title: "not mine")
+        #expect(refused.status == .refused)
+        #expect(refused.reason == "NotInPhoneBook")
+        // Phones of other apps are nobody's business here.
+        let other = try Phone.new(.ios, descriptor: "")
+        #expect(try await send(stage, to: other.pairingToken, title: "other").status == .delivered)
+        #expect(try await phones(stage, "remove", "me").status == 0)
+        await stage.logged("phones.changed", count: 2)
+        #expect(try await send(stage, to: owner.pairingToken, title: "gone").reason == "NotInPhoneBook")
+        await stage.close()
+    }
+}
