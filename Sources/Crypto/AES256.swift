@@ -40,15 +40,10 @@ package enum AES256GCM {
     ) throws(CryptoError) -> [UInt8] {
         try check(key: key, nonce: nonce)
         let context = CipherContext()
-        var sealed = try context.run(
+        let sealed = try context.run(
             .aes256GCM, plain, key: key, iv: nonce, associated: associated, encrypting: true,
             room: plain.count)
-        var tag = [UInt8](repeating: 0, count: 16)
-        guard EVP_CIPHER_CTX_ctrl(context.handle, EVP_CTRL_AEAD_GET_TAG, 16, &tag) == 1 else {
-            throw LibraryErrors.failure("AES-GCM tag")
-        }
-        sealed += tag
-        return sealed
+        return sealed + (try context.tag())
     }
 
     /// - Throws: ``CryptoError/notAuthentic`` when text, associated bytes, nonce or key are not those of sealing.
@@ -82,12 +77,13 @@ package enum AES256GCM {
 }
 
 /// A cipher fetched once and kept for the process's life.
-private struct Cipher: @unchecked Sendable {
+struct Cipher: @unchecked Sendable {
     // Unchecked: a fetched EVP_CIPHER never changes, and OpenSSL lets any thread use it.
     let handle: OpaquePointer
 
     static let aes256CBC = Cipher("AES-256-CBC")
     static let aes256GCM = Cipher("AES-256-GCM")
+    static let aes128GCM = Cipher("AES-128-GCM")
 
     private init(_ name: String) {
         guard let handle = EVP_CIPHER_fetch(nil, name, nil) else {
@@ -98,7 +94,7 @@ private struct Cipher: @unchecked Sendable {
 }
 
 /// One run of a cipher; freed, with the key in it wiped, when it lets go.
-private struct CipherContext: ~Copyable {
+struct CipherContext: ~Copyable {
     let handle: OpaquePointer
 
     init() {
@@ -109,6 +105,15 @@ private struct CipherContext: ~Copyable {
     }
 
     deinit { EVP_CIPHER_CTX_free(handle) }
+
+    /// Of what was sealed in GCM mode: 16 bytes.
+    func tag() throws(CryptoError) -> [UInt8] {
+        var tag = [UInt8](repeating: 0, count: 16)
+        guard EVP_CIPHER_CTX_ctrl(handle, EVP_CTRL_AEAD_GET_TAG, 16, &tag) == 1 else {
+            throw LibraryErrors.failure("AES-GCM tag")
+        }
+        return tag
+    }
 
     func run(
         _ cipher: Cipher, _ input: [UInt8], key: [UInt8], iv: [UInt8], associated: [UInt8] = [],

@@ -21,7 +21,7 @@ package struct SigningKey: Sendable {
         let key = try Key(pem: pem, called: "\(algorithm.rawValue) key")
         switch algorithm {
         case .es256:
-            guard EVP_PKEY_is_a(key.handle, "EC") == 1, Self.isP256(key) else {
+            guard key.isOnP256 else {
                 throw .unreadable(what: "ES256 key", reason: "not an elliptic curve key on P-256")
             }
         case .rs256:
@@ -44,6 +44,9 @@ package struct SigningKey: Sendable {
 
     /// PKCS#8, as ``init(pem:algorithm:)`` takes it.
     package func privatePEM() throws(CryptoError) -> Secret { Secret(try key.privatePEM()) }
+
+    /// Of an ES256 key: 65 bytes, 4 and both coordinates.
+    package func publicPoint() throws(CryptoError) -> [UInt8] { try key.publicPoint() }
 
     /// Checks what this key signs. The private part is not used, but kept in memory with it.
     package var verifyingKey: VerifyingKey { VerifyingKey(algorithm: algorithm, key: key) }
@@ -79,19 +82,24 @@ package struct SigningKey: Sendable {
         guard parsed != nil, isWhole else { throw LibraryErrors.failure("reading the signature") }
         return raw
     }
-
-    private static func isP256(_ key: Key) -> Bool {
-        var name = [CChar](repeating: 0, count: 32)
-        var length = 0
-        guard EVP_PKEY_get_group_name(key.handle, &name, name.count, &length) == 1 else { return false }
-        return name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } == "prime256v1"
-    }
 }
 
 /// Checks signatures of a ``SigningKey``.
 package struct VerifyingKey: Sendable {
     package let algorithm: SigningKey.Algorithm
     fileprivate let key: Key
+
+    fileprivate init(algorithm: SigningKey.Algorithm, key: Key) {
+        self.algorithm = algorithm
+        self.key = key
+    }
+
+    /// Of an ES256 key that is known by its point.
+    ///
+    /// - Parameter point: As ``P256/uncompressed(_:)`` takes it.
+    package init(point: [UInt8]) throws(CryptoError) {
+        self.init(algorithm: .es256, key: try Key(publicPoint: point))
+    }
 
     /// Whether `signature` (ES256: 64 bytes, r‖s) was made over `message` by this key.
     package func accepts(_ signature: [UInt8], of message: [UInt8]) -> Bool {

@@ -1,3 +1,4 @@
+import Crypto
 import Logging
 import Outbound
 import Reactor
@@ -23,6 +24,8 @@ package protocol ConfiguredApp: Sendable {
     var secretFiles: [String] { get }
     /// All files that are read: when one changes it is taken over.
     var files: [String] { get }
+    /// Files of secrets that the node makes in its state directory, each before it is needed for the first time.
+    var ownFiles: [OwnFile] { get }
     /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
     var topic: String? { get }
     /// The generation of Bisq whose phones it serves, and no others; `nil`: that is not known here.
@@ -47,6 +50,7 @@ package protocol ConfiguredApp: Sendable {
 }
 
 extension ConfiguredApp {
+    package var ownFiles: [OwnFile] { [] }
     package var topic: String? { nil }
     package var onlyForm: RelayForm? { nil }
     package var upstreams: [GatewayURL] { [] }
@@ -54,6 +58,17 @@ extension ConfiguredApp {
     /// nothing of where it is.
     package var needsTor: Bool { upstreams.contains { !$0.endpoint.isLoopback } }
     package var doubt: (words: String, advice: String)? { nil }
+}
+
+/// A file that the node makes once.
+package struct OwnFile: Sendable {
+    package let path: String
+    package let make: @Sendable () throws(CryptoError) -> Secret
+
+    init(path: String, make: @escaping @Sendable () throws(CryptoError) -> Secret) {
+        self.path = path
+        self.make = make
+    }
 }
 
 /// The gateways of an app.
@@ -108,6 +123,10 @@ package protocol SettingsSection {
     func path(_ name: String, default fallback: String) -> String
     /// The name of a file that holds a key, a certificate or a password.
     func credential(_ name: String) -> String
+    /// The path of a file in the state directory.
+    func stateFile(_ name: String) -> String
+    /// Whether the node's own connections go through the tor that publishes its address.
+    var goesThroughTor: Bool { get }
     /// - Parameter parse: `nil` for what is not allowed.
     func value<Value>(
         _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?

@@ -71,6 +71,7 @@ final class RelayNode {
 
     func start() async throws(NodeError) {
         try refuseLoop()
+        for app in settings.apps { for file in app.settings.ownFiles { try state.make(file) } }
         gateways = try GatewayAssembly.gateways(for: settings, by: egress, tor: torEgress, log: log)
         do throws(SettingsFault) {
             listeners = try DoorListeners(settings, circuits: circuits, room: room)

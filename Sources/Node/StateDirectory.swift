@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import Gateways
 import Glibc
 import Reactor
 import Tor
@@ -21,7 +22,7 @@ package struct StateDirectory: ~Copyable {
     /// All that the node needs of it again after a start.
     package static let names = [
         "digest-key", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
-        "sockets", "status-key", "tor",
+        "sockets", "status-key", "tor", "vapid-key",
     ]
 
     package static func onionKey(in path: String) -> String { path + "/onion-key" }
@@ -152,6 +153,16 @@ package struct StateDirectory: ~Copyable {
             return Secret(key)
         } catch let error as NodeError {
             throw error
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    /// Makes a file of a secret if it is not there.
+    func make(_ file: OwnFile) throws(NodeError) {
+        guard access(file.path, F_OK) != 0 else { return }
+        do {
+            try PrivateFile.write(file.make().bytes, to: file.path, replacing: false)
         } catch {
             throw .unavailable("\(error)")
         }

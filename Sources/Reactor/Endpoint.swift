@@ -53,6 +53,9 @@ package struct SocketAddress: Sendable {
 
     var family: CInt { CInt(storage.ss_family) }
 
+    /// `nil` of a Unix socket.
+    package var networkAddress: NetworkAddress? { NetworkAddress(storage) }
+
     init(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
         storage = sockaddr_storage()
         withUnsafeMutableBytes(of: &storage) { target in

@@ -45,6 +45,11 @@ package struct NetworkAddress: Hashable, Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
         }
         guard failed == 0 else { return nil }
+        self.init(storage)
+    }
+
+    init?(_ storage: sockaddr_storage) {
+        var storage = storage
         switch CInt(storage.ss_family) {
         case AF_INET:
             var address = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in.self).sin_addr }
@@ -56,7 +61,16 @@ package struct NetworkAddress: Hashable, Sendable {
         }
     }
 
-    private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+    package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// The IPv4 address whose four bytes begin there, 0 to 12.
+    package func embeddedIPv4(atByte index: Int) -> NetworkAddress {
+        precondition((0...12).contains(index), "no four bytes at \(index)")
+        let bits = UInt64(8 * index)
+        // Out of the 128 bits, those behind `index` bytes.
+        let front = bits < 64 ? high << bits | (bits == 0 ? 0 : low >> (64 - bits)) : low << (bits - 64)
+        return NetworkAddress(high: 0, low: 0xFFFF_0000_0000 | front >> 32)
+    }
 
     /// What one user surely has: an IPv4 address, or the /64 of an IPv6 one.
     package var block: NetworkAddress { isIPv4 ? self : NetworkAddress(high: high, low: 0) }

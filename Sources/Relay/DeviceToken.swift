@@ -55,10 +55,15 @@ package struct DeviceToken: Hashable, Sendable {
     package static let hexadecimalOfNobody = DeviceToken(
         "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521")
     package static let opaqueOfNobody = DeviceToken("onionbell-watch:no-such-device:0")
+    /// A path that Mozilla has given to nobody; the keys are the curve's own point and zeros.
+    package static let subscriptionOfNobody = DeviceToken(
+        "wp1:updates.push.services.mozilla.com:2Fwpush:2Fv2:2Fonionbell-watch-no-such-device"
+            + "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA")
 
     /// Sent to see whether the way works: that it is refused says nothing of the configuration.
     package var isOfNobody: Bool {
         self == DeviceToken.hexadecimalOfNobody || self == DeviceToken.opaqueOfNobody
+            || self == DeviceToken.subscriptionOfNobody
     }
 
     private static func character(_ byte: UInt8) -> UInt8 {

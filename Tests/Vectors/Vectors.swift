@@ -16,6 +16,18 @@ package enum Vectors {
         try read(key, of: "seed-systems-vectors.json")
     }
 
+    /// The cases of one kind in `web-push-vectors.json`, each decoded.
+    package static func webPush<Entry: Decodable>(_ kind: String, as type: Entry.Type = Entry.self) throws
+        -> [Entry]
+    {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "web-push-vectors.json")
+        let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        let cases = (all?["cases"] as? [[String: Any]] ?? []).filter { $0["kind"] as? String == kind }
+        guard !cases.isEmpty else { throw MissingVectors(key: kind) }
+        return try JSONDecoder().decode([Entry].self, from: JSONSerialization.data(withJSONObject: cases))
+    }
+
     private static func read<Entry: Decodable>(_ key: String, of name: String) throws -> Entry {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name)
         let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]

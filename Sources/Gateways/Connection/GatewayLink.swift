@@ -23,6 +23,8 @@ final class GatewayLink: ConnectionOwner {
         /// Those of HTTP/1.1, if not twice as many.
         var sequentialConnections: Int?
         var lookUp = Dial.systemLookup
+        /// A stranger chose the host: no log and no report names it.
+        var hidesHost = false
     }
 
     /// Called at the end of a turn in which ``room`` rose from 0, and when ``fault`` appears.
@@ -122,6 +124,9 @@ final class GatewayLink: ConnectionOwner {
         return figures
     }
 
+    /// The host's, as the operator reads it.
+    var name: String { settings.hidesHost ? LaneHost.others.name : settings.url.authority }
+
     func note(fault: String) { self.fault = fault }
     /// What was wrong is so no more.
     func mended() { fault = nil }
@@ -208,7 +213,7 @@ final class GatewayLink: ConnectionOwner {
         counted.goAways.add(word ?? "-")
         log.notice(
             "gateway.goaway_received",
-            metadata: ["host": "\(settings.url.authority)", "reason": "\(word ?? "-")"])
+            metadata: ["host": "\(name)", "reason": "\(word ?? "-")"])
         if let word, isFault(word) { fault = word }
     }
 
@@ -224,7 +229,7 @@ final class GatewayLink: ConnectionOwner {
         connections.removeAll { $0 === connection }
         endedRequests += connection.requests
         let failures = pace.failures
-        if !isKept, connection.wasEstablished, connection.requests == 0 {
+        if !isKept, !isWanted, connection.wasEstablished, connection.requests == 0 {
             // It was opened to see whether that can be done; the gateway closes what is not used.
             pace.reset(at: EventLoop.monotonicNanoseconds)
             return endOfTurn.schedule()
@@ -236,11 +241,13 @@ final class GatewayLink: ConnectionOwner {
         case .finished(let reason):
             log.debug(
                 "gateway.connection_closed",
-                metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
-        case .broken(let reason): tell(reason, isRepeated: failures > 0)
+                metadata: ["host": "\(name)", "reason": "\(reason)"])
+        case .broken(let reason):
+            // Texts of the system name the host.
+            tell(settings.hidesHost ? "Unreachable" : reason, isRepeated: failures > 0)
         case .untrusted(let reason):
             fault = "TLS"
-            tell(reason, isRepeated: failures > 0)
+            tell(settings.hidesHost ? "TLS" : reason, isRepeated: failures > 0)
         }
         endOfTurn.schedule()
         guard pace.failures > failures else { return }
@@ -254,7 +261,7 @@ final class GatewayLink: ConnectionOwner {
         counted.lastError = reason
         log.log(
             level: isNews || !isRepeated ? .warning : .debug, "gateway.connection_failed",
-            metadata: ["host": "\(settings.url.authority)", "reason": "\(reason)"])
+            metadata: ["host": "\(name)", "reason": "\(reason)"])
     }
 
     // MARK: What became of requests
@@ -293,7 +300,9 @@ final class GatewayLink: ConnectionOwner {
                 counted.ownFaults.add(reason)
                 log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
             }
-        case .tokenDead: fault = nil
+        case .tokenDead(let reason, _, _):
+            fault = nil
+            if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
         case .blocked(let reason): fault = reason
         case .deferred: break
         }
@@ -305,7 +314,7 @@ final class GatewayLink: ConnectionOwner {
         log.error(
             "gateway.tokens_refused",
             metadata: [
-                "host": "\(settings.url.authority)", "reason": "\(reason)",
+                "host": "\(name)", "reason": "\(reason)",
                 "advice": "many device tokens refused in a row: check host, topic and project",
             ])
     }

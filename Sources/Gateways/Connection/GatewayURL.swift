@@ -24,6 +24,13 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    init(isSecure: Bool, host: String, port: UInt16, path: String) {
+        self.isSecure = isSecure
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+
     /// - Parameter allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
     package init(_ text: String, allowsPlainOnion: Bool = false) throws(Fault) {
         let rest: Substring

@@ -13,6 +13,8 @@ package final class GatewaySimulator {
         case apns(APNsRules)
         /// Has Google's token endpoint too, at `/token`, also over HTTP/1.1.
         case fcm(FCMRules)
+        /// A push server of browsers: see ``GatewaySimulator/subscribe(for:)``.
+        case webPush(WebPushRules)
     }
 
     package struct Figures: Equatable, Sendable {
@@ -49,6 +51,7 @@ package final class GatewaySimulator {
             switch service {
             case .apns(let rules): SimulatedAPNs(rules)
             case .fcm(let rules): SimulatedFCM(rules)
+            case .webPush(let rules): SimulatedWebPush(rules)
             }
         self.context = context
         listener = try Listener(on: endpoint) { [unowned self] stream in accept(stream) }
@@ -64,6 +67,21 @@ package final class GatewaySimulator {
 
     /// Makes all access tokens bad at once; FCM only.
     package func revokeTokens() { (service as? SimulatedFCM)?.revokeTokens() }
+
+    /// A browser that has just subscribed here, for the application server with this key; web push only.
+    ///
+    /// - Parameter vapidKey: 87 characters of base64 for URLs.
+    package func subscribe(for vapidKey: String) throws(CryptoError) -> Browser {
+        guard let service = service as? SimulatedWebPush else {
+            preconditionFailure("no push server of browsers")
+        }
+        return try Browser(at: url, path: service.subscribe(for: vapidKey))
+    }
+
+    /// The user has taken the permission back.
+    package func unsubscribe(_ browser: Browser) {
+        (service as? SimulatedWebPush)?.unsubscribe(browser.path)
+    }
 
     /// Hands each push that is accepted for this device token to its phone.
     package func onPush(to deviceToken: String, _ deliver: (@EventLoop (AcceptedPush) -> Void)?) {

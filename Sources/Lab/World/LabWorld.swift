@@ -16,6 +16,8 @@ package final class LabWorld {
     package let directory: LabDirectory
     package let apple: GatewaySimulator
     package let google: GatewaySimulator
+    /// Of browsers.
+    package let web: GatewaySimulator
     package let credentials: LabCredentials
 
     /// - Parameter names: by which the stand-ins are known besides those of this machine.
@@ -26,6 +28,7 @@ package final class LabWorld {
         apple = try GatewaySimulator(
             .apns(credentials.apnsRules(topics: [LabWorld.topic, LabWorld.connectTopic])), context)
         google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
+        web = try GatewaySimulator(.webPush(WebPushRules(.mozilla)), context)
     }
 
     /// The state directory of the node.
@@ -36,9 +39,11 @@ package final class LabWorld {
     /// - Parameters:
     ///   - tor: the lines under `tor:`, without indentation.
     ///   - more: further lines of the file.
+    ///   - withWebPush: whether browsers are among the phones.
     ///   - apple, google: where the node is to look for them; `nil`: on this machine.
     package func configure(
-        tor: [String], more: [String] = [], apple: String? = nil, google: String? = nil
+        tor: [String], more: [String] = [], withWebPush: Bool = false, apple: String? = nil,
+        google: String? = nil
     ) throws -> String {
         let path = directory.path
         let (apple, google) = (apple ?? self.apple.url, google ?? self.google.url)
@@ -59,6 +64,7 @@ package final class LabWorld {
                 service_account_file: service-account.json
                 base_url: \(google)
                 ca_file: ca.pem
+            \(withWebPush ? webPushApp : "")
             defaults:
               ios: bisq-remote-ios
               android: bisq-remote-android
@@ -74,6 +80,15 @@ package final class LabWorld {
             """
         try LabDirectory.write(Array(text.utf8), to: "\(path)/onionbell.yaml")
         return "\(path)/onionbell.yaml"
+    }
+
+    private var webPushApp: String {
+        """
+          - name: browsers
+            gateway: web_push
+            allowed_hosts: ["\(web.endpoint)"]
+            ca_file: ca.pem
+        """
     }
 
     private func app(_ name: String, topic: String, at apple: String) -> String {
@@ -105,6 +120,7 @@ package final class LabWorld {
     package func close() async {
         apple.close()
         google.close()
+        web.close()
         await directory.remove()
     }
 }

@@ -22,6 +22,15 @@ extension Settings {
             for url in app?.settings.upstreams ?? [] where url.isOnion { checkUpstream(url, in: section) }
             return app
         }
+        var prefixed: [String] = []
+        for (index, app) in apps.enumerated() where app.service.prefix != nil {
+            if prefixed.contains(app.service.name) {
+                sections[index].fault(
+                    "gateway",
+                    "one app of gateway \(app.service.name) is enough: its addresses name their hosts")
+            }
+            prefixed.append(app.service.name)
+        }
         let defaults = root.section("defaults")
         defaultIOS = app("ios", of: .ios, names, in: defaults)
         defaultAndroid = app("android", of: .android, names, in: defaults)
@@ -91,7 +100,11 @@ extension Settings {
             return ""
         }
         // An app whose gateway is missing has a fault already.
-        if let app = apps.first(where: { $0.name == name }), !app.service.serves(platform) {
+        if let app = apps.first(where: { $0.name == name }), app.service.prefix != nil {
+            section.fault(
+                key,
+                "\(name) is of gateway \(app.service.name), which is found by the address: name another app")
+        } else if let app = apps.first(where: { $0.name == name }), !app.service.serves(platform) {
             section.fault(
                 key, "\(name) is of gateway \(app.service.name), which serves no \(platform) phones")
         }

@@ -39,10 +39,12 @@ extension Settings {
     init(_ root: SettingsReader.Section) {
         stateDirectory = root.path("state_directory", default: stateDirectory)
         if stateDirectory.isEmpty { root.fault("state_directory", "must not be empty") }
+        root.reader.stateDirectory = stateDirectory
         read(tor: root.section("tor"))
         read(onion: root.section("onion"))
-        let names = readApps(root)
         read(gateways: root.section("gateways"))
+        root.reader.goesThroughTor = proxy == .tor
+        let names = readApps(root)
         read(peers: root.section("peers"))
         read(circuits: root.section("circuits"))
         read(http: root.section("http"), names)

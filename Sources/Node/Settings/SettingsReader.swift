@@ -12,6 +12,9 @@ package final class SettingsReader {
     /// The variables that were looked for.
     private(set) var environmentNames: Set<String> = []
     fileprivate let environment: [String: String]
+    /// As they were read before.
+    var stateDirectory = ""
+    var goesThroughTor = false
     /// Relative file names in the configuration are relative to this.
     private let directory: String
 

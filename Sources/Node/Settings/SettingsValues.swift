@@ -29,6 +29,10 @@ extension SettingsReader.Section {
     /// The path of a file that holds a key, a certificate or a password.
     func credential(_ name: String) -> String { reader.credential(text(name)) }
 
+    func stateFile(_ name: String) -> String { "\(reader.stateDirectory)/\(name)" }
+
+    var goesThroughTor: Bool { reader.goesThroughTor }
+
     func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
         value(
             name, default: fallback,

@@ -1,0 +1,89 @@
+/// The encryption of Web Push messages (RFC 8291, with the content encoding `aes128gcm` of RFC 8188): one record, for one
+/// subscription.
+///
+/// `salt (16) | record size (4, big-endian) | 65 | sender's point (65) | AES-128-GCM(plain text | 2 | zeros)`
+package enum WebPushEncryption {
+    /// Bytes of a message beside its plain text: salt, sizes, point, delimiter and tag.
+    package static let overhead = 103
+    /// Every push service takes a message of 4,096 bytes (RFC 8030, section 7.2).
+    package static let longestPlainText = 4096 - overhead
+    private static let recordSize: [UInt8] = [0, 0, 16, 0]
+
+    /// Seals a text under a new key and a new salt.
+    ///
+    /// - Parameters:
+    ///   - length: Zeros fill it up to so many bytes, so that its own length doesn't show.
+    ///   - point: The subscription's `p256dh`, in a form that ``P256/uncompressed(_:)`` takes.
+    ///   - secret: Its `auth`, 16 bytes.
+    package static func seal(
+        _ plain: [UInt8], paddedTo length: Int = 0, for point: [UInt8], secret: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        try seal(
+            plain, paddedTo: length, for: point, secret: secret, with: .generate(), salt: randomBytes(16))
+    }
+
+    /// - Parameter key: Never used for anything else.
+    package static func seal(
+        _ plain: [UInt8], paddedTo length: Int, for point: [UInt8], secret: [UInt8], with key: P256Key,
+        salt: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let padding = max(0, length - plain.count)
+        guard plain.count + padding <= longestPlainText else {
+            throw .wrongLength(
+                of: "Web Push message", bytes: plain.count + padding, allowed: "\(longestPlainText) or less")
+        }
+        guard let point = P256.uncompressed(point) else {
+            throw .unreadable(what: "p256dh", reason: "not a point of P-256")
+        }
+        let keys = try keys(
+            secret: secret, shared: key.sharedSecret(with: point), receiver: point,
+            sender: key.publicPoint, salt: salt)
+        var text = plain
+        text.reserveCapacity(plain.count + padding + 1)
+        text.append(2)
+        text.append(contentsOf: repeatElement(0, count: padding))
+        return salt + recordSize + [65] + key.publicPoint
+            + (try AES128GCM.seal(text, key: keys.key, nonce: keys.nonce))
+    }
+
+    /// Opens a message as a browser does, without its padding.
+    ///
+    /// - Throws: ``CryptoError``: it is none, or not for this key.
+    package static func open(
+        _ body: [UInt8], with key: P256Key, secret: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        guard body.count >= overhead, body[20] == 65 else {
+            throw .wrongLength(of: "Web Push message", bytes: body.count, allowed: "\(overhead) or more")
+        }
+        let recordSize = body[16..<20].reduce(0) { $0 << 8 | Int($1) }
+        guard body.count - 86 <= recordSize else { throw .notAuthentic }
+        let sender = Array(body[21..<86])
+        guard P256.isPoint(sender) else { throw .notAuthentic }
+        let keys = try keys(
+            secret: secret, shared: key.sharedSecret(with: sender), receiver: key.publicPoint, sender: sender,
+            salt: Array(body[..<16]))
+        let text = try AES128GCM.open(Array(body[86...]), key: keys.key, nonce: keys.nonce)
+        // It is the last record, which ends with 2 and zeros.
+        guard let end = text.lastIndex(where: { $0 != 0 }), text[end] == 2 else { throw .notAuthentic }
+        return Array(text[..<end])
+    }
+
+    /// RFC 8291, section 3.4. Outputs of one block: each step of HKDF (RFC 5869) is one HMAC.
+    private static func keys(
+        secret: [UInt8], shared: [UInt8], receiver: [UInt8], sender: [UInt8], salt: [UInt8]
+    ) throws(CryptoError) -> (key: [UInt8], nonce: [UInt8]) {
+        guard secret.count == 16 else { throw .wrongLength(of: "auth", bytes: secret.count, allowed: "16") }
+        guard salt.count == 16 else { throw .wrongLength(of: "salt", bytes: salt.count, allowed: "16") }
+        let input = expand(
+            HMAC.sha256(shared, key: secret), Array("WebPush: info\0".utf8) + receiver + sender)
+        let base = HMAC.sha256(input, key: salt)
+        return (
+            Array(expand(base, Array("Content-Encoding: aes128gcm\0".utf8)).prefix(16)),
+            Array(expand(base, Array("Content-Encoding: nonce\0".utf8)).prefix(12))
+        )
+    }
+
+    private static func expand(_ key: [UInt8], _ info: [UInt8]) -> [UInt8] {
+        HMAC.sha256(info + [1], key: key)
+    }
+}

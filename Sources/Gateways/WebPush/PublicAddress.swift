@@ -1,0 +1,36 @@
+import Reactor
+
+/// Which addresses are everybody's: what a stranger's endpoint may lead to.
+///
+/// By IANA's registries of special addresses. An IPv4 address inside of an IPv6 one is judged as itself.
+enum PublicAddress {
+    static func contains(_ address: NetworkAddress) -> Bool {
+        if let inner = embedded.lazy.compactMap({ $0(address) }).first { return contains(inner) }
+        if address.isIPv4 { return !specialIPv4.contains { $0.contains(address) } }
+        return global.contains(address) && !specialIPv6.contains { $0.contains(address) }
+    }
+
+    /// IPv4 behind NAT64's prefix (RFC 6052) and in 6to4 (RFC 3056). The mapped form is one with IPv4 already.
+    private static let embedded: [@Sendable (NetworkAddress) -> NetworkAddress?] = [
+        { nat64.contains($0) ? $0.embeddedIPv4(atByte: 12) : nil },
+        { sixToFour.contains($0) ? $0.embeddedIPv4(atByte: 2) : nil },
+    ]
+
+    private static let nat64 = range("64:ff9b::/96")
+    private static let sixToFour = range("2002::/16")
+    private static let global = range("2000::/3")
+
+    private static let specialIPv6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(range)
+
+    private static let specialIPv4 = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
+        "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+    ].map(range)
+
+    private static func range(_ text: String) -> NetworkAddress.Range {
+        guard let range = NetworkAddress.Range(text) else { preconditionFailure("\(text) is no range") }
+        return range
+    }
+}

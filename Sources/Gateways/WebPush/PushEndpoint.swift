@@ -1,0 +1,217 @@
+import Encodings
+
+/// Where the pushes of one subscription go, as a browser's push service or a UnifiedPush server gives it out:
+/// `https://<host>/<path>`, read from a stranger's text.
+///
+/// Refused is what no service gives out, and all on which parsers differ; so that one endpoint has one text. Names and
+/// addresses that lead into a network of the operator's are ``isUnusual``: only who is named by the operator may have
+/// such a one. What a name's addresses are is checked when it is dialled (``PublicAddress``).
+///
+/// It prints as its host: who has the path may push.
+struct PushEndpoint: Equatable, Sendable {
+    /// A name in lower case or a numeric address; IPv6 without brackets.
+    let host: String
+    let port: UInt16
+    /// Begins with a slash, with the query.
+    let path: String
+    /// An address in place of a name, a port, or a name that has no meaning outside of one network.
+    let isUnusual: Bool
+
+    /// Of the whole, with `https://`.
+    static let longest = 900
+    static let scheme = "https://"
+
+    /// - Parameter text: What is behind `https://`.
+    init?(withoutScheme text: Span<UInt8>) {
+        guard text.count <= PushEndpoint.longest - PushEndpoint.scheme.utf8.count,
+            text.consists(of: PushEndpoint.character)
+        else { return nil }
+        var end = 0
+        while end < text.count, text[end] != UInt8(ascii: "/") {
+            guard text[end] != UInt8(ascii: "?"), text[end] != UInt8(ascii: "@") else { return nil }
+            end += 1
+        }
+        guard end < text.count, let place = Place(text.extracting(first: end)),
+            PushEndpoint.isPath(text.extracting(droppingFirst: end))
+        else { return nil }
+        host = place.host
+        port = place.port
+        isUnusual = place.isUnusual
+        path = PushEndpoint.string(text.extracting(droppingFirst: end))
+    }
+
+    init?(_ text: String) {
+        let bytes = text.utf8.span
+        let scheme = PushEndpoint.scheme.utf8.count
+        guard bytes.starts(with: PushEndpoint.scheme.utf8.span) else { return nil }
+        self.init(withoutScheme: bytes.extracting(droppingFirst: scheme))
+    }
+
+    /// Onion services are their own encryption: plain HTTP, by tor only.
+    var isOnion: Bool { host.hasSuffix(".onion") }
+
+    /// `host`, or `host:port`: names the lane.
+    var authority: String { PushEndpoint.authority(host, port, isOnion: isOnion) }
+
+    static func authority(_ host: String, _ port: UInt16, isOnion: Bool) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isOnion ? 80 : 443) ? name : "\(name):\(port)"
+    }
+
+    /// What is behind `https://`.
+    var withoutScheme: String { authority + path }
+
+    static func string(_ bytes: Span<UInt8>) -> String {
+        var array: [UInt8] = []
+        array.append(addingCapacity: bytes.count) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+        }
+        return String(decoding: array, as: UTF8.self)
+    }
+
+    /// Printable ASCII without a blank, and without what browsers escape or drop, or take for a slash or a fragment.
+    private static func character(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "^"),
+            UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "|"), UInt8(ascii: "`"), UInt8(ascii: "#"):
+            0
+        case 0x21...0x7e: 1
+        case _: 0
+        }
+    }
+
+    /// Whether a path with its query is one that no browser would change: no `.` or `..` as a segment, also not escaped,
+    /// and two hex digits behind each `%`.
+    private static func isPath(_ text: Span<UInt8>) -> Bool {
+        var dots = 0
+        var others = 0
+        var isQuery = false
+        var index = 0
+        func endsWell() -> Bool { others > 0 || dots == 0 || dots > 2 }
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "%"):
+                guard index + 2 < text.count, let high = Hex.value(text[index + 1]),
+                    let low = Hex.value(text[index + 2])
+                else { return false }
+                if high << 4 | low == UInt8(ascii: ".") { dots += 1 } else { others += 1 }
+                index += 2
+            case UInt8(ascii: "/") where !isQuery, UInt8(ascii: "?") where !isQuery:
+                guard endsWell() else { return false }
+                (dots, others) = (0, 0)
+                isQuery = text[index] == UInt8(ascii: "?")
+            case UInt8(ascii: "."): dots += 1
+            case _: others += 1
+            }
+            index += 1
+        }
+        return isQuery || endsWell()
+    }
+}
+
+extension PushEndpoint {
+    /// A host with its port, as an endpoint or the operator's settings have it.
+    struct Place: Equatable {
+        let host: String
+        let port: UInt16
+        let isUnusual: Bool
+
+        /// `host`, `host:port`, `[address]` or `[address]:port`, in the one way a browser writes it.
+        init?(_ text: Span<UInt8>) {
+            var end = text.count
+            var colon: Int?
+            if text.count > 0, text[0] == UInt8(ascii: "[") {
+                guard let close = Place.index(of: "]", in: text) else { return nil }
+                if close + 1 < text.count {
+                    guard text[close + 1] == UInt8(ascii: ":") else { return nil }
+                    colon = close + 1
+                }
+            } else {
+                colon = Place.index(of: ":", in: text)
+            }
+            var port: UInt16?
+            if let colon {
+                port = Place.port(text.extracting(droppingFirst: colon + 1))
+                guard port != nil else { return nil }
+                end = colon
+            }
+            let name = text.extracting(first: end)
+            guard let kind = Place.kind(of: name) else { return nil }
+            let isLiteral = name[0] == UInt8(ascii: "[")
+            host = PushEndpoint.string(
+                isLiteral ? name.extracting(droppingFirst: 1).extracting(droppingLast: 1) : name)
+            let usualPort: UInt16 = host.hasSuffix(".onion") ? 80 : 443
+            guard port != usualPort else { return nil }
+            self.port = port ?? usualPort
+            isUnusual = kind == .unusual || port != nil
+        }
+
+        init?(_ text: String) { self.init(text.utf8.span) }
+
+        private enum Kind { case usual, unusual }
+
+        private static func index(of character: Unicode.Scalar, in text: Span<UInt8>) -> Int? {
+            for index in text.indices where text[index] == UInt8(ascii: character) { return index }
+            return nil
+        }
+
+        /// 1 to 65,535, without zeros in front.
+        private static func port(_ digits: Span<UInt8>) -> UInt16? {
+            guard (1...5).contains(digits.count), digits.consists(of: ASCII.digit),
+                digits[0] != UInt8(ascii: "0")
+            else { return nil }
+            var value = 0
+            for index in digits.indices { value = value * 10 + Int(digits[index] - UInt8(ascii: "0")) }
+            return UInt16(exactly: value)
+        }
+
+        private static func kind(of name: Span<UInt8>) -> Kind? {
+            guard (1...253).contains(name.count) else { return nil }
+            if name[0] == UInt8(ascii: "[") {
+                let inside = name.extracting(droppingFirst: 1)
+                guard inside.count >= 3, inside[inside.count - 1] == UInt8(ascii: "]"),
+                    inside.extracting(droppingLast: 1).consists(of: {
+                        ASCII.digit($0) | ASCII.hexDigit($0) & (1 ^ ASCII.upperCase($0))
+                            | ASCII.equal($0, ":") | ASCII.equal($0, ".")
+                    })
+                else { return nil }
+                return .unusual
+            }
+            guard
+                name.consists(of: {
+                    ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) | ASCII.digit($0) | ASCII.equal($0, "-")
+                        | ASCII.equal($0, ".")
+                })
+            else { return nil }
+            var start = 0
+            var labels = 0
+            for index in 0...name.count where index == name.count || name[index] == UInt8(ascii: ".") {
+                guard (1...63).contains(index - start), name[start] != UInt8(ascii: "-"),
+                    name[index - 1] != UInt8(ascii: "-")
+                else { return nil }
+                labels += 1
+                if index < name.count { start = index + 1 }
+            }
+            return labels == 1 || isOfOneNetwork(name.extracting(droppingFirst: start)) ? .unusual : .usual
+        }
+
+        /// Whether names that end with this label are none of the public tree: numbers are addresses in some writing
+        /// (URL standard, "ends in a number").
+        private static func isOfOneNetwork(_ label: Span<UInt8>) -> Bool {
+            if label.consists(of: ASCII.digit) || label.starts(with: "0x".utf8.span) { return true }
+            for name in localEndings where label.hasSameBytes(as: name.utf8.span) { return true }
+            return false
+        }
+
+        private static let localEndings = [
+            "localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa", "onion",
+            "test", "example", "invalid", "localdomain", "alt",
+        ]
+    }
+}
+
+extension PushEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    var description: String { authority }
+    var debugDescription: String { authority }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

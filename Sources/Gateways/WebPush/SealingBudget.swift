@@ -1,0 +1,32 @@
+import Reactor
+
+/// Sealing a message costs 100 to 250 us of the loop's time, which others need too: all web push lanes together seal so
+/// many in one turn of the loop, then it is the turn of what else waits.
+@EventLoop
+final class SealingBudget {
+    static let perTurn = 12
+
+    private(set) var left = perTurn
+    private var waiting: [ObjectIdentifier: @EventLoop () -> Void] = [:]
+    private var refill: Timer!
+
+    init() {
+        // A timer, and not the turn's end: sockets are looked at before it.
+        refill = Timer { [unowned self] in
+            left = SealingBudget.perTurn
+            let waiting = waiting.values
+            self.waiting = [:]
+            for tell in waiting { tell() }
+        }
+    }
+
+    func take() {
+        left -= 1
+        if !refill.isRunning { refill.start(after: .zero) }
+    }
+
+    /// Calls `tell` once when there is something left again. Only while nothing is.
+    func wait(_ gateway: AnyObject, _ tell: @escaping @EventLoop () -> Void) {
+        waiting[ObjectIdentifier(gateway)] = tell
+    }
+}

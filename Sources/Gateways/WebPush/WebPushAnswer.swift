@@ -1,0 +1,69 @@
+import Encodings
+import JSON
+import Relay
+
+/// Reads the answers of push services (RFC 8030, section 8.4, and what each says beside it).
+///
+/// A server may be a stranger's: nothing of its text goes to senders or into the log, only words that stand here.
+enum WebPushAnswer {
+    /// The subscription was made for another node's key.
+    static let otherKey = "OtherVapidKey"
+
+    static func verdict(_ answer: GatewayAnswer) -> Verdict {
+        switch answer.status {
+        // What a hotspot or a proxy shows in place of the service is a page.
+        case 200..<300 where isPage(answer): return .deferred("WebPage", .host)
+        case 200..<300: return Verdict(outcome: .accepted)
+        case _: break
+        }
+        let word = word(answer)
+        let reason = word ?? answer.statusWord
+        if word == otherKey { return Verdict(outcome: .tokenDead(reason: otherKey, since: nil)) }
+        switch answer.status {
+        // A reverse proxy that has lost its server says so with a page, and of all subscriptions.
+        case 404 where isPage(answer), 410 where isPage(answer): return .refused(reason)
+        case 404, 410: return Verdict(outcome: .tokenDead(reason: reason, since: nil))
+        // Key, contact or clock; or the token has just come to its end.
+        case 401, 403: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
+        case 413: return .refused(reason)
+        case 408, 421: return .deferred(reason, .device, after: answer.retryAfter)
+        case 429: return .throttled(reason, after: answer.retryAfter)
+        case 300..<400, 405: return .refused(reason)
+        case 400..<500: return .refused(reason, .ownFault)
+        // With a time to wait all wait; without it one notification does, as single ones fail while others pass.
+        case _: return .deferred(reason, answer.retryAfter == nil ? .device : .host, after: answer.retryAfter)
+        }
+    }
+
+    private static func isPage(_ answer: GatewayAnswer) -> Bool {
+        answer.body.first { !(9...32).contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// Ours for what the body says; `nil` for what nobody knows.
+    private static func word(_ answer: GatewayAnswer) -> String? {
+        if let document = try? JSON(answer.body) {
+            if let reason = document["reason"]?.string { return apple(reason) }
+            // Mozilla's numbers say what the status leaves open.
+            if let number = document["errno"]?.integer, (100...999).contains(number) {
+                return number == 109 && document["message"]?.string == "VAPID public key mismatch"
+                    ? otherKey : "Errno\(number)"
+            }
+            return nil
+        }
+        return String(decoding: answer.body.prefix(1024), as: UTF8.self).contains(googlesOtherKey)
+            ? otherKey : nil
+    }
+
+    private static let googlesOtherKey =
+        "do not correspond to the credentials used to create the subscription"
+
+    private static func apple(_ reason: String) -> String? {
+        reason == "VapidPkHashMismatch" ? otherKey : appleReasons.first { $0.hasSameBytes(as: reason) }
+    }
+
+    private static let appleReasons = [
+        "BadAuthorizationHeader", "BadJwtToken", "BadPath", "BadTtl", "BadUrgency", "BadVapidPublicKey",
+        "BadWebPushRequest", "BadWebPushTopic", "ExpiredToken", "InternalServerError", "PayloadTooLarge",
+        "ServiceUnavailable", "TooManyRequests", "Unregistered",
+    ]
+}

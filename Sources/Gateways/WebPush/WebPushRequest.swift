@@ -1,0 +1,51 @@
+import Crypto
+import Encodings
+import HTTP2
+import Relay
+
+/// A notification as a push service takes it (RFC 8030, section 5): `POST <path of the endpoint>`.
+enum WebPushRequest {
+    /// What messages are filled up to, so that the push service learns no kind by the length.
+    static let steps = [1024, 2048, 2600]
+    static let longestMessage = 2600
+    /// Seconds that the push services keep one at most: 28 days for Firefox on Android.
+    static let longestLife: Int64 = 2_419_200
+
+    /// The message, sealed for the subscription: 100 to 250 us of work.
+    static func body(
+        _ message: String, for subscription: WebPushSubscription
+    ) throws(CryptoError) -> [UInt8] {
+        let plain = Array(message.utf8)
+        return try WebPushEncryption.seal(
+            plain, paddedTo: steps.first { $0 >= plain.count } ?? plain.count, for: subscription.point,
+            secret: subscription.secret)
+    }
+
+    /// Path and authorization are secrets: HPACK never keeps them.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    static func head(
+        of notification: Notification, to endpoint: PushEndpoint, authorization: String, now: Int64
+    ) -> HTTP2Headers {
+        var head = HTTP2Headers()
+        head.add(":method", "POST")
+        head.add(":scheme", endpoint.isOnion ? "http" : "https")
+        head.add(":authority", endpoint.authority)
+        head.add(":path", endpoint.path, .never)
+        head.add("authorization", authorization, .never)
+        head.add("content-encoding", "aes128gcm")
+        head.add("content-type", "application/octet-stream")
+        // Apple wants a positive number.
+        let left = (notification.expiresAt - now + 999) / 1000
+        head.add("ttl", String(min(max(left, 1), longestLife)))
+        head.add("urgency", notification.content.isUrgent ? "high" : "normal")
+        head.add("topic", topic(notification.id), .never)
+        return head
+    }
+
+    /// The same on each attempt and for each repetition, and 32 characters: Apple refuses lengths that base64 can't have.
+    static func topic(_ id: NotificationID) -> String {
+        let digest = Digest.sha256(Array("topic \(id.uuid)".utf8))
+        return Base64.encodeForURL(Array(digest[..<24]))
+    }
+}

@@ -1,0 +1,43 @@
+import Crypto
+import Relay
+
+/// Web Push, as the core sees it: browsers and UnifiedPush, each phone at the push server that its subscription names.
+package struct WebPushService: PushService {
+    private let hosts: PushHosts
+
+    package init() { hosts = PushHosts([]) }
+
+    init(_ hosts: PushHosts) { self.hosts = hosts }
+
+    package var name: String { "web_push" }
+    package var prefix: String? { WebPushSubscription.prefix }
+
+    package func serves(_ platform: Platform) -> Bool { platform == .android }
+
+    /// A subscription at a host that the node calls, with a point that lies on the curve.
+    package func target(_ address: String, on platform: Platform) -> Target? {
+        guard let subscription = WebPushSubscription(address), hosts.allow(subscription.endpoint),
+            P256.uncompressed(subscription.point) != nil
+        else { return nil }
+        return hosts.lane(of: subscription.endpoint).map { Target(DeviceToken(address), at: $0) }
+    }
+
+    /// Servers below a known domain go by the domain's name, all others by none.
+    package func shown(_ host: LaneHost) -> LaneHost { hosts.shown(host) }
+
+    /// Bisq's message as it came.
+    package func payloadSize(of content: Content) -> Int? {
+        switch content {
+        case .bisq(let content): content.message.utf8.count
+        case .prepared: nil
+        }
+    }
+
+    /// Firefox on Android gets its pushes in a message of Google's, which has room for so much.
+    package var payloadLimit: Int { WebPushRequest.longestMessage }
+
+    /// A repetition has the same topic and replaces one that is stored still; the page's notification has a tag.
+    package var replacesRepetitions: Bool { true }
+
+    package func nobody(on platform: Platform) -> DeviceToken { .subscriptionOfNobody }
+}

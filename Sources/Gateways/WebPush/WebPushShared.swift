@@ -1,0 +1,92 @@
+import Crypto
+import HTTP2
+import Logging
+import Outbound
+import Reactor
+import Relay
+import TLS
+
+/// Why no request is made of a notification, and what becomes of it.
+struct Unsendable: Error {
+    let outcome: Outcome
+}
+
+/// What the gateways to all push servers share.
+@EventLoop
+final class WebPushShared {
+    nonisolated let hosts: PushHosts
+    let tokens: VAPIDTokens
+    let budget = SealingBudget()
+    let egress: Egress
+    let log: Logger
+    private(set) var context: TLSContext
+
+    init(
+        _ hosts: PushHosts, _ key: VAPIDKey, contact: String, by egress: Egress, _ context: TLSContext,
+        log: Logger
+    ) {
+        self.hosts = hosts
+        tokens = VAPIDTokens(key, contact: contact)
+        self.egress = egress
+        self.context = context
+        self.log = log
+    }
+
+    func use(_ key: VAPIDKey, _ context: TLSContext) {
+        tokens.use(key)
+        self.context = context
+    }
+
+    func request(
+        _ notification: Notification, to origin: String
+    ) throws(Unsendable) -> (head: HTTP2Headers, body: [UInt8], generation: Int) {
+        // What waited since before the operator took a host from the list goes nowhere.
+        guard let subscription = WebPushSubscription(notification.deviceToken.text),
+            hosts.allow(subscription.endpoint), case .bisq(let content) = notification.content
+        else { throw Unsendable(outcome: .refused(reason: "HostNotAllowed")) }
+        let authorization: String
+        let generation: Int
+        do {
+            (authorization, generation) = try tokens.current(for: origin)
+        } catch {
+            log.error("gateway.signing_failed", metadata: ["reason": "\(error)"])
+            throw Unsendable(outcome: .blocked(reason: "SigningFailed"))
+        }
+        do {
+            let body = try WebPushRequest.body(content.message, for: subscription)
+            let head = WebPushRequest.head(
+                of: notification, to: subscription.endpoint, authorization: authorization,
+                now: EventLoop.unixMilliseconds)
+            return (head, body, generation)
+        } catch {
+            // The message was measured and the point looked at before it was stored.
+            log.error("gateway.sealing_failed", metadata: ["reason": "\(error)"])
+            throw Unsendable(outcome: .refused(reason: "SealingFailed"))
+        }
+    }
+
+    /// Looks a host up and refuses it as a whole if one of its addresses is not everybody's, unless the operator has
+    /// named it. The connection goes to just the addresses that were looked at, however the name is answered next.
+    func lookUp(for url: GatewayURL) -> Dial.Lookup {
+        let place = PushEndpoint(url)
+        guard let place, !hosts.name(place) else { return Dial.systemLookup }
+        return { (endpoint, deadline) async throws(ConnectError) in
+            let addresses = try await Dial.systemLookup(endpoint, deadline)
+            guard addresses.allSatisfy({ $0.networkAddress.map(PublicAddress.contains) ?? false }) else {
+                throw .unknownHost("a push server", reason: "its address is not a public one")
+            }
+            return addresses
+        }
+    }
+}
+
+extension PushEndpoint {
+    init?(_ url: GatewayURL) { self.init(withoutScheme: "\(url.authority)/".utf8.span) }
+}
+
+extension GatewayURL {
+    init(_ place: PushEndpoint.Place) {
+        // Onion services are their own encryption; the settings see to it that tor leads there.
+        self.init(isSecure: !place.host.hasSuffix(".onion"), host: place.host, port: place.port, path: "/")
+    }
+}

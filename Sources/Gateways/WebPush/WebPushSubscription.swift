@@ -1,0 +1,102 @@
+import Encodings
+
+/// A subscription to pushes as one text: `wp1:<endpoint>::<keys>`.
+///
+/// The endpoint goes without `https://`; each byte but `A-Z a-z 0-9 . _ -` is `:` and two upper-case hex digits. The keys
+/// are 66 characters of base64 for URLs: the receiver's point with one coordinate (33 bytes) and the secret `auth` (16).
+/// These are the characters of a token of FCM's, so that Bisq and its relays take it as one. One subscription has one
+/// text: limits and dead tokens go by the text.
+///
+/// Whether the point lies on the curve is not looked at here. It prints as its host.
+struct WebPushSubscription: Equatable, Sendable {
+    let endpoint: PushEndpoint
+    /// 2 or 3, then one coordinate: 33 bytes.
+    let point: [UInt8]
+    /// 16 bytes.
+    let secret: [UInt8]
+
+    static let prefix = "wp1:"
+    static let longest = 1024
+    private static let keyCharacters = 66
+
+    init?(_ text: String) {
+        let bytes = text.utf8.span
+        let prefix = WebPushSubscription.prefix.utf8.span
+        // Behind the prefix: an endpoint, two colons, the keys.
+        let end = bytes.count - WebPushSubscription.keyCharacters
+        guard bytes.count <= WebPushSubscription.longest, bytes.starts(with: prefix),
+            end - 2 > prefix.count, bytes[end - 1] == UInt8(ascii: ":"), bytes[end - 2] == UInt8(ascii: ":"),
+            let keys = Base64.decodeFromURL(PushEndpoint.string(bytes.extracting(droppingFirst: end))),
+            keys.count == 49, keys[0] == 2 || keys[0] == 3,
+            let plain = WebPushSubscription.unescaped(bytes.extracting(prefix.count..<end - 2)),
+            let endpoint = PushEndpoint(withoutScheme: plain.span)
+        else { return nil }
+        self.endpoint = endpoint
+        point = Array(keys[..<33])
+        secret = Array(keys[33...])
+    }
+
+    /// - Parameters:
+    ///   - point: 65 bytes, as browsers give `p256dh`.
+    ///   - secret: 16 bytes, `auth`.
+    init?(endpoint: PushEndpoint, point: [UInt8], secret: [UInt8]) {
+        guard point.count == 65, point[0] == 4, secret.count == 16 else { return nil }
+        self.endpoint = endpoint
+        self.point = [2 + point[64] & 1] + point[1..<33]
+        self.secret = secret
+    }
+
+    var text: String {
+        var bytes = Array(WebPushSubscription.prefix.utf8)
+        for byte in endpoint.withoutScheme.utf8 {
+            if WebPushSubscription.isPlain(byte) {
+                bytes.append(byte)
+            } else {
+                bytes.append(UInt8(ascii: ":"))
+                bytes.append(contentsOf: [byte >> 4, byte & 15].map(WebPushSubscription.upperCaseDigit))
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self) + "::" + Base64.encodeForURL(point + secret)
+    }
+
+    /// `nil` for an escape of what needs none, in another writing, or cut off.
+    private static func unescaped(_ text: Span<UInt8>) -> [UInt8]? {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if isPlain(byte) {
+                plain.append(byte)
+                index += 1
+                continue
+            }
+            guard byte == UInt8(ascii: ":"), index + 2 < text.count,
+                let high = upperCaseValue(text[index + 1]),
+                let low = upperCaseValue(text[index + 2]), !isPlain(high << 4 | low)
+            else { return nil }
+            plain.append(high << 4 | low)
+            index += 3
+        }
+        return plain
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, ".") | ASCII.equal(byte, "_")
+            | ASCII.equal(byte, "-") == 1
+    }
+
+    private static func upperCaseDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
+    private static func upperCaseValue(_ digit: UInt8) -> UInt8? {
+        ASCII.digit(digit) | ASCII.upperCase(digit) == 1 ? Hex.value(digit) : nil
+    }
+}
+
+extension WebPushSubscription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    var description: String { "<subscription at \(endpoint)>" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

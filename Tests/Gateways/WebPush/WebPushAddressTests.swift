@@ -1,0 +1,194 @@
+import Crypto
+import Encodings
+import Reactor
+import Relay
+import Testing
+import Vectors
+
+@testable import Gateways
+
+/// What is read from a stranger's text, and whom the node calls for it.
+@Suite struct WebPushAddressTests {
+    struct Endpoint: Decodable, Sendable {
+        let name: String
+        let endpoint: String
+        let valid: Bool
+        let refused: String?
+        let host: String?
+        let known_service: Bool?
+        let audience: String?
+    }
+
+    private let any = PushHosts([.any])
+
+    /// Valid ones have one text and one origin. Of the others some are refused whatever the operator allows, and some
+    /// unless he names their host.
+    @Test func endpointsAreReadAsTheVectorsSay() throws {
+        let known = PushHosts([])
+        for one in try Vectors.webPush("endpoint", as: Endpoint.self) {
+            let endpoint = PushEndpoint(one.endpoint)
+            guard one.valid else {
+                #expect(endpoint.map { any.allow($0) } != true, "\(one.name)")
+                if one.refused == "always" { #expect(endpoint == nil, "\(one.name)") }
+                continue
+            }
+            let read = try #require(endpoint, "\(one.name)")
+            #expect(any.allow(read) && read.host == one.host, "\(one.name)")
+            #expect("https://\(read.withoutScheme)" == one.endpoint)
+            #expect("https://\(read.authority)" == one.audience)
+            #expect(known.allow(read) == one.known_service, "\(one.name)")
+        }
+    }
+
+    @Test func aHostOfOnesOwnMayBeAnything() throws {
+        for text in ["127.0.0.1:8443", "[::1]:8443", "localhost", "nas.home.arpa", "push.example.com:22"] {
+            let own = PushHosts([try #require(PushHosts.Pattern(text), "\(text)")])
+            let endpoint = try #require(PushEndpoint("https://\(text)/x"), "\(text)")
+            #expect(own.allow(endpoint) && own.name(endpoint) && !any.allow(endpoint), "\(text)")
+            #expect(own.hosts.contains(text) && endpoint.authority == text)
+        }
+        let own = PushHosts([try #require(PushHosts.Pattern("push.example.com"))])
+        let other = try #require(PushEndpoint("https://push.example.com:22/x"))
+        #expect(!own.allow(other))
+        for text in [
+            "", "*.", "*.com:80", "a b", "https://a.example.org", "*.local", "a..b", "A.example.org", "a:443",
+        ] {
+            #expect(PushHosts.Pattern(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func knownHostsAreWholeLabels() throws {
+        struct Host: Decodable {
+            let host: String
+            let known_service: Bool
+        }
+        for one in try Vectors.webPush("known-host", as: Host.self) {
+            let endpoint = try #require(PushEndpoint("https://\(one.host)/x"))
+            #expect(PushHosts([]).allow(endpoint) == one.known_service, "\(one.host)")
+        }
+    }
+
+    /// Nobody can make up more of the lanes that stand from the start.
+    @Test func onlyHostsThatAreNamedHaveALaneOfTheirOwnName() throws {
+        let service = WebPushService(PushHosts([.any]))
+        let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
+        let named = try #require(
+            service.target("wp1:web.push.apple.com:2Fx\(keys)", on: .android))
+        #expect(named.host.name == "web.push.apple.com")
+        let made = try #require(service.target("wp1:a.push.apple.com:2Fx\(keys)", on: .android))
+        #expect(made.host.name == "https://a.push.apple.com")
+        #expect(service.target(DeviceToken.subscriptionOfNobody.text, on: .android) != nil)
+    }
+
+    @Test func addressesOfOtherNetworksAreNotDialled() throws {
+        struct Address: Decodable {
+            let address: String
+            let `public`: Bool
+        }
+        for one in try Vectors.webPush("address", as: Address.self) {
+            let address = try #require(NetworkAddress(one.address), "\(one.address)")
+            #expect(PublicAddress.contains(address) == one.public, "\(one.address)")
+        }
+        // The registries' other entries, at both of their ends.
+        for text in [
+            "0.0.0.0", "10.0.0.0", "100.64.0.0", "127.0.0.1", "169.254.169.254", "172.31.255.255",
+            "192.0.2.255", "192.31.196.1", "192.52.193.255", "192.168.255.255", "192.175.48.0",
+            "198.19.255.255", "203.0.113.0", "239.255.255.255", "255.255.255.255", "64:ff9b::a00:1",
+            "64:ff9b:1::1", "2002:a00:1::", "2001:1ff::", "3fff:fff::1", "fe80::1", "ff02::1", "::",
+        ] {
+            #expect(!PublicAddress.contains(try #require(NetworkAddress(text))), "\(text)")
+        }
+        for text in [
+            "9.255.255.255", "100.128.0.0", "172.32.0.0", "192.0.1.0", "198.17.255.255", "223.255.255.255",
+            "2001:200::", "3fff:1000::", "2606:4700::",
+        ] {
+            #expect(PublicAddress.contains(try #require(NetworkAddress(text))), "\(text)")
+        }
+    }
+
+    // MARK: The token
+
+    struct Text: Decodable, Sendable {
+        let name: String
+        let endpoint: String
+        let p256dh: String
+        let auth: String
+        let text: String
+        let length: Int
+    }
+
+    @Test func aSubscriptionHasOneText() throws {
+        let service = WebPushService(any)
+        for one in try Vectors.webPush("text", as: Text.self) {
+            let endpoint = try #require(PushEndpoint(one.endpoint))
+            let point = try #require(Base64.decodeFromURL(one.p256dh))
+            let secret = try #require(Base64.decodeFromURL(one.auth))
+            let made = try #require(WebPushSubscription(endpoint: endpoint, point: point, secret: secret))
+            #expect(made.text == one.text && made.text.utf8.count == one.length, "\(one.name)")
+            #expect(WebPushSubscription(one.text) == made, "\(one.name)")
+            #expect(P256.uncompressed(made.point) == point, "\(one.name)")
+            #expect(service.target(one.text, on: .android)?.deviceToken.text == one.text)
+            #expect(!"\(made)\(endpoint)".contains(one.auth))
+        }
+    }
+
+    @Test func otherTextsAreNoSubscriptions() throws {
+        struct Refused: Decodable {
+            let name: String
+            let text: String
+        }
+        let service = WebPushService(any)
+        for one in try Vectors.webPush("text-refused", as: Refused.self) {
+            #expect(service.target(one.text, on: .android) == nil, "\(one.name)")
+        }
+        let text = try #require(try Vectors.webPush("text", as: Text.self).first).text
+        for index in 0..<text.utf8.count {
+            let cut = String(text.prefix(index)) + text.dropFirst(index + 1)
+            #expect(WebPushSubscription(cut)?.text ?? cut == cut, "one text")
+        }
+        let long = "wp1:a.io:2F" + String(repeating: "x", count: 1024 - 11 - 68) + text.suffix(68)
+        #expect(long.utf8.count == 1024 && WebPushSubscription(long) == nil)
+        #expect(
+            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 887) + text.suffix(68)) != nil)
+        #expect(
+            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 888) + text.suffix(68)) == nil)
+    }
+
+    @Test func keysAreTakenAsBrowsersGiveThem() throws {
+        struct Keys: Decodable {
+            let name: String
+            let p256dh: String
+            let auth: String
+            let valid: Bool
+        }
+        let endpoint = try #require(PushEndpoint("https://push.example.com/x"))
+        for one in try Vectors.webPush("keys", as: Keys.self) {
+            let subscription = Base64.decodeFromURL(one.p256dh).flatMap { point in
+                Base64.decodeFromURL(one.auth).flatMap {
+                    P256.isPoint(point)
+                        ? WebPushSubscription(endpoint: endpoint, point: point, secret: $0) : nil
+                }
+            }
+            #expect((subscription != nil) == one.valid, "\(one.name)")
+        }
+    }
+
+    /// The prefix tells it from a token of FCM's, whatever else the sender says.
+    @Test func aPairingTokensAddressGoesToItsService() throws {
+        struct Pairing: Decodable {
+            let name: String
+            let pairing_token: String
+            let bisq_takes_it: Bool
+            let web_push: Bool
+            let token: String?
+        }
+        let web = WebPushService(any)
+        let fcm = FCMService(withNotification: false)
+        for one in try Vectors.webPush("pairing", as: Pairing.self) where one.bisq_takes_it {
+            let token = try #require(one.pairing_token.split(separator: "|").last.map(String.init))
+            #expect((web.target(token, on: .android) != nil) == one.web_push, "\(one.name)")
+            #expect((fcm.target(token, on: .android) != nil) == !one.web_push, "\(one.name)")
+            if let named = one.token { #expect(token == named) }
+        }
+    }
+}

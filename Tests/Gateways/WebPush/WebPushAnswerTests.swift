@@ -1,0 +1,81 @@
+import HTTP1
+import Relay
+import Testing
+import Vectors
+
+@testable import Gateways
+
+@Suite struct WebPushAnswerTests {
+    struct Answer: Decodable, Sendable {
+        let name: String
+        let status: Int
+        let headers: [String: String]
+        let body: String
+        let verdict: String
+        let seconds: Int?
+    }
+
+    @Test func answersMeanWhatTheVectorsSay() throws {
+        let now = try #require(HTTPDate.seconds("Sun, 22 Nov 2026 10:00:00 GMT", now: 1_795_341_600))
+        for one in try Vectors.webPush("answer", as: Answer.self) {
+            let wish = one.headers["retry-after"].flatMap { RetryAfter.duration($0, now: now) }
+            if let seconds = one.seconds { #expect(wish == .seconds(seconds), "\(one.name)") }
+            let verdict = WebPushAnswer.verdict(
+                GatewayAnswer(status: one.status, retryAfter: wish, body: Array(one.body.utf8)))
+            switch (one.verdict, verdict.outcome) {
+            case ("delivered", .accepted), ("gone", .tokenDead), ("ours", .refused): break
+            case ("keys-or-gone", .tokenDead("OtherVapidKey", nil, nil)): break
+            case ("later", .deferred(let deferral)):
+                if let seconds = one.seconds { #expect(deferral.retryAfter == .seconds(seconds)) }
+                #expect(!deferral.isUnharmed)
+            case _: Issue.record("\(one.name): \(verdict.outcome)")
+            }
+        }
+    }
+
+    private func verdict(_ status: Int, _ body: String = "", after: Duration? = nil) -> Verdict {
+        WebPushAnswer.verdict(GatewayAnswer(status: status, retryAfter: after, body: Array(body.utf8)))
+    }
+
+    @Test func anAnswerThatIsNotTheServicesEndsNoSubscription() {
+        let page = "\r\n <!DOCTYPE html><title>Log in</title>"
+        #expect(verdict(200, page) == .deferred("WebPage", .host))
+        #expect(verdict(404, page) == .refused("HTTP404") && verdict(410, page) == .refused("HTTP410"))
+        #expect(verdict(302, page) == .refused("HTTP302"))
+        #expect(verdict(200, #"{"id":"x"}"#).outcome == .accepted)
+    }
+
+    /// Key, contact or clock: another token may help, else the operator.
+    @Test func otherRefusalsOfTheTokenAreTheLanes() {
+        for (status, body, word) in [
+            (403, #"{"reason":"BadJwtToken"}"#, "BadJwtToken"), (401, "", "HTTP401"),
+            (401, #"{"code":401,"errno":109,"message":"Invalid VAPID audience"}"#, "Errno109"),
+            (403, "Forbidden", "HTTP403"),
+        ] {
+            #expect(
+                verdict(status, body)
+                    == .deferred(word, .device, isUnharmed: true, .renewCredential), "\(status) \(body)")
+        }
+        for status in [400, 403] {
+            #expect(
+                verdict(status, #"{"reason":"VapidPkHashMismatch"}"#).outcome
+                    == .tokenDead(reason: "OtherVapidKey", since: nil))
+        }
+    }
+
+    /// Whoever has a server may write into its answers what he likes.
+    @Test func noTextOfAServerGoesFurther() {
+        #expect(verdict(400, #"{"reason":"wp1_some_secret"}"#) == .refused("HTTP400", .ownFault))
+        #expect(verdict(400, #"{"errno":9999999999}"#) == .refused("HTTP400", .ownFault))
+        #expect(verdict(404, #"{"errno":102}"#).outcome == .tokenDead(reason: "Errno102", since: nil))
+        #expect(verdict(413, #"{"errno":104}"#) == .refused("Errno104"))
+    }
+
+    @Test func anOverloadedServiceIsSpared() {
+        #expect(
+            verdict(503, #"{"errno":201}"#, after: .seconds(120))
+                == .deferred("Errno201", .host, after: .seconds(120)))
+        #expect(verdict(502, #"{"errno":902}"#) == .deferred("Errno902", .device))
+        #expect(verdict(429, after: .seconds(5)) == .throttled("HTTP429", after: .seconds(5)))
+    }
+}
