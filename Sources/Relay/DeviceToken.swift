@@ -37,7 +37,13 @@ package struct DeviceToken: Hashable, Sendable {
     }
 
     /// Whether it has the form of an alias of the phone book.
-    var isAlias: Bool { text.utf8.span.starts(with: PhoneBook.aliasPrefix.utf8.span) }
+    /// Only such a text is looked up: another one may be long, and made so that it takes long to hash.
+    var isAlias: Bool {
+        let bytes = text.utf8.span
+        return PhoneBook.aliasLengths.contains(bytes.count)
+            && bytes.starts(with: PhoneBook.aliasPrefix.utf8.span)
+            && bytes.consists(of: DeviceToken.character)
+    }
 
     /// Whether a text could hold an address of any service: as many characters in a row as the shortest has.
     package static func couldBe(in text: String) -> Bool {

@@ -1,4 +1,5 @@
 import Testing
+import Vectors
 
 @testable import Relay
 
@@ -195,6 +196,19 @@ import Testing
         _ = try validator.recipient(of: Sample.android(token: Sample.token(1)))
         // What has no form of an address is told so first.
         #expect(throws: Reason.badDeviceToken) { try validator.recipient(of: Sample.android(token: "short")) }
+    }
+
+    /// What only begins like an alias is not looked up.
+    @Test func aStrangersAliasCostsWhatItsLengthSays() {
+        var validator = Sample.validator
+        validator.phoneBook = book([(.android, Sample.token(1))])
+        let ratio = HostileText.ratio { text in
+            #expect(throws: Reason.badDeviceToken) {
+                let submission = Sample.android(token: PhoneBook.aliasPrefix + text)
+                if try validator.copies(of: submission) == nil { _ = try validator.recipient(of: submission) }
+            }
+        }
+        #expect(ratio < 20)
     }
 
     @Test func aNameHasItsBoundsAndItsLetters() {

@@ -45,7 +45,8 @@ enum WebPushAnswer {
             if let reason = document["reason"]?.string { return apple(reason) }
             // Mozilla's numbers say what the status leaves open.
             if let number = document["errno"]?.integer, (100...999).contains(number) {
-                return number == 109 && document["message"]?.string == "VAPID public key mismatch"
+                return number == 109
+                    && document["message"]?.string?.hasSameBytes(as: mozillasOtherKey) == true
                     ? otherKey : "Errno\(number)"
             }
             return nil
@@ -54,6 +55,7 @@ enum WebPushAnswer {
             ? otherKey : nil
     }
 
+    private static let mozillasOtherKey = "VAPID public key mismatch"
     private static let googlesOtherKey =
         "do not correspond to the credentials used to create the subscription"
 
