@@ -199,7 +199,7 @@ let package = Package(
         tests(
             "Storage",
             [
-                "CSQLite", "Storage", "Relay",
+                "CSQLite", "Storage", "Relay", "Vectors",
             ]),
         tests(
             "Gateways",

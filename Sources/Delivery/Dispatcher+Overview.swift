@@ -38,7 +38,7 @@ extension Effect {
         case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].shown)
         case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
         case .outboxRecovered: log.notice("outbox.recovered")
-        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .laneClosed, .received,
+        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .laneClosed, .claim, .received,
             .deferred, .ended,
             .committed:
             break

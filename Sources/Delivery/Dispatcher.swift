@@ -190,6 +190,7 @@ package final class Dispatcher {
         case .drop(let sender): replies[sender.index] = nil
         case .send(let handle, let notification, let lane): send(handle, notification, lane)
         case .load(let sequences, let lane): load(sequences, lane)
+        case .claim(let claim): self.claim(claim)
         case .commitSoon: commitSoon.schedule()
         case .stopped:
             for waiting in whenStopped { waiting.resume() }
@@ -232,6 +233,18 @@ package final class Dispatcher {
             } catch {
                 log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
                 pipeline.loadFailed(sequences, lane: lane, at: .now)
+            }
+            execute()
+        }
+    }
+
+    private func claim(_ claim: Claim) {
+        Task {
+            do throws(OutboxError) {
+                pipeline.claimed(try await outbox.claim(claim), by: claim, at: .now)
+            } catch {
+                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
+                pipeline.claimFailed(claim, at: .now)
             }
             execute()
         }

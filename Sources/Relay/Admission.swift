@@ -22,7 +22,10 @@ package struct Admission: Sendable {
     /// One device token: how far its rate is used up, and what waits for it.
     private struct Account {
         var used = Rate.Use()
+        /// In memory.
         var waiting = 0
+        /// Those of them that the outbox has in its backlog, or will.
+        var shelved = 0
     }
 
     let limits: Limits
@@ -34,7 +37,7 @@ package struct Admission: Sendable {
     private var storingBytes = 0
 
     private static let leastSweep = 1024
-    private static let retryWhenFull: Duration = .seconds(30)
+    static let retryWhenFull: Duration = .seconds(30)
     /// The disk is slower than the senders: that may soon be over.
     private static let retryWhenStoring: Duration = .seconds(2)
 
@@ -78,8 +81,40 @@ package struct Admission: Sendable {
         waitingBytes += size
     }
 
-    mutating func release(token: Digest, size: Int) {
+    /// The same for the backlog of a lane.
+    mutating func restore(_ backlog: LaneBacklog) {
+        waiting += backlog.waiting
+        waitingBytes += backlog.bytes
+    }
+
+    mutating func release(token: Digest, size: Int, isShelved: Bool = false) {
+        retire(token: token, isShelved: isShelved)
+        releaseShelved(size: size)
+    }
+
+    /// What was admitted goes into the backlog.
+    ///
+    /// - Returns: How many of its device may be there, with it.
+    mutating func shelve(token: Digest) -> Int {
+        accounts[token]?.shelved += 1
+        let account = accounts[token] ?? Account()
+        return limits.waitingPerToken - (account.waiting - account.shelved)
+    }
+
+    /// It waits on disk only.
+    mutating func retire(token: Digest, isShelved: Bool) {
         accounts[token]?.waiting -= 1
+        if isShelved { accounts[token]?.shelved -= 1 }
+    }
+
+    /// It is in memory, and in the backlog.
+    mutating func claim(token: Digest) {
+        accounts[token, default: Account()].waiting += 1
+        accounts[token]?.shelved += 1
+    }
+
+    /// What was on disk only has ended.
+    mutating func releaseShelved(size: Int) {
         waiting -= 1
         waitingBytes -= size
     }

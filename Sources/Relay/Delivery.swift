@@ -29,6 +29,8 @@ struct Delivery: Sendable {
         /// ``Lane/recoveries`` when it last did.
         var recoveriesBefore = 0
         var isUrgent: Bool
+        /// The outbox has it in its backlog, or will.
+        var isShelved = false
         /// Postponed because its gateway wants the device spared, or from before the start.
         var isThrottled = false
         var state = State.storing
@@ -93,7 +95,10 @@ struct Delivery: Sendable {
 
     /// A lane with neither gateway nor notifications makes room for another one.
     mutating func tidyLane(_ lane: Int) {
-        guard !lanes[lane].hasGateway, lanes[lane].count == 0, !lanes[lane].isGone else { return }
+        guard !lanes[lane].hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
+            !lanes[lane].isClaiming,
+            !lanes[lane].isGone
+        else { return }
         laneIndex[lanes[lane].id] = nil
         lanes[lane].isGone = true
         freeLanes.append(lane)
@@ -123,6 +128,7 @@ struct Delivery: Sendable {
             slot = entries.count - 1
         }
         lanes[entry.lane].count += 1
+        lanes[entry.lane].storing += 1
         lanes[entry.lane].idleSince = nil
         return slot
     }
@@ -139,6 +145,7 @@ struct Delivery: Sendable {
     mutating func enqueue(_ slot: Slot, notBefore: Int64 = 0) {
         let token = entries[slot].token
         entries[slot].state = .queued
+        lanes[entries[slot].lane].storing -= 1
         if let tail = queues[token]?.tail {
             entries[tail].next = slot
             queues[token]?.tail = slot
@@ -207,7 +214,11 @@ struct Delivery: Sendable {
     mutating func remove(_ slot: Slot) {
         if entries[slot].sequence != 0 { slots[entries[slot].sequence] = nil }
         lanes[entries[slot].lane].count -= 1
-        if entries[slot].state != .storing { unlink(slot) }
+        if entries[slot].state == .storing {
+            lanes[entries[slot].lane].storing -= 1
+        } else {
+            unlink(slot)
+        }
         entries[slot].state = .free
         entries[slot].body = nil
         entries[slot].next = nil
@@ -240,6 +251,25 @@ struct Delivery: Sendable {
             queue.tail = before
             queues[token] = queue
         }
+    }
+
+    /// Notifications in memory.
+    var count: Int { entries.count - free.count }
+
+    /// Devices of a lane that are put off until after that time, those for longest first.
+    func postponed(in lane: Int, after time: Int64) -> [Digest] {
+        lanes[lane].postponed.all.filter {
+            $0.due > time && entries[$0.slot].isCurrent($0.sequence, .postponed)
+        }
+        .sorted { $1 < $0 }.map { entries[$0.slot].token }
+    }
+
+    func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
+
+    /// What has left the lane unsent may come again under its number: nothing of before may be taken for it.
+    mutating func forgetPostponed(in lane: Int) {
+        let entries = entries
+        lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed) }
     }
 
     /// The notifications of a token, in order, that are not in flight.
@@ -278,6 +308,7 @@ struct Delivery: Sendable {
     }
 
     mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
+    mutating func setShelved(_ slot: Slot) { entries[slot].isShelved = true }
     mutating func setBody(_ body: Notification?, of slot: Slot) { entries[slot].body = body }
 
     mutating func countAttempt(of slot: Slot) {

@@ -13,6 +13,8 @@ package enum Effect: Equatable, Sendable {
     case send(Pipeline.Handle, Notification, lane: Int)
     /// Reads notifications: ``Pipeline/loaded(_:of:lane:at:)`` or ``Pipeline/loadFailed(_:of:lane:at:)``.
     case load([Int64], lane: Int)
+    /// Claims notifications: ``Pipeline/claimed(_:by:at:)`` or ``Pipeline/claimFailed(_:at:)``.
+    case claim(Claim)
     /// Begins a commit as soon as the loop has nothing else to do: ``Pipeline/beginCommit(at:)``.
     case commitSoon
     /// Stopping is over: nothing is on its way any more, or there is no more time.

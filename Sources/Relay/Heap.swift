@@ -5,6 +5,8 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
     var first: Element? { elements.first }
+    /// In no order.
+    var all: [Element] { elements }
 
     mutating func insert(_ element: Element) {
         elements.append(element)

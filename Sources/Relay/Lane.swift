@@ -33,8 +33,19 @@ package struct Lane: Sendable {
     package internal(set) var isGone = false
     /// Without one nothing is sent, and what waits is kept.
     var hasGateway = false
-    /// Notifications in the books.
+    /// Notifications in memory.
     var count = 0
+    /// Those of them on their way into the outbox.
+    var storing = 0
+    /// Notifications in the backlog that are not in memory, and those on their way there.
+    var shelved = 0
+    /// Monotonic nanoseconds at which about the oldest of them was submitted.
+    var oldestShelvedAt: Int64?
+    /// Monotonic nanoseconds from which on there may be something to claim.
+    var claimAt = Int64.max
+    var isClaiming = false
+    /// Devices that a commit still has to put into the backlog: nothing is claimed before.
+    var shelving = 0
     /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
     var idleSince: Int64?
     /// Bodies are being read: what would come next is among them.

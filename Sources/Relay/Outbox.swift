@@ -1,11 +1,20 @@
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
+    package enum Place: Equatable, Sendable {
+        /// It is in memory as well, and is there after a start.
+        case window
+        /// On disk only, until it is claimed. The backlog holds fewer than `room` of its device before.
+        case backlog(room: Int)
+    }
+
     package let notification: Notification
     package let digests: SubmissionDigests
+    package let place: Place
 
-    package init(notification: Notification, digests: SubmissionDigests) {
+    package init(notification: Notification, digests: SubmissionDigests, place: Place = .window) {
         self.notification = notification
         self.digests = digests
+        self.place = place
     }
 }
 
@@ -16,7 +25,12 @@ package enum OutboxChange: Equatable, Sendable {
     /// Deletes a notification and remembers how it ended, for those who submit it again.
     case finish(sequence: Int64, Ending)
     /// Remembers how often a notification was tried and when its next attempt is due (ms since 1970).
+    ///
+    /// In the backlog all others of its device wait as long.
     case postpone(sequence: Int64, attempts: Int, notBefore: Int64)
+    /// Puts all of a device that are in memory (back) into the backlog: it and what it has there are due at `notBefore`,
+    /// above 0 (ms since 1970).
+    case shelve(Digest, [Int64], notBefore: Int64)
     /// Remembers a dead token.
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.
@@ -38,6 +52,8 @@ package enum StoreResult: Equatable, Sendable {
     case alreadyEnded(Ending)
     /// The uid is known with another target or message.
     case conflict
+    /// The backlog holds as many of the device as may be.
+    case tooMany
 }
 
 /// What is known of a notification.
@@ -78,20 +94,32 @@ package struct WaitingRow: Equatable, Sendable {
 
 /// What the outbox held when it was opened.
 package struct OutboxContent: Equatable, Sendable {
-    /// In the order of their sequence numbers.
+    /// Of those not in the backlog, in the order of their sequence numbers. None of their devices has any there.
     package var waiting: [WaitingRow]
+    package var backlog: [LaneBacklog]
     package var deadTokens: [Digest: DeadToken]
+    /// Nothing has a higher number.
+    package var lastSequence: Int64
 
-    package init(waiting: [WaitingRow] = [], deadTokens: [Digest: DeadToken] = [:]) {
+    package init(
+        waiting: [WaitingRow] = [], backlog: [LaneBacklog] = [], deadTokens: [Digest: DeadToken] = [:],
+        lastSequence: Int64 = 0
+    ) {
         self.waiting = waiting
+        self.backlog = backlog
         self.deadTokens = deadTokens
+        self.lastSequence = lastSequence
     }
 }
 
 /// The durable queue.
 package protocol Outbox: Sendable {
-    /// Everything that waits for delivery.
+    /// What waits for delivery: how much of it is in the backlog, and all else.
     func content() async throws(OutboxError) -> OutboxContent
+
+    /// Hands out of the backlog what nobody has got since the start, and changes nothing on disk. What was handed out
+    /// stays where it is until it ends or is shelved.
+    func claim(_ claim: Claim) async throws(OutboxError) -> Claimed
 
     /// Makes all changes or none. Durable when it returns: a power cut loses none of them.
     ///

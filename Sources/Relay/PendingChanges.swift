@@ -37,14 +37,14 @@ struct PendingChanges: Sendable {
         let failed = failed.filter { change in
             switch change {
             case .store, .proof: false
-            case .finish, .postpone, .buryToken, .reviveToken, .forget: true
+            case .finish, .postpone, .shelve, .buryToken, .reviveToken, .forget: true
             }
         }
         var overtaken: Set<Int64> = []
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .buryToken, .reviveToken, .proof: return true
+            case .store, .shelve, .buryToken, .reviveToken, .proof: return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):
                 overtaken.insert(sequence)

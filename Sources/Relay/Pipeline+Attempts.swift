@@ -20,7 +20,9 @@ extension Pipeline {
             !delivery.lanes[lane].isLoading
         else { return }
         var room = room
-        while room > 0 {
+        var isStarved = false
+        var wakeAt = Int64.max
+        sending: while room > 0 {
             switch nextStep(in: lane, at: now) {
             case .send(let handle, let notification):
                 effects.append(.send(handle, notification, lane: lane))
@@ -28,15 +30,25 @@ extension Pipeline {
             case .load(let sequences):
                 delivery.withLane(lane) { $0.isLoading = true }
                 effects.append(.load(sequences, lane: lane))
-                return
+                break sending
             case .ended: continue
-            case .wait(let time): return wake(lane, at: time)
-            case .idle: return
+            case .wait(let time):
+                wakeAt = time
+                isStarved = true
+                break sending
+            case .idle:
+                isStarved = true
+                break sending
             }
         }
+        refill(lane, isStarved: isStarved, at: now)
+        let claimAt = delivery.lanes[lane].shelved > 0 ? delivery.lanes[lane].claimAt : .max
+        // What is due and not claimed waits for something else to change.
+        if claimAt > now.monotonicNanoseconds { wakeAt = min(wakeAt, claimAt) }
+        if wakeAt < .max { wake(lane, at: wakeAt) }
     }
 
-    private mutating func wake(_ lane: Int, at time: Int64) {
+    mutating func wake(_ lane: Int, at time: Int64) {
         delivery.withLane(lane) { $0.wakeAt = time }
         lanesWakeAt = min(lanesWakeAt, time)
     }
@@ -224,7 +236,7 @@ extension Pipeline {
         if deferral.scope == .device || isAlone {
             let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
             delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
-            notBefore = now.unixMilliseconds + delay.milliseconds
+            notBefore = steadyTime(ofMonotonic: time + delay.nanoseconds)
         } else {
             delivery.giveBack(slot)
         }
@@ -276,7 +288,8 @@ extension Pipeline {
 
     mutating func leave(_ slot: Int) {
         dropBody(of: slot)
-        admission.release(token: delivery.entries[slot].token, size: delivery.entries[slot].size)
+        let entry = delivery.entries[slot]
+        admission.release(token: entry.token, size: entry.size, isShelved: entry.isShelved)
         delivery.remove(slot)
     }
 
@@ -285,7 +298,7 @@ extension Pipeline {
         if bodyBytes > bodyBudget { dropBody(of: slot) }
     }
 
-    private mutating func dropBody(of slot: Int) {
+    mutating func dropBody(of slot: Int) {
         guard delivery.entries[slot].body != nil else { return }
         bodyBytes -= delivery.entries[slot].size
         delivery.setBody(nil, of: slot)

@@ -75,13 +75,16 @@ extension Pipeline {
             delivery.tidyLane(lane)
             return .answered(.busy(busy))
         }
+        noteClock(now)
+        let isShelved = goesToBacklog(lane)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 isUrgent: notification.content.isUrgent, body: notification))
         bodyBytes += size
-        changes.append(.store(StoreRequest(notification: notification, digests: digests)))
+        let place = isShelved ? shelve(slot, acceptedAt: now.monotonicNanoseconds) : .window
+        changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
         let reply = senders.newID()
         tickets.append(
             Ticket(
@@ -121,7 +124,11 @@ extension Pipeline {
         // A commit that has nothing to write would succeed on a full disk.
         if outboxFault != nil { taken.append(.proof) }
         commit = Commit(
-            changes: taken, tickets: tickets, untold: untold, begun: now.monotonicNanoseconds)
+            changes: taken, tickets: tickets, untold: untold, shelving: shelving,
+            begun: now.monotonicNanoseconds)
+        shelving = []
+        shelvedBefore = shelved
+        shelved = [:]
         tickets = []
         tickets.reserveCapacity(min(taken.count, 1024))
         untold = []
@@ -144,6 +151,7 @@ extension Pipeline {
             effects.append(.outboxRecovered)
             for lane in delivery.lanes.indices { delivery.stir(lane) }
         }
+        endShelving(commit.shelving)
         for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
         for (sequence, ending) in commit.untold { tell(sequence, ending) }
         pace.ended(begunAt: commit.begun, at: time)
@@ -159,6 +167,8 @@ extension Pipeline {
         if outboxFault == nil { effects.append(.outboxFailed(error)) }
         outboxFault = error
         untold = commit.untold + untold
+        shelving = commit.shelving + shelving
+        shelved.merge(shelvedBefore) { now, _ in now }
         changes.putBack(commit.changes)
         for ticket in commit.tickets {
             abandon(ticket.slot)
@@ -177,13 +187,19 @@ extension Pipeline {
         case .stored(let sequence):
             admission.settle(size: delivery.entries[slot].size)
             delivery.number(slot, sequence)
+            lastSequence = max(lastSequence, sequence)
+            guard !delivery.entries[slot].isShelved else { return settleShelved(ticket, sequence, at: now) }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
                 return endAtOnce(slot, .unregistered(since: since), for: ticket, at: now)
             }
+            accept(ticket, sequence, isRepetition: false, at: now)
+            if let due = shelved[delivery.entries[slot].token] ?? shelvedBefore[delivery.entries[slot].token]
+            {
+                return follow(slot, due: due, at: now)
+            }
             spareBody(of: slot)
             delivery.enqueue(slot)
-            accept(ticket, sequence, isRepetition: false, at: now)
         case .alreadyWaiting(let sequence):
             abandon(slot)
             accept(ticket, sequence, isRepetition: true, at: now)
@@ -193,6 +209,9 @@ extension Pipeline {
         case .conflict:
             abandon(slot)
             answer(ticket, .refused(.duplicateUid), at: now)
+        case .tooMany:
+            abandon(slot)
+            answer(ticket, .busy(.device(retryAfter: Admission.retryWhenFull)), at: now)
         }
     }
 
@@ -206,23 +225,20 @@ extension Pipeline {
     }
 
     /// Its sender is told `stored`, and what else is known.
-    private mutating func accept(_ ticket: Ticket, _ sequence: Int64, isRepetition: Bool, at now: Instant) {
+    mutating func accept(_ ticket: Ticket, _ sequence: Int64, isRepetition: Bool, at now: Instant) {
         guard ticket.awaitsOutcome else {
             return answer(ticket, .stored, isRepetition: isRepetition, at: now)
         }
-        if let slot = delivery.slots[sequence] {
+        // What is not in memory, and didn't end while this commit ran, so that the outbox didn't know yet, is in the backlog.
+        guard delivery.slots[sequence] == nil, let ending = changes.ending(of: sequence) else {
             count(ticket, .stored, isRepetition: isRepetition, at: now)
             tell(ticket.reply, .stored)
-            let lane = delivery.entries[slot].lane
+            let lane = delivery.entries[ticket.slot].lane
             listen(ticket.reply, for: sequence, lane: lane)
             if let reason = delivery.lanes[lane].blockedReason {
                 tell(ticket.reply, .held(reason: reason))
             }
             return
-        }
-        // It ended while this commit ran, so the outbox didn't know yet.
-        guard let ending = changes.ending(of: sequence) else {
-            return answer(ticket, .stored, isRepetition: isRepetition, at: now)
         }
         guard changes.holdsEnd(of: sequence) else {
             return answer(ticket, .ended(ending), isRepetition: isRepetition, at: now)
@@ -293,6 +309,9 @@ extension Pipeline {
     /// A submission that is not to be sent.
     private mutating func abandon(_ slot: Int) {
         admission.settle(size: delivery.entries[slot].size)
+        if delivery.entries[slot].isShelved {
+            delivery.withLane(delivery.entries[slot].lane) { $0.shelved -= 1 }
+        }
         leave(slot)
     }
 }

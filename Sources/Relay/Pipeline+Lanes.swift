@@ -107,7 +107,9 @@ extension Pipeline {
 extension Lane {
     /// Nothing of it would be lost: no notification, and no pause that the host has asked for.
     fileprivate func canGo(at time: Int64) -> Bool {
-        guard !isGone, id.host.isOrigin, count == 0, !isLoading else { return false }
+        guard !isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
+            return false
+        }
         if case .paused(let until) = condition { return until <= time }
         return true
     }

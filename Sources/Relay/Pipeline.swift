@@ -50,6 +50,8 @@ package struct Pipeline: ~Copyable, Sendable {
         let changes: [OutboxChange]
         let tickets: [Ticket]
         let untold: [(sequence: Int64, ending: Ending)]
+        /// Lanes of devices that it puts into the backlog.
+        let shelving: [Int]
         /// Monotonic nanoseconds.
         let begun: Int64
     }
@@ -72,6 +74,18 @@ package struct Pipeline: ~Copyable, Sendable {
     var untold: [(sequence: Int64, ending: Ending)] = []
     var commit: Commit?
     var pace = CommitPace()
+    /// The highest number that the outbox has told of.
+    var lastSequence: Int64 = 0
+
+    // The backlog.
+    let window: Window
+    /// Lanes of devices that the next commit puts there.
+    var shelving: [Int] = []
+    /// Devices put there since the last commit began, and since the one before, with the time when they are due (ms since
+    /// 1970): what was on its way into the outbox follows them.
+    var shelved: [Digest: Int64] = [:]
+    var shelvedBefore: [Digest: Int64] = [:]
+    var isSweeping = false
     /// The edge has been asked for a commit and has not begun it.
     var isCommitAsked = false
     /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
@@ -82,6 +96,10 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // Time.
     var clock: ClockWatch?
+    /// Milliseconds of the wall clock at the start less those of the monotonic one: see ``steadyTime(at:)``.
+    var steadyOffset: Int64 = 0
+    /// The least that it has been since.
+    var leastOffset: Int64 = .max
     var housekeepingAt = Int64.max
     /// No later than the first of the lanes' times.
     var lanesWakeAt = Int64.max
@@ -115,13 +133,15 @@ package struct Pipeline: ~Copyable, Sendable {
     ///   about to be sent are on disk only until their turn comes.
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
-        memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp
+        memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp,
+        window: Window = Window()
     ) {
         self.validator = validator
         self.policy = policy
         self.memory = memory
         self.bodyBudget = bodyBudget
         self.originsPerApp = originsPerApp
+        self.window = window
         admission = Admission(limits: limits)
     }
 
@@ -130,6 +150,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         clock = ClockWatch(offset: clockOffset)
+        noteClock(now)
+        lastSequence = content.lastSequence
+        for backlog in content.backlog { restore(backlog, at: now) }
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         deadTokens.restore(content.deadTokens, at: now)
         for row in content.waiting {
@@ -142,6 +165,7 @@ package struct Pipeline: ~Copyable, Sendable {
                     deadline: now.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     attempts: row.attempts, isUrgent: row.isUrgent))
             delivery.number(slot, row.sequence)
+            lastSequence = max(lastSequence, row.sequence)
             let isDue = row.notBefore <= now.unixMilliseconds
             // The wall clock may have jumped: no wait is longer than the longest of ours.
             delivery.enqueue(
@@ -177,6 +201,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
         let time = now.monotonicNanoseconds
+        noteClock(now)
         if commitAt <= time { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max
@@ -197,6 +222,7 @@ package struct Pipeline: ~Copyable, Sendable {
     private mutating func keepHouse(at now: Instant, clockOffset: Int64) {
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         expire(at: now)
+        sweep(at: now)
         closeIdleLanes(at: now.monotonicNanoseconds)
         let isTrusted =
             clock?.hasStood(for: memory.identities, offset: clockOffset, at: now.monotonicNanoseconds)
@@ -263,6 +289,7 @@ package struct Pipeline: ~Copyable, Sendable {
                 acceptedAt: entry.acceptedAt,
                 isSpared: !spared.isEmpty && entry.state != .inFlight && spared.contains(entry.token))
         }
+        for lane in delivery.lanes.indices { queues[lane].add(delivery.lanes[lane]) }
         return queues
     }
 
@@ -273,6 +300,13 @@ package struct Pipeline: ~Copyable, Sendable {
         package private(set) var oldestAcceptedAt: Int64?
         /// The same without those whose device its gateway wants spared: they wait as they should.
         package private(set) var oldestDueAcceptedAt: Int64?
+
+        /// What is on disk only.
+        mutating func add(_ lane: Lane) {
+            guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
+            add(acceptedAt: oldest, isSpared: lane.claimAt > 0)
+            waiting += lane.shelved - 1
+        }
 
         mutating func add(acceptedAt: Int64, isSpared: Bool) {
             waiting += 1

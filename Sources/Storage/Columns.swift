@@ -99,18 +99,6 @@ extension PreparedPush.Field {
     }
 }
 
-extension Notification {
-    /// SQL for ``size`` of a row.
-    ///
-    /// - Parameter version: That of the file's tables: the first knew Bisq's notifications only.
-    static func sizeColumn(version: Int64 = Schema.version) -> String {
-        let size = "length(CAST(token AS BLOB)) + length(CAST(message AS BLOB))"
-        guard version > 1 else { return size }
-        return size
-            + " + coalesce(length(CAST(android AS BLOB)), 0) + coalesce(length(CAST(collapse_id AS BLOB)), 0)"
-    }
-}
-
 /// How a notification ended, as a number, a word, and the gateway's text for the sender.
 extension Ending {
     var code: Int64 {

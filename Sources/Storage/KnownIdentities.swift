@@ -1,32 +1,48 @@
 import Relay
 
-/// Where the identity of each remembered notification stands in the outbox, by 64 of its 128 bits.
+/// Where the identity of each remembered notification stands in the outbox.
 ///
-/// It is in memory, 16 to 43 bytes each. A unique index on disk would be four times the cost of all else in the store:
+/// It is in memory, 9 to 12 bytes each. A unique index on disk would be four times the cost of all else in the store:
 /// keyed digests fall anywhere in it, so that each notification writes a page of its own.
+///
+/// Of a digest 34 bits are kept: what really stands there is for the caller to see.
 struct KnownIdentities {
-    private var sequences: [UInt64: Int64] = [:]
+    private var tables = [Table](repeating: Table(), count: 1024)
+    private(set) var count = 0
     /// What the running commit adds and takes away.
-    private var entered: [(key: UInt64, sequence: Int64)] = []
-    private var left: [(key: UInt64, sequence: Int64)] = []
+    private var entered: [(identity: Digest, sequence: Int64)] = []
+    private var left: [(identity: Digest, sequence: Int64)] = []
 
-    var count: Int { sequences.count }
+    /// Makes room for so many in all.
+    mutating func reserveCapacity(_ count: Int) {
+        // Digests fall evenly: hardly a table gets more than a tenth over its share.
+        let share = count / tables.count
+        for index in tables.indices { tables[index].reserve(share + share / 10) }
+    }
 
-    mutating func reserveCapacity(_ count: Int) { sequences.reserveCapacity(count) }
+    private static func place(_ identity: Digest) -> Int { Int(identity.high >> 54) }
 
-    /// Where to look. What stands there may be another identity that shares the 64 bits: that is for the caller to see.
-    subscript(_ identity: Digest) -> Int64? { sequences[identity.high] }
+    /// The first of those that may be it of which `isIt` says that it is.
+    func first(
+        of identity: Digest, where isIt: (Int64) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) -> Int64? {
+        try tables[KnownIdentities.place(identity)].first(identity.high, where: isIt)
+    }
 
     /// Known at once; no more if the commit is rolled back.
     mutating func enter(_ identity: Digest, at sequence: Int64) {
-        sequences[identity.high] = sequence
-        entered.append((identity.high, sequence))
+        recall(identity, at: sequence)
+        entered.append((identity, sequence))
+    }
+
+    /// One of an earlier commit.
+    mutating func recall(_ identity: Digest, at sequence: Int64) {
+        tables[KnownIdentities.place(identity)].insert(identity.high, sequence)
+        count += 1
     }
 
     /// Known until the commit has succeeded.
-    mutating func leave(_ identity: Digest, at sequence: Int64) {
-        left.append((identity.high, sequence))
-    }
+    mutating func leave(_ identity: Digest, at sequence: Int64) { left.append((identity, sequence)) }
 
     mutating func committed() {
         remove(left)
@@ -38,12 +54,99 @@ struct KnownIdentities {
         endCommit()
     }
 
-    private mutating func remove(_ entries: [(key: UInt64, sequence: Int64)]) {
-        for (key, sequence) in entries where sequences[key] == sequence { sequences[key] = nil }
+    private mutating func remove(_ entries: [(identity: Digest, sequence: Int64)]) {
+        for (identity, sequence) in entries
+        where tables[KnownIdentities.place(identity)].remove(identity.high, sequence) {
+            count -= 1
+        }
     }
 
     private mutating func endCommit() {
         entered.removeAll(keepingCapacity: entered.capacity <= 4096)
         left.removeAll(keepingCapacity: left.capacity <= 4096)
+    }
+}
+
+/// Open addressing, probed one by one: an entry stands where its digest says or behind that, with no empty slot between.
+private struct Table {
+    /// 40 bits of a sequence number over 24 of a digest; 0: empty.
+    private var slots: [UInt64] = []
+    private var count = 0
+
+    private static let digestBits: UInt64 = 24
+    private static let digestMask: UInt64 = 1 << digestBits - 1
+
+    private static func entry(_ digest: UInt64, _ sequence: Int64) -> UInt64 {
+        UInt64(truncatingIfNeeded: sequence) << digestBits | digest & digestMask
+    }
+
+    private func home(_ entry: UInt64) -> Int {
+        Int((entry & Table.digestMask) * UInt64(slots.count) >> Table.digestBits)
+    }
+
+    private func after(_ index: Int) -> Int { index + 1 == slots.count ? 0 : index + 1 }
+
+    func first(
+        _ digest: UInt64, where isIt: (Int64) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) -> Int64? {
+        guard count > 0 else { return nil }
+        var index = home(digest)
+        while slots[index] != 0 {
+            if (slots[index] ^ digest) & Table.digestMask == 0 {
+                let sequence = Int64(slots[index] >> Table.digestBits)
+                if try isIt(sequence) { return sequence }
+            }
+            index = after(index)
+        }
+        return nil
+    }
+
+    mutating func insert(_ digest: UInt64, _ sequence: Int64) {
+        // Seven of eight are taken at most.
+        if (count + 1) * 8 > slots.count * 7 { resize(to: slots.count + max(8, slots.count / 8)) }
+        put(Table.entry(digest, sequence))
+    }
+
+    mutating func reserve(_ count: Int) {
+        let needed = (count + 1) * 8 / 7 + 1
+        if needed > slots.count { resize(to: needed) }
+    }
+
+    private mutating func put(_ entry: UInt64) {
+        var index = home(entry)
+        while slots[index] != 0 { index = after(index) }
+        slots[index] = entry
+        count += 1
+    }
+
+    private mutating func resize(to capacity: Int) {
+        let old = slots
+        slots = Array(repeating: 0, count: capacity)
+        count = 0
+        for entry in old where entry != 0 { put(entry) }
+    }
+
+    /// - Returns: Whether it was there.
+    mutating func remove(_ digest: UInt64, _ sequence: Int64) -> Bool {
+        guard count > 0 else { return false }
+        let entry = Table.entry(digest, sequence)
+        var empty = home(entry)
+        while slots[empty] != entry {
+            guard slots[empty] != 0 else { return false }
+            empty = after(empty)
+        }
+        count -= 1
+        // Those behind move up as far as their digests let them.
+        var next = after(empty)
+        while slots[next] != 0 {
+            let home = home(slots[next])
+            if empty <= next ? home <= empty || home > next : home <= empty && home > next {
+                slots[empty] = slots[next]
+                empty = next
+            }
+            next = after(next)
+        }
+        slots[empty] = 0
+        return true
     }
 }

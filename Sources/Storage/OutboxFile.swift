@@ -37,9 +37,11 @@ package struct OutboxFile: ~Copyable {
     }
 
     private let connection: Connection
+    private let version: Int64
     /// SQL for the bytes of a row, as the node counts them.
-    private let sizeColumn: String
-    private let hostColumn: String
+    private var sizeColumn: String { Schema.size(version: version) }
+    /// SQL for all rows that wait.
+    private var rows: String { Schema.waitingRows(version: version) }
 
     /// Rows that ``forEach(app:_:)`` reads at a time.
     static let page = 1000
@@ -52,8 +54,7 @@ package struct OutboxFile: ~Copyable {
         let version = try connection.firstInteger("PRAGMA user_version") ?? 0
         guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
         self.connection = connection
-        sizeColumn = Notification.sizeColumn(version: version)
-        hostColumn = Schema.hostColumn(version: version)
+        self.version = version
     }
 
     /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
@@ -66,11 +67,11 @@ package struct OutboxFile: ~Copyable {
         let strays: [(String, String)] = [
             (
                 "waiting notifications that no repetition would be recognized for",
-                "SELECT count(*) FROM notification n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
+                "SELECT count(*) FROM \(rows) n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
             ),
             (
                 "remembered as ended that wait",
-                "SELECT count(*) FROM identity JOIN notification USING (sequence) WHERE ending IS NOT NULL"
+                "SELECT count(*) FROM identity JOIN \(rows) n USING (sequence) WHERE ending IS NOT NULL"
             ),
         ]
         for (words, query) in strays {
@@ -85,7 +86,7 @@ package struct OutboxFile: ~Copyable {
         var summary = Summary()
         let waiting = try Statement(
             """
-            SELECT count(*), coalesce(sum(\(sizeColumn)), 0), min(accepted_at) FROM notification
+            SELECT count(*), coalesce(sum(\(sizeColumn)), 0), min(accepted_at) FROM \(rows)
             """, on: connection)
         if try waiting.step() {
             summary.waiting = Int(waiting.integer(0))
@@ -101,7 +102,7 @@ package struct OutboxFile: ~Copyable {
     package func apps() throws(SQLiteError) -> [(name: String, waiting: Int)] {
         var apps: [(name: String, waiting: Int)] = []
         let statement = try Statement(
-            "SELECT app, count(*) FROM notification GROUP BY app ORDER BY app", on: connection)
+            "SELECT app, count(*) FROM \(rows) GROUP BY app ORDER BY app", on: connection)
         while try statement.step() { apps.append((statement.text(0), Int(statement.integer(1)))) }
         return apps
     }
@@ -124,8 +125,8 @@ package struct OutboxFile: ~Copyable {
         let statement = try Statement(
             """
             SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
-                \(hostColumn)
-            FROM notification WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
+                \(Schema.hostColumn(version: version))
+            FROM \(rows) WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
             """, on: connection)
         try statement.bind(1, last)
         try statement.bind(2, app)
@@ -149,39 +150,56 @@ package struct OutboxFile: ~Copyable {
 
     // MARK: In place of the node
 
-    /// Makes them due at once.
+    /// Makes them due at once, in the backlog with all others of their devices.
     ///
     /// - Returns: how many had been put off.
     package func makeDue(_ selection: Selection) throws(SQLiteError) -> Int {
-        try change(
-            selection, ["UPDATE notification SET not_before = 0 WHERE not_before > 0 AND"], counting: 0)
+        try change(selection) { table, condition in
+            let condition =
+                table == "backlog"
+                ? "token_digest IN (SELECT token_digest FROM backlog WHERE \(condition))" : condition
+            return ["UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)"]
+        }
     }
 
     /// Takes them out; whoever sends one of them again is told that it was refused.
     ///
     /// - Returns: how many.
     package func drop(_ selection: Selection) throws(SQLiteError) -> Int {
-        try change(
-            selection,
+        try change(selection) { table, condition in
             [
                 """
                 UPDATE identity SET ending = \(Ending.dropped.code), reason = '\(Ending.dropped.reason ?? "")',
                     detail = '\(Ending.dropped.detail ?? "")'
-                WHERE sequence IN (SELECT sequence FROM notification) AND
-                """, "DELETE FROM notification WHERE",
-            ], counting: 1)
+                WHERE sequence IN (SELECT sequence FROM \(table) WHERE \(condition))
+                """, "DELETE FROM \(table) WHERE \(condition)",
+            ]
+        }
     }
 
-    /// Runs the statements, each completed by the selection, in one transaction.
+    /// Runs statements for each table and condition, in one transaction.
+    ///
+    /// - Returns: How many rows the last ones changed.
     private func change(
-        _ selection: Selection, _ statements: [String], counting index: Int
+        _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
     ) throws(SQLiteError) -> Int {
         var changed = 0
         try connection.execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
-            for (number, statement) in statements.enumerated() {
-                let count = try run(statement, selection)
-                if number == index { changed = count }
+            for table in Schema.waitingTables(version: version) {
+                switch selection {
+                case .all: changed += try run(statements(table, "TRUE")) { _ throws(SQLiteError) in }
+                case .app(let app):
+                    changed += try run(statements(table, "app = ?1")) { (statement) throws(SQLiteError) in
+                        try statement.bind(1, app)
+                    }
+                case .sequences(let sequences):
+                    for sequence in sequences {
+                        changed += try run(statements(table, "sequence = ?1")) {
+                            (statement) throws(SQLiteError) in try statement.bind(1, sequence)
+                        }
+                    }
+                }
             }
             try connection.execute("COMMIT")
         } catch {
@@ -191,27 +209,15 @@ package struct OutboxFile: ~Copyable {
         return changed
     }
 
-    private func run(_ text: String, _ selection: Selection) throws(SQLiteError) -> Int {
-        switch selection {
-        case .all:
-            try Statement("\(text) TRUE", on: connection).run()
-            return Int(sqlite3_changes(connection.handle))
-        case .app(let app):
-            let statement = try Statement(
-                "\(text) sequence IN (SELECT sequence FROM notification WHERE app = ?)", on: connection)
-            try statement.bind(1, app)
+    private func run(
+        _ texts: [String], _ bind: (borrowing Statement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) -> Int {
+        for text in texts {
+            let statement = try Statement(text, on: connection)
+            try bind(statement)
             try statement.run()
-            return Int(sqlite3_changes(connection.handle))
-        case .sequences(let sequences):
-            let statement = try Statement("\(text) sequence = ?", on: connection)
-            var count = 0
-            for sequence in sequences {
-                try statement.bind(1, sequence)
-                try statement.run()
-                count += Int(sqlite3_changes(connection.handle))
-            }
-            return count
         }
+        return Int(sqlite3_changes(connection.handle))
     }
 }
 

@@ -39,6 +39,10 @@ package actor SQLiteOutbox: Outbox {
         try translated { (store) throws(SQLiteError) in try store.content() }
     }
 
+    package func claim(_ claim: Claim) throws(OutboxError) -> Claimed {
+        try translated { (store) throws(SQLiteError) in try store.claim(claim) }
+    }
+
     package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
         let writes = writes
         self.writes = []

@@ -2,9 +2,11 @@ import CSQLite
 
 /// The tables of the outbox, and the promises asked of SQLite.
 ///
-/// `notification` holds what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over it).
-/// `identity` and `dead_token` hold keyed digests only, and how a notification ended: one that neither waits nor has an
-/// ending was delivered. `door` tells how far the tables of each door have come (``DoorSchema``).
+/// `notification` and `backlog` hold what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over
+/// it). What is in `notification` is in memory as well. What is in `backlog` is there until it is claimed, and only
+/// `backlog` has indices. `lane` counts its rows. `identity` and `dead_token` hold keyed digests only, and how a
+/// notification ended: one that neither waits nor has an ending was delivered. `door` tells how far the tables of each
+/// door have come (``DoorSchema``).
 enum Schema {
     static let version: Int64 = 3
     /// The first that has the table `door`.
@@ -12,8 +14,17 @@ enum Schema {
     /// The operator's commands read these: all columns that they ask for are there.
     static let readable: ClosedRange<Int64> = 1...version
 
-    private static let tables = """
-        CREATE TABLE notification (
+    // MARK: What waits
+
+    /// Columns of both tables.
+    static let columns = """
+        sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at, attempts, not_before,
+            collapse_id, android, host
+        """
+
+    private static func waiting(_ name: String) -> String {
+        """
+        CREATE TABLE \(name) (
             sequence INTEGER PRIMARY KEY,
             id BLOB NOT NULL,
             app TEXT NOT NULL,
@@ -29,6 +40,80 @@ enum Schema {
             android TEXT,
             host TEXT
         ) STRICT;
+        """
+    }
+
+    /// What a file of that version keeps the waiting in.
+    static func waitingTables(version: Int64 = version) -> [String] {
+        version > 2 ? ["notification", "backlog"] : ["notification"]
+    }
+
+    /// SQL for the rows of all of them.
+    static func waitingRows(version: Int64 = version) -> String {
+        guard version > 2 else { return "notification" }
+        return "(\(waitingTables().map { "SELECT \(columns) FROM \($0)" }.joined(separator: " UNION ALL ")))"
+    }
+
+    /// SQL for whether a notification with that number waits.
+    static func waits(_ sequence: String) -> String {
+        let tables = waitingTables().map { "EXISTS (SELECT 1 FROM \($0) WHERE sequence = \(sequence))" }
+        return "(\(tables.joined(separator: " OR ")))"
+    }
+
+    /// SQL for a lane's host, as far as the file's version has it.
+    static func hostColumn(version: Int64 = version) -> String { version > 2 ? "host" : "NULL" }
+
+    /// SQL for the host of a row's lane as ``LaneHost/key``.
+    static func hostKey(_ row: String = "") -> String {
+        "coalesce(\(row)host, iif(\(row)flags & 1, 'sandbox', ''))"
+    }
+
+    /// SQL for the bytes of a row as the node counts them.
+    static func size(_ row: String = "", version: Int64 = version) -> String {
+        let size = "length(CAST(\(row)token AS BLOB)) + length(CAST(\(row)message AS BLOB))"
+        guard version > 1 else { return size }
+        return size
+            + " + coalesce(length(CAST(\(row)android AS BLOB)), 0)"
+            + " + coalesce(length(CAST(\(row)collapse_id AS BLOB)), 0)"
+    }
+
+    /// A device's rows in the backlog all have the same `not_before`, and no later one of them a lower `rank`.
+    private static let backlogRank = "ALTER TABLE backlog ADD COLUMN rank INTEGER NOT NULL DEFAULT 1;"
+
+    private static let lanes = """
+        CREATE TABLE lane (
+            app TEXT NOT NULL,
+            host TEXT NOT NULL,
+            waiting INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            PRIMARY KEY (app, host)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO lane SELECT app, \(hostKey()), count(*), sum(\(size())) FROM backlog GROUP BY 1, 2;
+        CREATE TRIGGER backlog_gains AFTER INSERT ON backlog BEGIN
+            INSERT INTO lane VALUES (new.app, \(hostKey("new.")), 1, \(size("new.")))
+                ON CONFLICT DO UPDATE SET waiting = waiting + 1, bytes = bytes + excluded.bytes;
+        END;
+        CREATE TRIGGER backlog_loses AFTER DELETE ON backlog BEGIN
+            UPDATE lane SET waiting = waiting - 1, bytes = bytes - (\(size("old.")))
+                WHERE app = old.app AND host = \(hostKey("old."));
+            DELETE FROM lane WHERE app = old.app AND host = \(hostKey("old.")) AND waiting = 0;
+        END;
+        """
+
+    /// By lane, those that are due at any time and those that were put off; by device; by end.
+    private static let backlogIndices = """
+        CREATE INDEX backlog_ready ON backlog (app, \(hostKey()), rank, sequence) WHERE not_before = 0;
+        CREATE INDEX backlog_spared ON backlog (app, \(hostKey()), not_before, sequence) WHERE not_before > 0;
+        CREATE INDEX backlog_device ON backlog (token_digest, rank, not_before);
+        CREATE INDEX backlog_end ON backlog (expires_at);
+        """
+
+    private static let tables = """
+        \(waiting("notification"))
+        \(waiting("backlog"))
+        \(backlogRank)
+        \(lanes)
+        \(backlogIndices)
         CREATE TABLE identity (
             sequence INTEGER PRIMARY KEY,
             digest BLOB NOT NULL,
@@ -46,6 +131,8 @@ enum Schema {
         \(DoorSchema.versions)
         """
 
+    // MARK: Versions
+
     /// What makes version 2 of version 1: columns for pushes that doors prepare, and room for tables of doors.
     private static let secondVersion = """
         ALTER TABLE notification ADD COLUMN collapse_id TEXT;
@@ -53,13 +140,19 @@ enum Schema {
         \(DoorSchema.versions)
         """
 
-    /// What makes version 3 of version 2: the host of a lane that is neither of the two that the flags tell apart.
+    /// What makes version 3 of version 2: all that waits becomes the backlog, and a lane may have any host. No row is
+    /// copied; those behind one that was put off wait as long.
     private static let thirdVersion = """
-        ALTER TABLE notification ADD COLUMN host TEXT;
+        ALTER TABLE notification RENAME TO backlog;
+        ALTER TABLE backlog ADD COLUMN host TEXT;
+        \(backlogRank)
+        \(waiting("notification"))
+        \(lanes)
+        \(backlogIndices)
+        UPDATE backlog SET not_before = (
+                SELECT max(other.not_before) FROM backlog other WHERE other.token_digest = backlog.token_digest)
+            WHERE token_digest IN (SELECT token_digest FROM backlog WHERE not_before > 0);
         """
-
-    /// SQL for a lane's host, as far as the file's version has it.
-    static func hostColumn(version: Int64 = version) -> String { version > 2 ? "host" : "NULL" }
 
     /// Makes a new database ready, or checks an old one and brings it to this version.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
@@ -81,8 +174,26 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE; \(statements) PRAGMA user_version = \(version); COMMIT")
     }
 
+    /// Bytes of the largest file that is looked at as a whole at the start.
+    private static let mostChecked: Int64 = 64 << 20
+
     private static func check(_ connection: borrowing Connection) throws(SQLiteError) {
-        guard let verdict = try connection.firstText("PRAGMA quick_check(1)"), verdict != "ok" else { return }
+        let pages = try connection.firstInteger("PRAGMA page_count") ?? 0
+        let pageSize = try connection.firstInteger("PRAGMA page_size") ?? 0
+        guard pages * pageSize > mostChecked else { return try check(connection, "1") }
+        // A start must not read a million rows: `onionbell outbox check` does.
+        let names = try Statement(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('backlog', 'identity')",
+            on: connection)
+        while try names.step() { try check(connection, "'\(names.text(0))'") }
+    }
+
+    private static func check(
+        _ connection: borrowing Connection, _ part: String
+    ) throws(SQLiteError) {
+        guard let verdict = try connection.firstText("PRAGMA quick_check(\(part))"), verdict != "ok" else {
+            return
+        }
         throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
     }
 

@@ -258,6 +258,7 @@ private struct LoggedEvents: LogHandler {
         init(_ real: SQLiteOutbox) { self.real = real }
         func setFault(_ fault: OutboxError?) { self.fault = fault }
         func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
+        func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
         func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
             if let fault { throw fault }
             lastCommit = changes

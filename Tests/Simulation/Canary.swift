@@ -9,6 +9,9 @@ enum Canary: String, CaseIterable, Sendable {
     /// A device's second notification is taken for another device's.
     case letsTheSecondOvertakeTheFirst
 
+    /// What waits on disk is handed out in the wrong order.
+    case handsOutTheLastFirst
+
     /// Histories within which it must be found.
     static let patience: UInt64 = 4
 

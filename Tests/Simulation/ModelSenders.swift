@@ -1,3 +1,5 @@
+import Vectors
+
 @testable import Relay
 
 /// All who submit: what each was told, and whether that was true.

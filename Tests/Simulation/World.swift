@@ -40,6 +40,8 @@ final class World {
     var isCommitAsked = false
     var commit: Commit?
     var loads: [LaneID: [Int64]] = [:]
+    /// With what the outbox has handed out; `nil` until it has.
+    var claims: [(claim: Claim, claimed: Claimed?)] = []
     var attempts: [Attempt] = []
     /// Lanes that have their gateway.
     var present: Set<LaneID> = []
@@ -71,6 +73,15 @@ final class World {
     static let requestsAtOnce = 5
     static let bodyBudget = 2000
 
+    static let window: Window = {
+        var window = Window()
+        window.perLane = 12
+        window.total = 24
+        window.least = 4
+        window.claim = 6
+        return window
+    }()
+
     static let limits: Admission.Limits = {
         var limits = Admission.Limits()
         limits.tokenRate = 20
@@ -87,7 +98,7 @@ final class World {
         }
         return Pipeline(
             validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
-            memory: memory, bodyBudget: bodyBudget)
+            memory: memory, bodyBudget: bodyBudget, window: window)
     }
 
     private static let memory: Pipeline.Memory = {
@@ -120,10 +131,12 @@ final class World {
         case 260..<370: beginCommit()
         case 370..<390: takeCommit()
         case 390..<500: endCommit(succeeds: !hasFaults || draw(8) > 0 && !isDiskBroken)
-        case 500..<680: pump()
-        case 680..<860: answer()
-        case 860..<900: endLoad(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
-        case 900..<950: pass(.milliseconds(draw(3000)))
+        case 500..<660: pump()
+        case 660..<820: answer()
+        case 820..<845: endLoad(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
+        case 845..<855: takeClaim()
+        case 855..<910: endClaim(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
+        case 910..<950: pass(.milliseconds(draw(3000)))
         case 950..<965: pass(.seconds(draw(600)))
         case 965..<987: wake()
         case 987..<991: changeMood()
@@ -203,6 +216,7 @@ final class World {
         hasStopped = false
         submissions = 0
         loads = [:]
+        claims = []
         attempts = []
         swallowed = []
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
@@ -216,21 +230,23 @@ final class World {
     }
 
     private func start() {
+        outbox.restart()
         let content = outbox.content
+        let waiting = outbox.rows.keys.sorted()
         present = []
         // Gateways come before what waits, or after it.
         for lane in World.lanes where draw(3) == 0 { add(lane) }
         pipeline.start(content, at: now, clockOffset: clockOffset)
-        for row in content.waiting where books.waiting[row.sequence] == nil {
+        for sequence in waiting where books.waiting[sequence] == nil {
             // Written down, but its sender never heard: it counts from now on.
-            accept(row.sequence)
+            accept(sequence)
         }
         books.setDeadlines { [now] in
             now.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds)
         }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
-        if content.waiting.map(\.sequence) != books.waiting.keys.sorted() {
+        if waiting != books.waiting.keys.sorted() {
             fail("the outbox does not hold what waits")
         }
         for lane in World.lanes where !present.contains(lane) && (!hasFaults || draw(10) > 0) { add(lane) }

@@ -13,8 +13,14 @@ extension World {
             fail("\(pipeline.waitingBytes) bytes wait")
         }
         // 104 bytes of message and token each; 64 loaded for each lane and the budget may be in memory besides.
-        let bodies = World.bodyBudget + 104 * (storing + attempts.count + 64 * World.lanes.count)
+        let bodies =
+            World.bodyBudget + 104
+            * (storing + attempts.count + (64 + World.window.claim) * World.lanes.count)
         if pipeline.bodyBytes > bodies { fail("\(pipeline.bodyBytes) bytes of bodies") }
+        for lane in pipeline.lanes
+        where lane.count - lane.storing > World.window.perLane + 2 * World.window.claim {
+            fail("\(lane.count) of \(lane.id) are in memory")
+        }
         for lane in pipeline.lanes where lane.condition == .trying && lane.inFlight > 1 {
             // Those sent before the pause may be under way.
             if lane.inFlight > World.requestsAtOnce { fail("\(lane.id) tries with many") }
@@ -29,7 +35,6 @@ extension World {
             fail("a device has \(books.count(of: entry.token)) waiting")
         }
         for (sequence, entry) in books.waiting {
-            if pipeline.delivery.slots[sequence] == nil { fail("\(sequence) is forgotten") }
             if outbox.rows[sequence]?.notification != entry.notification { fail("\(sequence) has no row") }
         }
         senders.check(outbox, isCommitting: commit != nil, fail)
@@ -50,10 +55,13 @@ extension World {
             beginCommit()
             endCommit(succeeds: true)
             while !loads.isEmpty { endLoad(succeeds: true) }
+            while !claims.isEmpty { endClaim(succeeds: true) }
             while !attempts.isEmpty { answer() }
             pump()
             wake()
-            if attempts.isEmpty, loads.isEmpty, !isCommitAsked, commit == nil { pass(.seconds(20)) }
+            if attempts.isEmpty, loads.isEmpty, claims.isEmpty, !isCommitAsked, commit == nil {
+                pass(.seconds(20))
+            }
             check()
         }
         if pipeline.waiting != 0 || !books.waiting.isEmpty { fail("\(pipeline.waiting) are stuck") }

@@ -138,6 +138,11 @@ extension World {
             if sequences.isEmpty || sequences.count > 64 { fail("\(sequences.count) are to be loaded") }
             let id = pipeline.lanes[lane].id
             if loads.updateValue(sequences, forKey: id) != nil { fail("\(id) loads twice") }
+        case .claim(let claim):
+            if claims.contains(where: { $0.claim.kind == claim.kind }) {
+                fail("\(claim.kind) is claimed twice")
+            }
+            claims.append((claim, nil))
         case .commitSoon:
             if isCommitAsked || commit != nil { fail("a commit is asked for, and one is there") }
             isCommitAsked = true
@@ -233,7 +238,7 @@ extension World {
         pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random)
         carryOut()
         if case .blocked = verdict.outcome { spareAfterBlock(attempt) }
-        if case .tokenDead = verdict.outcome, books.count(of: attempt.token) > 0 {
+        if case .tokenDead = verdict.outcome, !pipeline.delivery.waiting(of: attempt.token).isEmpty {
             fail("some wait for a dead device")
         }
     }
@@ -246,6 +251,25 @@ extension World {
         } else {
             books.spared[attempt.token] = end
         }
+    }
+
+    /// The outbox reads; that is not known yet.
+    func takeClaim() {
+        guard let index = claims.indices.first(where: { claims[$0].claimed == nil }) else { return }
+        claims[index].claimed = outbox.claim(claims[index].claim)
+        if canary == .handsOutTheLastFirst { claims[index].claimed?.rows.reverse() }
+    }
+
+    func endClaim(succeeds: Bool) {
+        guard !claims.isEmpty else { return }
+        if succeeds, claims[0].claimed == nil { takeClaim() }
+        let (claim, claimed) = claims.removeFirst()
+        if let claimed {
+            pipeline.claimed(claimed, by: claim, at: now)
+        } else {
+            pipeline.claimFailed(claim, at: now)
+        }
+        carryOut()
     }
 
     func endLoad(succeeds: Bool) {

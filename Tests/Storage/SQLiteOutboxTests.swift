@@ -18,13 +18,16 @@ final class Directory {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// The same of the backlog.
+    func refuseBacklog(app: String) throws { try refuse(app: app, in: "backlog") }
+
     /// From now on the file takes no notification for that app: the commit that holds one fails.
-    func refuse(app: String) throws {
+    func refuse(app: String, in table: String = "notification") throws {
         var database: OpaquePointer?
         #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
         defer { sqlite3_close(database) }
         let trigger = """
-            CREATE TRIGGER refusal BEFORE INSERT ON notification WHEN new.app = '\(app)'
+            CREATE TRIGGER refusal BEFORE INSERT ON \(table) WHEN new.app = '\(app)'
             BEGIN SELECT RAISE(ABORT, 'refused'); END
             """
         #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)

@@ -41,7 +41,13 @@ private typealias Notification = Relay.Notification
     @Test func whatVersion1LeftIsDelivered() async throws {
         try leaveVersion1()
         let outbox = try await SQLiteOutbox(path: directory.outbox)
-        let row = try #require(try await outbox.content().waiting.first)
+        #expect(
+            try await outbox.content().backlog == [
+                LaneBacklog(
+                    lane: LaneID(app: "app", host: .sandbox), waiting: 1, bytes: 11, oldestAcceptedAt: 5)
+            ])
+        let claim = Claim(.due(LaneID(app: "app", host: .sandbox)), at: 100, last: 4, limit: 5)
+        let row = try #require(try await outbox.claim(claim).rows.first).row
         #expect(row.attempts == 2 && row.notBefore == 77 && row.isUrgent && row.size == 11)
         #expect(
             try await outbox.notifications([4])[4]
@@ -58,7 +64,7 @@ private typealias Notification = Relay.Notification
         #expect(try await outbox.commit([.store(repeated)]) == [.alreadyWaiting(sequence: 4)])
         await outbox.close()
         let again = try await SQLiteOutbox(path: directory.outbox)
-        #expect(try await again.content().waiting.map(\.sequence) == [4])
+        #expect(try await again.claim(claim).rows.map(\.row.sequence) == [4])
         await again.close()
     }
 
@@ -86,11 +92,23 @@ private typealias Notification = Relay.Notification
     @Test func whatVersion2LeftIsDelivered() async throws {
         try leaveVersion2(waiting: 1000)
         let outbox = try await SQLiteOutbox(path: directory.outbox)
-        let waiting = try await outbox.content().waiting
-        #expect(waiting.map(\.sequence) == Array(1...1000))
-        #expect(waiting.map(\.lane.app) == (1...1000).map { $0 % 3 == 0 ? "other" : "app" })
-        #expect(waiting.map(\.lane.host) == (1...1000).map { $0 % 2 == 0 ? .production : .sandbox })
-        let found = try await outbox.notifications(waiting.map(\.sequence))
+        let content = try await outbox.content()
+        #expect(content.waiting.isEmpty && content.lastSequence == 1000)
+        #expect(content.backlog.map(\.waiting).reduce(0, +) == 1000)
+        var waiting: [Int64] = []
+        for backlog in content.backlog {
+            let claimed = try await outbox.claim(Claim(.due(backlog.lane), at: 100, last: 1000, limit: 1000))
+            #expect(claimed.rows.count == backlog.waiting)
+            #expect(claimed.rows.map(\.row.size).reduce(0, +) == backlog.bytes)
+            for row in claimed.rows {
+                let sequence = row.row.sequence
+                #expect(backlog.lane.app == (sequence % 3 == 0 ? "other" : "app"))
+                #expect(backlog.lane.host == (sequence % 2 == 0 ? .production : .sandbox))
+            }
+            waiting += claimed.rows.map(\.row.sequence)
+        }
+        #expect(waiting.sorted() == Array(1...1000))
+        let found = try await outbox.notifications(waiting)
         #expect(found.count == 1000)
         #expect(found[7]?.deviceToken.text == "token-7")
         #expect(try await outbox.commit([.store(request(1001))]) == [.stored(sequence: 1001)])

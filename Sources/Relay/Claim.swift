@@ -1,0 +1,79 @@
+/// Asks the outbox for notifications of its backlog.
+package struct Claim: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// Those of a lane that are due: first those that were put off, then the others by rank and sequence number. Rank
+        /// is: urgent without an earlier one of its device in the backlog that is not urgent, then all others. So no
+        /// notification comes before an earlier one of its device.
+        case due(LaneID)
+        /// Those of all lanes that have expired.
+        case expired
+    }
+
+    package let kind: Kind
+    /// Milliseconds since 1970, by a clock that is not set while the node runs.
+    package let time: Int64
+    /// None with a higher sequence number.
+    package let last: Int64
+    package let limit: Int
+
+    package init(_ kind: Kind, at time: Int64, last: Int64, limit: Int) {
+        self.kind = kind
+        self.time = time
+        self.last = last
+        self.limit = limit
+    }
+
+    /// No notification is put off for longer: a time beyond it was written by a clock that was wrong.
+    package static let longestWait: Int64 = 86_400_000 + 60_000
+}
+
+/// What a ``Claim`` brought.
+package struct Claimed: Equatable, Sendable {
+    package struct Row: Equatable, Sendable {
+        package let row: WaitingRow
+        package let notification: Notification
+
+        package init(_ row: WaitingRow, _ notification: Notification) {
+            self.row = row
+            self.notification = notification
+        }
+    }
+
+    package var rows: [Row]
+    /// When the next one of the lane is due that was put off (ms since 1970); `nil`: there is none.
+    package var nextDue: Int64?
+
+    package init(_ rows: [Row] = [], nextDue: Int64? = nil) {
+        self.rows = rows
+        self.nextDue = nextDue
+    }
+}
+
+/// How many notifications of a lane are in the backlog.
+package struct LaneBacklog: Equatable, Sendable {
+    package let lane: LaneID
+    package let waiting: Int
+    package let bytes: Int
+    /// Milliseconds since 1970, of about the oldest.
+    package let oldestAcceptedAt: Int64
+
+    package init(lane: LaneID, waiting: Int, bytes: Int, oldestAcceptedAt: Int64) {
+        self.lane = lane
+        self.waiting = waiting
+        self.bytes = bytes
+        self.oldestAcceptedAt = oldestAcceptedAt
+    }
+}
+
+/// How much of what waits is in memory. What is beyond it waits in the backlog, on disk only.
+package struct Window: Sendable {
+    /// Of one lane.
+    package var perLane = 4096
+    /// Of all lanes. When it is full a lane has the least.
+    package var total = 16_384
+    package var least = 64
+    /// How many are claimed at a time, when no more than half as many wait in memory.
+    package var claim = 512
+
+    package init() {}
+}

@@ -1,0 +1,253 @@
+/// What waits on disk only: it is claimed lane by lane, a few hundred at a time, so that memory doesn't grow with what
+/// waits.
+///
+/// A new notification goes there when its lane has as many in memory as may be, or has any there: so none overtakes an
+/// earlier one of its device. What was claimed stays in the backlog until its end. When all that a lane has in memory is
+/// put off, and there is more in its backlog, devices go back there as a whole.
+extension Pipeline {
+    // MARK: Time
+
+    /// Milliseconds since 1970 by a clock that nobody sets while the node runs.
+    func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
+
+    /// No earlier than that moment.
+    func steadyTime(ofMonotonic time: Int64) -> Int64 {
+        let milliseconds = time / 1_000_000 + (time % 1_000_000 > 0 ? 1 : 0)
+        let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
+        return isOverflow ? .max : steady
+    }
+
+    private func monotonicTime(ofSteady time: Int64, at now: Instant) -> Int64 {
+        Instant(unixMilliseconds: steadyTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+            .deadline(time, within: Claim.longestWait)
+    }
+
+    mutating func noteClock(_ now: Instant) {
+        if leastOffset == .max { steadyOffset = now.offset }
+        leastOffset = min(leastOffset, now.offset)
+    }
+
+    /// The present by a clock that is behind all that the wall clock has been since the start: by it nothing expires too
+    /// early that was accepted since.
+    private func lateTime(at now: Instant) -> Int64 {
+        now.monotonicNanoseconds / 1_000_000 + min(leastOffset, steadyOffset)
+    }
+
+    // MARK: Into the backlog
+
+    mutating func restore(_ backlog: LaneBacklog, at now: Instant) {
+        admission.restore(backlog)
+        let oldest =
+            now.monotonicNanoseconds - max(0, now.unixMilliseconds - backlog.oldestAcceptedAt) * 1_000_000
+        delivery.withLane(lane(backlog.lane)) {
+            $0.shelved += backlog.waiting
+            $0.claimAt = 0
+            $0.oldestShelvedAt = oldest
+        }
+    }
+
+    func goesToBacklog(_ lane: Int) -> Bool {
+        let lane = delivery.lanes[lane]
+        return lane.shelved > 0 || lane.count >= window.perLane
+            || lane.count >= window.least && delivery.count >= window.total
+    }
+
+    /// What was admitted goes into the backlog with its commit.
+    mutating func shelve(_ slot: Int, acceptedAt: Int64) -> StoreRequest.Place {
+        delivery.setShelved(slot)
+        delivery.withLane(delivery.entries[slot].lane) {
+            if $0.shelved == 0 { $0.oldestShelvedAt = acceptedAt }
+            $0.shelved += 1
+        }
+        return .backlog(room: admission.shelve(token: delivery.entries[slot].token))
+    }
+
+    /// It is in the backlog now.
+    mutating func settleShelved(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
+        let lane = delivery.entries[ticket.slot].lane
+        accept(ticket, sequence, isRepetition: false, at: now)
+        delivery.withLane(lane) { $0.claimAt = 0 }
+        delivery.stir(lane)
+        retire(ticket.slot)
+    }
+
+    /// While it was stored, the others of its device went into the backlog: it goes after them.
+    mutating func follow(_ slot: Int, due: Int64, at now: Instant) {
+        let entry = delivery.entries[slot]
+        delivery.withLane(entry.lane) { $0.shelved += 1 }
+        shelve(entry.token, [entry.sequence], in: entry.lane, due: due, at: now)
+        retire(slot)
+    }
+
+    /// It leaves memory and waits on.
+    private mutating func retire(_ slot: Int) {
+        let entry = delivery.entries[slot]
+        dropBody(of: slot)
+        admission.retire(token: entry.token, isShelved: entry.isShelved)
+        delivery.remove(slot)
+    }
+
+    private mutating func shelve(
+        _ token: Digest, _ sequences: [Int64], in lane: Int, due: Int64, at now: Instant
+    ) {
+        changes.append(.shelve(token, sequences, notBefore: due))
+        shelved[token] = due
+        shelving.append(lane)
+        let dueAt = monotonicTime(ofSteady: due, at: now)
+        delivery.withLane(lane) {
+            $0.shelving += 1
+            $0.claimAt = min($0.claimAt, dueAt)
+        }
+        scheduleCommit(at: now.monotonicNanoseconds)
+    }
+
+    mutating func endShelving(_ lanes: [Int]) {
+        for lane in lanes {
+            delivery.withLane(lane) { $0.shelving -= 1 }
+            delivery.stir(lane)
+        }
+    }
+
+    /// Devices that are put off for longest go back into the backlog, for others to come in their place.
+    private mutating func makeRoom(in lane: Int, for limit: Int, at now: Instant) {
+        let time = now.monotonicNanoseconds
+        for token in delivery.postponed(in: lane, after: time + Pipeline.leastAbsence.nanoseconds)
+            .prefix(Pipeline.shelvedAtOnce)
+        {
+            guard delivery.lanes[lane].idleCount > limit / 4 else { break }
+            let slots = delivery.waiting(of: token)
+            let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
+            delivery.withLane(lane) { $0.shelved += slots.count }
+            shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)
+            // From the back, so that none of them becomes ready in between.
+            for slot in slots.reversed() { retire(slot) }
+        }
+        delivery.forgetPostponed(in: lane)
+    }
+
+    // MARK: Out of it
+
+    /// Asks for more of what a lane has on disk, when little of it is in memory.
+    ///
+    /// - Parameter isStarved: There is nothing in memory that could be sent now.
+    mutating func refill(_ index: Int, isStarved: Bool, at now: Instant) {
+        let lane = delivery.lanes[index]
+        guard lane.shelved > 0, !lane.isClaiming, lane.shelving == 0 else { return }
+        if case .paused = lane.condition { return }
+        let limit = delivery.count >= window.total ? window.least : window.claim
+        guard lane.idleCount <= limit / 2 else {
+            if isStarved, lane.claimAt <= now.monotonicNanoseconds {
+                makeRoom(in: index, for: limit, at: now)
+            }
+            return
+        }
+        guard lane.claimAt <= now.monotonicNanoseconds else { return }
+        delivery.withLane(index) {
+            $0.isClaiming = true
+            // What comes meanwhile sets it.
+            $0.claimAt = .max
+        }
+        effects.append(
+            .claim(Claim(.due(lane.id), at: steadyTime(at: now), last: lastSequence, limit: limit)))
+    }
+
+    /// Asks for what has expired on disk.
+    mutating func sweep(at now: Instant) {
+        guard !isSweeping, !isStopping, outboxFault == nil, delivery.lanes.contains(where: { $0.shelved > 0 })
+        else { return }
+        isSweeping = true
+        effects.append(
+            .claim(Claim(.expired, at: lateTime(at: now), last: lastSequence, limit: Pipeline.sweptAtOnce)))
+    }
+
+    /// What ``Effect/claim(_:)`` asked for.
+    package mutating func claimed(_ claimed: Claimed, by claim: Claim, at now: Instant) {
+        switch claim.kind {
+        case .due(let id):
+            guard let lane = delivery.lane(id) else { preconditionFailure("a lane is gone while it claims") }
+            for found in claimed.rows { enter(found, lane, at: now) }
+            let isAll = claimed.rows.count < claim.limit
+            let nextDue = claimed.nextDue.map { monotonicTime(ofSteady: $0, at: now) } ?? .max
+            delivery.withLane(lane) {
+                $0.isClaiming = false
+                $0.claimAt = isAll ? min($0.claimAt, nextDue) : 0
+            }
+            delivery.stir(lane)
+            delivery.tidyLane(lane)
+        case .expired:
+            isSweeping = false
+            for found in claimed.rows { endOnDisk(found.row, .expired, at: now) }
+            if claimed.rows.count == claim.limit { sweep(at: now) }
+        }
+        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+    }
+
+    /// The outbox could not be read: it is asked again.
+    package mutating func claimFailed(_ claim: Claim, at now: Instant) {
+        guard case .due(let id) = claim.kind else {
+            isSweeping = false
+            return
+        }
+        guard let lane = delivery.lane(id) else { return }
+        let again = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
+        delivery.withLane(lane) {
+            $0.isClaiming = false
+            $0.claimAt = again
+        }
+        wake(lane, at: again)
+    }
+
+    private mutating func enter(_ found: Claimed.Row, _ lane: Int, at now: Instant) {
+        let row = found.row
+        let acceptedAt =
+            now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
+        delivery.withLane(lane) {
+            $0.shelved -= 1
+            $0.oldestShelvedAt = $0.shelved > 0 ? acceptedAt : nil
+        }
+        admission.claim(token: row.token)
+        let late = Instant(
+            unixMilliseconds: lateTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+        let slot = delivery.insert(
+            Delivery.Entry(
+                token: row.token, lane: lane, size: row.size, acceptedAt: acceptedAt,
+                deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
+                attempts: row.attempts, isUrgent: row.isUrgent, isShelved: true, body: found.notification))
+        delivery.number(slot, row.sequence)
+        bodyBytes += row.size
+        // Its device may have died while it waited.
+        if let since = deadTokens.sinceUnlessTried(row.token, at: now) {
+            return finish(slot, .unregistered(since: since), at: now)
+        }
+        spareBody(of: slot)
+        delivery.enqueue(slot)
+    }
+
+    private mutating func endOnDisk(_ row: WaitingRow, _ ending: Ending, at now: Instant) {
+        guard let lane = delivery.lane(row.lane), delivery.slots[row.sequence] == nil else { return }
+        delivery.withLane(lane) { $0.shelved -= 1 }
+        admission.releaseShelved(size: row.size)
+        let acceptedAt =
+            now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
+        changes.append(.finish(sequence: row.sequence, ending))
+        effects.append(
+            .ended(End(sequence: row.sequence, ending: ending, lane: lane, acceptedAt: acceptedAt)))
+        if senders.listens(for: row.sequence) { untold.append((row.sequence, ending)) }
+        delivery.tidyLane(lane)
+    }
+
+    /// Whoever is put off for no longer stays in memory.
+    private static let leastAbsence: Duration = .seconds(1)
+    private static let shelvedAtOnce = 128
+    private static let sweptAtOnce = 256
+}
+
+extension Lane {
+    /// In memory, neither with the gateway nor on their way into the outbox.
+    var idleCount: Int { count - inFlight - storing }
+}
+
+extension Instant {
+    /// Milliseconds of the wall clock less those of the monotonic one.
+    var offset: Int64 { unixMilliseconds - monotonicNanoseconds / 1_000_000 }
+}
