@@ -92,7 +92,9 @@ extension Key {
     ///
     /// - Parameter other: Any key on the curve; `nil`: one is made.
     convenience init(publicPoint point: [UInt8], likeThatOf other: Key? = nil) throws(CryptoError) {
-        guard let point = P256.uncompressed(point) else {
+        // Of the form with both coordinates only the first byte is to be looked at: what does not lie on the curve is
+        // refused below.
+        guard let point = point.count == 65 && point[0] == 4 ? point : P256.uncompressed(point) else {
             throw .unreadable(what: "P-256 point", reason: "not on the curve")
         }
         let other = if let other { other } else { try Key.generate(.es256) }
@@ -101,7 +103,7 @@ extension Key {
         self.init(owning: empty)
         guard EVP_PKEY_copy_parameters(handle, other.handle) == 1,
             EVP_PKEY_set1_encoded_public_key(handle, point, point.count) == 1
-        else { throw LibraryErrors.failure("public key") }
+        else { throw .unreadable(what: "P-256 point", reason: LibraryErrors.takeReason()) }
     }
 
     var isOnP256: Bool {

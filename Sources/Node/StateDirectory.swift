@@ -28,6 +28,7 @@ package struct StateDirectory: ~Copyable {
     package static func onionKey(in path: String) -> String { path + "/onion-key" }
     /// Who is invited to the node.
     package static func peers(in path: String) -> String { path + "/peers" }
+    package static func vapidKey(in path: String) -> String { "\(path)/\(WebPushApp.keyName)" }
     package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
     package static func statusSocket(in path: String) -> String { path + "/status" }
 

@@ -11,9 +11,9 @@ struct LabCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
         abstract:
-            "Rehearse: run a private Tor network and simulated servers of Apple and Google until stopped.",
+            "Rehearse: run a private Tor network and simulated push servers until stopped.",
         discussion: """
-            Writes simulated credentials and a torrc into the directory. Prints the init command for a configuration \
+            The push servers are those of Apple, Google and of browsers. Writes simulated credentials and a torrc into the directory. Prints the init command for a configuration \
             with them, and the SOCKS port of a tor in that network. Prints a line for each notification that arrives \
             at a simulated server. Nothing leaves this machine.
 
@@ -50,9 +50,14 @@ struct LabCommand: AsyncParsableCommand {
         let context = try credentials.serverContext()
         let apple = try GatewaySimulator(.apns(credentials.apnsRules(topics: [LabWorld.topic])), context)
         let google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
-        for (name, simulator) in [("Apple", apple), ("Google", google)] {
+        let web = try GatewaySimulator(.webPush(WebPushRules(.mozilla)), context)
+        for (name, simulator) in [("Apple", apple), ("Google", google), ("The browsers' server", web)] {
             simulator.keepsBook = false
             simulator.onAccepted = { printLine("\(name) accepted a notification of \($0.body.count) bytes") }
+        }
+        web.onAccepted = { [unowned web] push in
+            printLine("The browsers' server accepted a notification of \(push.body.count) bytes")
+            if let shown = web.shown(push) { printLine("A browser shows: \(shown.title)") }
         }
         let key = "AuthKey_\(credentials.keyID).p8"
         let files: [(String, [UInt8])] = [
@@ -77,11 +82,18 @@ struct LabCommand: AsyncParsableCommand {
             --set apps[0].ca_file=\(directory)/ca.pem --set apps[1].base_url=\(google.url) \
             --set apps[1].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
             """)
+        printLine(
+            """
+            for browsers add to apps:
+              - {name: browsers, gateway: web_push, allowed_hosts: ["\(web.endpoint)"], ca_file: \(directory)/ca.pem}
+            to pair one: curl --cacert \(directory)/ca.pem \(web.url)/pair --data VAPID-KEY
+            """)
         if let socks = client.socks { printLine("socks \(socks)") }
         printLine("ready")
         await stopSignal()
         apple.close()
         google.close()
+        web.close()
         await network.stop()
     }
 

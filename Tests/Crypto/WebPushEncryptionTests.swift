@@ -97,6 +97,16 @@ import Vectors
         #expect(P256.uncompressed([2] + [UInt8](repeating: 255, count: 32)) == nil)
     }
 
+    @Test func aPointBesideTheCurveGivesNoSecretAndNoKey() throws {
+        let key = try P256Key.generate()
+        var point = key.publicPoint
+        point[64] ^= 1
+        #expect(!P256.isPoint(point))
+        #expect(throws: CryptoError.self) { try key.sharedSecret(with: point) }
+        #expect(throws: CryptoError.self) { try VerifyingKey(point: point) }
+        #expect(throws: CryptoError.self) { try key.sharedSecret(with: [0]) }
+    }
+
     @Test func aVapidKeyIsTheSameInAllItsForms() throws {
         struct Form: Decodable {
             let name: String

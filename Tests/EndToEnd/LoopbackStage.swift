@@ -19,8 +19,9 @@ final class LoopbackStage {
 
     /// - Parameters:
     ///   - state: the state directory; `nil`: the world's.
+    ///   - withWebPush: whether browsers are among the phones.
     ///   - change: makes the configuration's text another one.
-    init(state: String? = nil, change: (String) -> String = { $0 }) throws {
+    init(state: String? = nil, withWebPush: Bool = false, change: (String) -> String = { $0 }) throws {
         world = try LabWorld()
         door = world.directory.path + "/peers"
         let torrc = world.directory.path + "/torrc"
@@ -33,7 +34,7 @@ final class LoopbackStage {
                 "peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}",
                 "circuits: {frames_per_second: 0, bytes_per_second: 0}",
                 "limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000}",
-            ])
+            ], withWebPush: withWebPush)
         var text = change(try String(contentsOfFile: configuration, encoding: .utf8))
         if let state { text = text.replacing(world.state, with: state) }
         try text.write(toFile: configuration, atomically: true, encoding: .utf8)

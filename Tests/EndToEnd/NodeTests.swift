@@ -20,7 +20,8 @@ import Wire
 
         /// - Parameter prepare: what lies in the state directory before the first start.
         init(
-            more: [String] = [], prepare: @EventLoop (LabWorld) throws -> Void = { _ in }
+            more: [String] = [], withWebPush: Bool = false,
+            prepare: @EventLoop (LabWorld) throws -> Void = { _ in }
         ) async throws {
             let network = try await SharedTorNetwork.network()
             socks = try #require(try await SharedTorNetwork.client().socks)
@@ -30,7 +31,8 @@ import Wire
             let torrc = world.directory.path + "/torrc"
             try network.writeTorrc(basedOn: projectTorrc, to: torrc)
             try prepare(world)
-            configuration = try world.configure(tor: ["mode: own", "torrc: \(torrc)"], more: more)
+            configuration = try world.configure(
+                tor: ["mode: own", "torrc: \(torrc)"], more: more, withWebPush: withWebPush)
             node = try LabNode(nodeProgram, configuration: configuration)
             try await published()
         }

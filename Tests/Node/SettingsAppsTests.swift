@@ -57,10 +57,10 @@ import Testing
     @Test(arguments: [
         ("{gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
         ("{name: '', gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
-        ("{name: a}", ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm"]),
+        ("{name: a}", ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push"]),
         (
             "{name: a, gateway: APNs}",
-            ["line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm"]
+            ["line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"]
         ),
         ("{name: a, gateway: apns}", ["line 2: apps[0].topic: the app's bundle id is missing"]),
         (
@@ -114,7 +114,7 @@ import Testing
             """
         #expect(
             faults(yaml) == [
-                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm",
+                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm or relay or web_push",
                 "line 4: apps[2].name: a is used twice",
             ])
     }
@@ -163,7 +163,7 @@ import Testing
     @Test func anAppThatIsFaultyItselfIsStillThereForTheDefaults() {
         #expect(
             faults("apps:\n  - {name: a, gateway: x}\ndefaults:\n  ios: a") == [
-                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm"
+                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"
             ])
     }
 

@@ -134,8 +134,10 @@ final class GatewayLink: ConnectionOwner {
 
     /// More waits than ``room`` lets through: when that lasts, another connection is opened.
     func noteBacklog() {
-        guard isRunning, room == 0 else { return }
+        guard room == 0 else { return }
         want()
+        // What waits since before the start is seen before it.
+        guard isRunning else { return }
         starvedAt = EventLoop.monotonicNanoseconds
         if !growLater.isRunning, connections.contains(where: \.isFull) {
             growLater.start(after: GatewayLink.growthDelay)

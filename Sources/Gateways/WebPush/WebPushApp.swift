@@ -46,7 +46,7 @@ package struct WebPushApp: ConfiguredApp {
     }
 
     /// What Apple takes as `sub` of a token: something that it could reach.
-    static func isContact(_ text: String) -> Bool {
+    package static func isContact(_ text: String) -> Bool {
         guard text.utf8.count <= 200, text.utf8.span.consists(of: ASCII.printable) else { return false }
         let host: Substring
         if text.hasPrefix("mailto:") {
@@ -58,9 +58,7 @@ package struct WebPushApp: ConfiguredApp {
         } else {
             return false
         }
-        guard let endpoint = PushEndpoint("https://\(host.lowercased())/") else { return false }
-        return endpoint.host != "localhost" && !endpoint.host.hasSuffix(".onion")
-            && endpoint.host.contains(".")
+        return PushEndpoint("https://\(host.lowercased())/")?.isUnusual == false
     }
 
     var pushHosts: PushHosts { PushHosts(allowedHosts.compactMap(PushHosts.Pattern.init)) }
@@ -126,7 +124,11 @@ package struct WebPushApp: ConfiguredApp {
             pushHosts, key, contact: contact, by: egress, context,
             log: Logger(label: "onionbell") { _ in SwiftLogNoOpLogHandler() })
         return pushHosts.hosts.compactMap { host in
-            PushEndpoint.Place(host).map { shared.probe(of: LaneHost(host), at: GatewayURL($0)) }
+            PushEndpoint.Place(host).map { place in
+                var probe = shared.probe(of: LaneHost(host), at: GatewayURL(place))
+                probe.isForUsedHost = PushEndpoint("https://\(host)/").map { !pushHosts.name($0) } ?? true
+                return probe
+            }
         }
     }
 

@@ -15,6 +15,7 @@ final class WebPushGateway: LinkedGateway {
     private let origin: String
     /// Whether the operator or its maker is known; otherwise it may be a stranger's, whose faults are his own.
     private let isNamed: Bool
+    private let log: Logger
     private let later = Later()
     /// Why the last connection came to nothing, until what waits was told.
     private var failure: String?
@@ -25,6 +26,7 @@ final class WebPushGateway: LinkedGateway {
     ) {
         self.shared = shared
         self.isNamed = isNamed
+        log = shared.log
         let url = GatewayURL(place)
         origin = "\(url.isSecure ? "https" : "http")://\(url.authority)"
         var settings = GatewayLink.Settings(
@@ -114,7 +116,7 @@ final class WebPushGateway: LinkedGateway {
     func renewCredential(_ generation: Int) -> Bool {
         let helps = shared.tokens.refused(generation: generation, for: origin)
         if !helps {
-            shared.log.error(
+            log.error(
                 "gateway.vapid_refused",
                 metadata: [
                     "host": "\(link.name)",

@@ -1,7 +1,9 @@
+import Client
 import Crypto
 import HTTP2
 import Reactor
 import TLS
+import Wire
 
 /// A stand-in for APNs or FCM on loopback: TLS and HTTP/2 as they speak it, their rules, and faults on command.
 ///
@@ -76,6 +78,29 @@ package final class GatewaySimulator {
             preconditionFailure("no push server of browsers")
         }
         return try Browser(at: url, path: service.subscribe(for: vapidKey))
+    }
+
+    /// The token of a browser whose keys somebody else has; web push only.
+    package func subscribe(
+        for vapidKey: String, p256dh: String, auth: String
+    ) throws -> (path: String, token: String) {
+        guard let service = service as? SimulatedWebPush else {
+            preconditionFailure("no push server of browsers")
+        }
+        let path = service.subscribe(for: vapidKey)
+        guard let browser = Browser(at: url, path: path, p256dh: p256dh, auth: auth) else {
+            throw CryptoError.notAuthentic
+        }
+        return (path, browser.token)
+    }
+
+    /// What a browser's page shows of a push, if it was paired over HTTP: `POST /pair` with the node's VAPID key; web push
+    /// only.
+    package func shown(_ push: AcceptedPush) -> MobileMessage? {
+        guard let (browser, phone) = (service as? SimulatedWebPush)?.pages[push.deviceToken],
+            let text = try? browser.open(push)
+        else { return nil }
+        return try? phone.open(text)
     }
 
     /// The user has taken the permission back.

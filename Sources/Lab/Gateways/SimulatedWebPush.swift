@@ -1,3 +1,4 @@
+import Client
 import Crypto
 import Encodings
 import HTTP2
@@ -21,7 +22,12 @@ final class SimulatedWebPush: SimulatedService {
     private let rules: WebPushRules
     /// The application server's key of each path; `nil`: it is over.
     private var subscriptions: [String: String?] = [:]
+    /// Browsers that were paired over HTTP, by their paths.
+    private(set) var pages: [String: (browser: Browser, phone: Phone)] = [:]
     private var lastMessage = 0
+
+    /// A browser and the page in it: the body is a node's VAPID key, the answer a pairing token.
+    private static let pairing = "/pair"
 
     init(_ rules: WebPushRules) { self.rules = rules }
 
@@ -43,11 +49,27 @@ final class SimulatedWebPush: SimulatedService {
     func streamLimit(hasCertificate: Bool) -> Int { rules.streamLimit }
 
     func call(_ request: GatewayRequest) -> GatewayCall {
-        GatewayCall(request: request, subject: .push, deviceToken: request.headers[":path"])
+        let path = request.headers[":path"]
+        return GatewayCall(
+            request: request, subject: path == SimulatedWebPush.pairing ? .token : .push, deviceToken: path)
+    }
+
+    private func pair(_ request: GatewayRequest) -> GatewayAnswer {
+        let key = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
+        guard let point = Base64.decodeFromURL(key), P256.isPoint(point) else {
+            return GatewayAnswer(status: 400, body: Array("not a VAPID key\n".utf8))
+        }
+        let path = subscribe(for: key)
+        guard let browser = try? Browser(at: "https://\(request.headers[":authority"] ?? "")", path: path),
+            let phone = try? Phone.new(.android, descriptor: "Web", deviceToken: browser.token)
+        else { return GatewayAnswer(status: 500) }
+        pages[path] = (browser, phone)
+        return GatewayAnswer(status: 201, body: Array((phone.pairingToken.text + "\n").utf8))
     }
 
     func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict {
         let headers = call.request.headers
+        if call.subject == .token { return .answered(pair(call.request)) }
         guard headers[":method"] == "POST", let path = call.deviceToken,
             let subscription = subscriptions[path]
         else {

@@ -6,14 +6,30 @@ package struct Browser: Sendable {
     /// Of the endpoint.
     package let path: String
     package let endpoint: String
-    private let key: P256Key
+    /// `nil`: somebody else has it, and opens what comes.
+    private let key: P256Key?
+    private let point: [UInt8]
     private let secret: [UInt8]
 
     init(at url: String, path: String) throws(CryptoError) {
         self.path = path
         endpoint = url + path
-        key = try .generate()
+        let key = try P256Key.generate()
+        self.key = key
+        point = key.publicPoint
         secret = randomBytes(16)
+    }
+
+    /// Of somebody else's keys.
+    init?(at url: String, path: String, p256dh: String, auth: String) {
+        guard let point = Base64.decodeFromURL(p256dh), P256.isPoint(point),
+            let secret = Base64.decodeFromURL(auth), secret.count == 16
+        else { return nil }
+        self.path = path
+        endpoint = url + path
+        key = nil
+        self.point = point
+        self.secret = secret
     }
 
     /// As the page makes it: the endpoint without `https://` and with `:XX` for what is no letter, digit, `.`, `_` or `-`,
@@ -27,17 +43,14 @@ package struct Browser: Sendable {
             let digits = String(character.value, radix: 16, uppercase: true)
             text += isPlain ? String(character) : ":" + (digits.count < 2 ? "0" : "") + digits
         }
-        let point = key.publicPoint
         let sign: UInt8 = point[64].isMultiple(of: 2) ? 2 : 3
         return text + "::" + Base64.encodeForURL([sign] + point[1...32] + secret)
     }
 
-    /// The public part of the subscription as pages get it.
-    package var p256dh: String { Base64.encodeForURL(key.publicPoint) }
-    package var auth: String { Base64.encodeForURL(secret) }
-
     /// The text inside of a push, which was filled up with zeros.
     package func open(_ push: AcceptedPush) throws(CryptoError) -> String {
-        String(decoding: try WebPushEncryption.open(push.body, with: key, secret: secret), as: UTF8.self)
+        guard let key else { throw .notAuthentic }
+        return String(
+            decoding: try WebPushEncryption.open(push.body, with: key, secret: secret), as: UTF8.self)
     }
 }

@@ -117,6 +117,15 @@ package final class LabWorld {
         return waiter
     }
 
+    /// The same for a browser.
+    package func nextPush(to browser: Browser) -> PushWaiter { nextPush(toPath: browser.path) }
+
+    package func nextPush(toPath path: String) -> PushWaiter {
+        let waiter = PushWaiter()
+        web.onPush(to: path) { waiter.take($0) }
+        return waiter
+    }
+
     package func close() async {
         apple.close()
         google.close()

@@ -5,14 +5,15 @@ import Programs
 import Reactor
 import Tor
 
-/// `onionbell key`: the key of the onion address, which is the address.
+/// `onionbell key`: the key of the onion address, which is the address, and the key that browsers are paired with.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Show, export or import the key of the onion address.",
+        abstract: "Show, export or import the key of the onion address, or the VAPID key.",
         discussion: """
             Whoever has the key has the address, and without it the address is lost. The key itself is never \
-            printed; export writes it to a file.
+            printed; export writes it to a file. With --vapid the same for the key by which push services of \
+            browsers know the node: without it every paired browser has to pair again.
 
             Exit status: 0 done; 65 the file contains no key, or its key does not match the hostname file beside it; \
             66 the file cannot be read; 69 the node runs, or there is no key, or import would replace one; 73 the \
@@ -26,8 +27,13 @@ struct KeyShowCommand: AsyncParsableCommand {
         commandName: "show", abstract: "Show the address and the path of its key.")
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var kind: KeyKind
 
     func run() async throws {
+        if kind.vapid {
+            let file = VapidKeyFile(try config.settings())
+            return printLine("\(try file.existing().publicText)\n\(file.path)")
+        }
         let (file, key) = try existingKey(config)
         printLine("\(key.address)\n\(file.path)")
     }
@@ -39,9 +45,14 @@ struct KeyExportCommand: AsyncParsableCommand {
         discussion: "The file gets mode 0600. An existing file is not replaced.")
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var kind: KeyKind
     @Argument(help: "The file to write.") var file: String
 
     func run() async throws {
+        if kind.vapid {
+            let key = try VapidKeyFile(try config.settings()).export(to: file)
+            return printLine("\(file): \(key). Keep it safe: without it every browser has to pair again")
+        }
         let (_, key) = try existingKey(config)
         do {
             try PrivateFile.write(key.torsFile, to: file, replacing: false)
@@ -63,13 +74,15 @@ struct KeyImportCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var kind: KeyKind
     @Argument(help: "The file with the key.") var file: String
     @Flag(help: "Import it even if the node has a key; the old key is kept under another name.") var force =
         false
 
     func run() async throws {
-        let key = try read()
         let settings = try config.settings()
+        if kind.vapid { return try importVapidKey(settings) }
+        let key = try read()
         do {
             let state = try stoppedNode(settings.stateDirectory)
             let target = OnionKeyFile(path: state.onionKey)
@@ -87,6 +100,16 @@ struct KeyImportCommand: AsyncParsableCommand {
             throw fail(error, status: error.exitStatus)
         } catch {
             throw fail("\(error)", status: 69)
+        }
+    }
+
+    private func importVapidKey(_ settings: Settings) throws {
+        do {
+            // Nobody else has the directory as long as this is held.
+            let state = try stoppedNode(settings.stateDirectory)
+            for line in try VapidKeyFile(in: state.path).import(file, isForced: force) { printLine(line) }
+        } catch let error as NodeError {
+            throw fail(error, status: error.exitStatus)
         }
     }
 
@@ -119,6 +142,11 @@ struct KeyImportCommand: AsyncParsableCommand {
         }
         return state
     }
+}
+
+/// Which of the node's two keys.
+struct KeyKind: ParsableArguments {
+    @Flag(help: "The VAPID key, by which push services of browsers know the node.") var vapid = false
 }
 
 private func existingKey(_ config: ConfigOption) throws -> (file: OnionKeyFile, key: OnionKey) {

@@ -20,7 +20,8 @@ extension Doctor {
         if let end = probes.first?.certificateEnd {
             tell(Judgement.certificate(app.name, end: end, now: EventLoop.unixMilliseconds / 1000))
         }
-        for probe in probes {
+        let used = await hostsInUse(by: app, probes)
+        for probe in probes where !probe.isForUsedHost || used.contains(probe.host.name) {
             let check = LaneID(app: app.name, host: probe.host).name
             guard await isFound(probe.url, check) else { continue }
             progress("asking \(probe.url.host)")

@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import HTTP2
 import Lab
 import Outbound
@@ -281,5 +282,31 @@ private func push(
         ] {
             #expect(!WebPushApp.isContact(text), "\(text)")
         }
+    }
+}
+
+@Suite @EventLoop struct WebPushAppTests {
+    /// Hosts that are named one by one have a gateway from the start; others get one when a token names them, if they
+    /// may be called.
+    @Test func gatewaysAreMadeForHostsThatMayBeCalled() throws {
+        var app = WebPushApp()
+        app.allowedHosts = ["ntfy.sh", "*.example.net"]
+        app.keyFile = "/nowhere/vapid-key"
+        let missing: FileReader = { path throws(SystemError) in
+            throw SystemError("open \(path)", code: ENOENT)
+        }
+        let opened = try app.open(by: .direct, reading: missing, log: quiet)
+        #expect(opened.gateways.map(\.host) == app.hosts)
+        #expect(app.hosts.map(\.name).contains("ntfy.sh") && app.hosts.count == 5)
+        func opens(_ origin: String) -> Bool { LaneHost(origin: origin).flatMap { opened.open($0) } != nil }
+        #expect(opens("https://a.example.net") && opens("https://db5p.notify.windows.com"))
+        #expect(
+            !opens("https://example.net") && !opens("https://a.example.org") && !opens("https://127.0.0.1"))
+        #expect(!opens("http://a.example.net"))
+        let service = app.service
+        #expect(service.shown(LaneHost("https://db5p.notify.windows.com")).name == "*.notify.windows.com")
+        #expect(service.shown(LaneHost("ntfy.sh")).name == "ntfy.sh")
+        app.allowedHosts = ["*"]
+        #expect(app.service.shown(LaneHost("https://secret.example.org")) == .others)
     }
 }

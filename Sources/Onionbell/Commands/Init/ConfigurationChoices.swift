@@ -15,6 +15,8 @@ struct ConfigurationChoices {
     var iosTopic: String?
     var apple: Apple?
     var androidAccount: String?
+    /// Browsers are rung by Web Push, and push services get this contact; empty: nobody's.
+    var webPushContact: String?
     /// Any setting by its key; these come last.
     var others: [(key: String, value: String)] = []
 

@@ -33,6 +33,7 @@ struct ConfigurationTarget {
         try check(choices)
         var sample: SampleConfiguration
         do { sample = try .installed() } catch { throw .notWritten("\(error)") }
+        if let contact = choices.webPushContact { try addWebPush(contact, to: &sample) }
         // First with the files where they are: everything is checked before anything is written.
         let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
         try await check(configured(&sample, choices.settings + files))
@@ -62,6 +63,15 @@ struct ConfigurationTarget {
                     : "\(option) \(SettingsFault.shown(value)) is not an id of Apple's, which has 10 capital letters and digits"
             )
         }
+    }
+
+    private func addWebPush(_ contact: String, to sample: inout SampleConfiguration) throws(InitError) {
+        guard let app = sample.app(ofGateway: WebPushApp.gateway) else {
+            throw .unusable("the sample configuration has no app of gateway \(WebPushApp.gateway)")
+        }
+        var settings = [("\(app).name", "browsers"), ("\(app).gateway", WebPushApp.gateway)]
+        if !contact.isEmpty { settings.append(("\(app).contact", contact)) }
+        _ = try configured(&sample, settings)
     }
 
     private func configured(

@@ -69,6 +69,12 @@ struct InitCommand: AsyncParsableCommand {
     var androidAccount: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Ring browsers by Web Push, without an account: how push services can reach you.",
+            valueName: "mailto:address|https://page|anonymous"))
+    var webPush: String?
+
+    @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
             "Any other setting, such as log.level=debug. Can be repeated.", valueName: "key=value"))
@@ -115,6 +121,7 @@ struct InitCommand: AsyncParsableCommand {
             choices.apple = .certificate(file: iosCertificate, passwordFile: iosCertificatePassword)
         }
         choices.androidAccount = androidAccount
+        choices.webPushContact = webPush.map { $0 == "anonymous" ? "" : $0 }
         choices.others = others.map { other in
             let parts = other.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (String(parts[0]), String(parts[1]))
@@ -124,12 +131,15 @@ struct InitCommand: AsyncParsableCommand {
 
     private func tellWhatIsNext(_ choices: ConfigurationChoices) {
         let option = config.config == Settings.standardFile ? "" : " --config \(config.config)"
-        if choices.apple == nil, choices.androidAccount == nil {
+        if choices.apple == nil, choices.androidAccount == nil, choices.webPushContact == nil {
             printLine(
                 """
                 No credentials yet: every notification will be refused until Apple's or Google's are put into \
                 \(ConfigurationTarget(path: config.config).credentials) and named in \(config.config).
                 """)
+        }
+        if choices.webPushContact != nil {
+            printLine("For the phone's page, after the first start: onionbell key show --vapid\(option)")
         }
         printLine("Next: onionbell doctor\(option)")
         printLine(

@@ -22,6 +22,16 @@ struct Interview {
             let file = try askForFile("File with Google's service account (.json); empty: none yet")
             choices.androidAccount = file.isEmpty ? nil : file
         }
+        if choices.webPushContact == nil {
+            let answer = try ask(
+                "Browsers (Web Push, no account): no, anonymous, or your address for push services (mailto:...)",
+                "no"
+            ) {
+                ["no", "anonymous"].contains($0) || WebPushApp.isContact($0)
+                    ? nil : "no, anonymous, mailto:NAME@HOST or https://HOST"
+            }
+            choices.webPushContact = answer == "no" ? nil : answer == "anonymous" ? "" : answer
+        }
     }
 
     private func askForApple() throws(InitError) -> ConfigurationChoices.Apple? {

@@ -52,6 +52,12 @@ struct SampleConfiguration {
     /// Every setting in it, in its order.
     var keys: [String] { lines.compactMap(\.key) }
 
+    /// `apps[3]`: the first app of this gateway, also when it is off.
+    func app(ofGateway gateway: String) -> String? {
+        lines.first { $0.name == "gateway" && $0.text.hasSuffix("gateway: \(gateway)") }?.key
+            .map { String($0.dropLast(".gateway".count)) }
+    }
+
     /// Changes one setting, and turns it on if it was off.
     ///
     /// - Parameter value: Written as it is where YAML takes it for plain text or a list of such, else quoted.

@@ -1,0 +1,76 @@
+import Crypto
+import Gateways
+import Glibc
+import Node
+import Reactor
+import Tor
+
+/// The key by which push services know the node, in its state directory: what `onionbell key ... --vapid` does.
+struct VapidKeyFile {
+    /// Of PEM texts: a key on P-256 has some 240 bytes.
+    private static let limit = 16_384
+
+    let path: String
+
+    init(_ settings: Settings) { self.init(in: settings.stateDirectory) }
+
+    init(in stateDirectory: String) { path = StateDirectory.vapidKey(in: stateDirectory) }
+
+    func existing() throws -> VAPIDKey {
+        guard access(path, F_OK) == 0 else {
+            throw fail(
+                "there is no \(path) yet: the node creates it at its first start with an app of gateway web_push",
+                status: 69)
+        }
+        do {
+            return try VAPIDKey(pem: PrivateFile.read(path, limit: VapidKeyFile.limit))
+        } catch {
+            throw fail("\(path): \(error)", status: 69)
+        }
+    }
+
+    func export(to file: String) throws -> VAPIDKey {
+        let key = try existing()
+        do {
+            try PrivateFile.write(try key.pem().bytes, to: file, replacing: false)
+        } catch {
+            throw fail("\(error)", status: 73)
+        }
+        return key
+    }
+
+    /// - Parameter isForced: a key that is there is kept under another name.
+    /// - Returns: What has become of files, a line each.
+    func `import`(_ file: String, isForced: Bool) throws -> [String] {
+        let key: VAPIDKey
+        do {
+            let bytes = try PrivateFile.read(file, limit: VapidKeyFile.limit)
+            do { key = try VAPIDKey(pem: bytes) } catch {
+                throw fail("\(file) contains no private key on P-256 in PEM form: \(error)", status: 65)
+            }
+        } catch let error as SystemError {
+            throw fail(error, status: 66)
+        }
+        var lines: [String] = []
+        if access(path, F_OK) == 0 {
+            let former = try existing()
+            guard former.publicText != key.publicText else { return ["\(path): \(key)"] }
+            guard isForced else {
+                throw fail(
+                    "\(path) exists: with another key every paired browser has to pair again; --force replaces it",
+                    status: 69)
+            }
+            let aside = "\(path)-\(former.publicText.prefix(16))"
+            guard rename(path, aside) == 0 else {
+                throw fail(SystemError("keep the old key as \(aside)"), status: 69)
+            }
+            lines.append("\(aside): \(former)")
+        }
+        do {
+            try PrivateFile.write(try key.pem().bytes, to: path, replacing: false)
+        } catch {
+            throw fail("\(error)", status: 69)
+        }
+        return lines + ["\(path): \(key)"]
+    }
+}

@@ -1,0 +1,213 @@
+import Client
+import Crypto
+import Encodings
+import Foundation
+import JSON
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// Where Deploy/dependencies puts what Debian doesn't have.
+private let packages = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../.build/python").standardized.path
+
+/// The built program with browsers for phones: what Bisq sends is opened as a browser and its page open it.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserNodeTests {
+    private func message(_ title: String) -> MobileMessage {
+        MobileMessage(sentDate: 1_790_000_000_000, title: title, message: "Grüße \(title)", kind: .trade)
+    }
+
+    /// The node's key, as the command shows it.
+    private func vapidKey(_ configuration: String) throws -> String {
+        let shown = try run([program, "key", "show", "--vapid", "--config", configuration])
+        #expect(shown.status == 0, "\(shown.errors)")
+        return String(try #require(shown.output.split(separator: "\n").first))
+    }
+
+    private func phone(_ browser: Browser) throws -> Phone {
+        try Phone.new(.android, descriptor: "Web", deviceToken: browser.token)
+    }
+
+    /// Bisq 1's request and a peer's frame with a browser's pairing token, over tor, without an account anywhere.
+    @Test func whatBisqSendsOverTorIsShownByABrowser() async throws {
+        let stage = try await NodeTests.Stage(withWebPush: true)
+        let browser = try stage.world.web.subscribe(for: try vapidKey(stage.configuration))
+        let phone = try phone(browser)
+        #expect(browser.token.hasPrefix("wp1:127.0.0.1:3A"))
+
+        let sent = message("by GET")
+        let request = try BisqSender(to: phone.pairingToken).httpRequest(for: sent)
+        let waiter = stage.world.nextPush(to: browser)
+        let answer = try await HTTPExchange.answer(
+            to: request, host: stage.address,
+            by: .tor(socks: stage.socks, onion: stage.address, port: 80))
+        #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == "success")
+        let (push, _) = try #require(await waiter.wait(for: .seconds(20)))
+        #expect(try phone.open(try browser.open(push)) == sent)
+
+        let peer = try await stage.dial()
+        let framed = message("by frame")
+        var frame = try BisqSender(to: phone.pairingToken).request(for: framed)
+        frame.awaitsOutcome = true
+        // The prefix decides, whatever app the sender names.
+        frame.app = "bisq-remote-android"
+        let next = stage.world.nextPush(to: browser)
+        #expect(try await peer.send(frame).status == .stored)
+        #expect(try await peer.nextResponse(to: frame.uid).status == .delivered)
+        let (second, _) = try #require(await next.wait(for: .seconds(10)))
+        #expect(try phone.open(try browser.open(second)) == framed)
+        #expect(second.headers["topic"] != push.headers["topic"])
+        #expect(stage.world.google.book.isEmpty)
+        await stage.close()
+        #expect(stage.node.exit == .exited(0))
+    }
+
+    /// Through every door, endpoints that the node doesn't call are refused before anything is stored.
+    @Test func endpointsOfStrangersLeadNowhere() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        try await stage.start()
+        let peer = try await stage.dial()
+        let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
+        for (number, host) in [
+            "127.0.0.1", "push.example.com", "127.0.0.1:3A1", "user:40web.push.apple.com",
+            "localhost", "web.push.apple.com.example.org", ":5B:3A:3A1:5D",
+        ].enumerated() {
+            var request = request(number, platform: .android)
+            request.deviceToken = "wp1:\(host):2Fx\(keys)"
+            let response = try await peer.send(request)
+            #expect(response.status == .refused && response.reason == "BadDeviceToken", "\(host)")
+        }
+        // And a message that not every browser takes.
+        let browser = try stage.world.web.subscribe(for: try vapidKey(stage.configuration))
+        for (count, status) in [(1950, MobileNotificationResponse.Status.stored), (1951, .refused)] {
+            var request = request(count, platform: .android)
+            request.deviceToken = browser.token
+            request.message = Base64.encode([UInt8](repeating: 1, count: count))
+            let response = try await peer.send(request)
+            #expect(response.status == status, "\(request.message.utf8.count)")
+        }
+        await stage.close()
+    }
+
+    /// A browser that unsubscribed is told as gone, and what waits for a server that is away survives a kill.
+    @Test func nothingAcceptedIsLostAndTheGoneAreToldAsGone() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        try await stage.start()
+        let browser = try stage.world.web.subscribe(for: try vapidKey(stage.configuration))
+        stage.world.web.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let peer = try await stage.dial()
+        var first = request(1, platform: .android)
+        first.deviceToken = browser.token
+        #expect(try await peer.send(first).status == .stored)
+        await stage.node.kill()
+        stage.world.web.faults = FaultScript()
+        let waiter = stage.world.nextPush(to: browser)
+        try await stage.start()
+        let (push, _) = try #require(await waiter.wait(for: .seconds(20)))
+        #expect(try browser.open(push) == first.message)
+
+        stage.world.web.unsubscribe(browser)
+        let again = try await stage.dial()
+        var second = request(2, platform: .android, awaitsOutcome: true)
+        second.deviceToken = browser.token
+        var response = try await again.send(second)
+        if response.status == .stored { response = try await again.nextResponse(to: second.uid) }
+        #expect(response.status == .tokenDead && response.reason == "Errno106")
+        await stage.close()
+    }
+
+    @Test func theKeyIsMadeOnceKeptPrivateAndCanBeMoved() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        #expect(try run([program, "key", "show", "--vapid", "--config", stage.configuration]).status == 69)
+        try await stage.start()
+        let key = try vapidKey(stage.configuration)
+        #expect(key.utf8.count == 87)
+        let file = stage.world.state + "/vapid-key"
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let copy = stage.world.directory.path + "/copy.pem"
+        #expect(
+            try run([program, "key", "export", "--vapid", copy, "--config", stage.configuration]).status == 0)
+        let import_ = [program, "key", "import", "--vapid", "--config", stage.configuration]
+        #expect(try run(import_ + [copy]).status == 69, "while the node runs")
+        await stage.node.stop()
+        #expect(try run(import_ + [copy]).status == 0, "the same key")
+        let other = stage.world.directory.path + "/other.pem"
+        let made = try run([
+            "openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", other,
+        ])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try run(import_ + [other]).status == 69)
+        #expect(try run(import_ + ["--force", other]).status == 0)
+        #expect(try vapidKey(stage.configuration) != key)
+        #expect(try run(import_ + [stage.configuration]).status == 65)
+        #expect(try run(import_ + ["--force", copy]).status == 0)
+        #expect(try vapidKey(stage.configuration) == key)
+        try await stage.start()
+        #expect(try vapidKey(stage.configuration) == key)
+        await stage.close()
+    }
+
+    // MARK: Other people's code at the other end
+
+    /// http_ece, py_vapid: what Web Push programs in Python use.
+    private nonisolated static let python = """
+        import base64, json, sys
+        import http_ece
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+        from py_vapid import Vapid02
+
+        text = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+        data = lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        if sys.argv[1] == "new":
+            key = ec.generate_private_key(ec.SECP256R1())
+            number = key.private_numbers().private_value
+            point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+            print(text(number.to_bytes(32, "big")), text(point))
+        else:
+            number, secret, body, authorization = sys.argv[2:]
+            key = ec.derive_private_key(int.from_bytes(data(number), "big"), ec.SECP256R1())
+            assert Vapid02.verify(authorization.replace(", ", ",")), "not signed by its key"
+            plain = http_ece.decrypt(data(body), private_key=key, auth_secret=data(secret))
+            print(plain.decode(), end="")
+        """
+
+    private func python(_ arguments: [String]) async throws -> String {
+        let result = try await Task.detached {
+            try run(
+                ["/usr/bin/python3", "-c", Self.python] + arguments, environment: ["PYTHONPATH": packages])
+        }.value
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output
+    }
+
+    @Test(
+        .enabled(
+            "pywebpush is not here: Deploy/dependencies test",
+            { FileManager.default.fileExists(atPath: packages + "/http_ece") }))
+    func otherProgramsOpenWhatTheNodeSends() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        try await stage.start()
+        let peer = try await stage.dial()
+        for number in 0..<4 {
+            let keys = try await python(["new"]).split { $0.isWhitespace }.map(String.init)
+            let secret = Base64.encodeForURL(randomBytes(16))
+            let browser = try stage.world.web.subscribe(
+                for: try vapidKey(stage.configuration), p256dh: keys[1], auth: secret)
+            var request = request(number, platform: .android)
+            request.deviceToken = browser.token
+            let waiter = stage.world.nextPush(toPath: browser.path)
+            #expect(try await peer.send(request).status == .stored)
+            let (push, _) = try #require(await waiter.wait(for: .seconds(10)))
+            let opened = try await python([
+                "open", keys[0], secret, Base64.encodeForURL(push.body),
+                try #require(push.headers["authorization"]),
+            ])
+            #expect(opened == request.message)
+        }
+        await stage.close()
+    }
+}
