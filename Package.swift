@@ -133,7 +133,7 @@ let package = Package(
             name: "OnionbellLab",
             dependencies: [
                 "Lab", "Client", "Wire", "Reactor", "Crypto", "Tor", "JSON", "QR", "Programs", "CSupport",
-                arguments,
+                "Pointing", arguments,
             ],
             swiftSettings: checked),
 

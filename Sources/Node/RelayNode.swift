@@ -16,7 +16,7 @@ import Tor
 final class RelayNode {
     let settings: Settings
     private let log: Logger
-    private let state: StateDirectory
+    let state: StateDirectory
     /// Called once the address can be reached for the first time.
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
 
@@ -88,27 +88,6 @@ final class RelayNode {
     }
 
     // MARK: From the gateways to the doors
-
-    private var egress: Egress {
-        switch settings.proxy {
-        case .none: .direct
-        case .tor: torEgress
-        case .socks5(let proxy): .through(proxy)
-        }
-    }
-
-    private var torEgress: Egress { .tor { [weak self] in self?.presence?.socks } }
-
-    /// What is handed on to this node itself would go round and be lost.
-    private func refuseLoop() throws(NodeError) {
-        guard settings.apps.contains(where: { !$0.settings.upstreams.isEmpty }),
-            let own = try? OnionKeyFile(path: state.onionKey).load()?.address.description
-        else { return }
-        for (index, app) in settings.apps.enumerated()
-        where app.settings.upstreams.contains(where: { $0.host == own }) {
-            throw .configuration("apps[\(index)].url: \(own) is this node's own address")
-        }
-    }
 
     private func openOutbox() async throws(NodeError) -> Dispatcher {
         let outbox: SQLiteOutbox
@@ -302,24 +281,6 @@ final class RelayNode {
             try await presence.start()
         } catch {
             throw .unavailable("\(error)")
-        }
-    }
-
-    private func torSource() throws(NodeError) -> OnionPresence.Settings.Source {
-        switch settings.tor.mode {
-        case .own:
-            .own(
-                TorProcess.Settings(
-                    binary: settings.tor.binary,
-                    torrc: try TorConfiguration.path(setting: settings.tor.torrc),
-                    dataDirectory: state.torDirectory,
-                    offersSocks: settings.needsSOCKS))
-        case .system:
-            .running(
-                control: settings.tor.control,
-                ControlCredentials(
-                    cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
-                    passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile))
         }
     }
 

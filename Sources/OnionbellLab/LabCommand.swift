@@ -3,19 +3,22 @@ import CSupport
 import Crypto
 import Glibc
 import Lab
+import Pointing
 import Programs
 import Reactor
+import Tor
 
 /// `onionbell lab`: the world of the demo, for a node that is run by hand.
 struct LabCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
         abstract:
-            "Rehearse: run a private Tor network and simulated push servers until stopped.",
+            "Rehearse: run a private Tor network and simulated servers of Apple, Google, browsers and Bisq until stopped.",
         discussion: """
-            The push servers are those of Apple, Google and of browsers. Writes simulated credentials and a torrc into the directory. Prints the init command for a configuration \
+            Writes simulated credentials and a torrc into the directory. Prints the init commands for configurations \
             with them, and the SOCKS port of a tor in that network. Prints a line for each notification that arrives \
-            at a simulated server. Nothing leaves this machine.
+            at a simulated server. In the torrc the addresses of Bisq's relay lead to a simulated relay; client-torrc \
+            is for a tor on Bisq's side. Nothing leaves this machine.
 
             Exit status: 0 stopped, 69 something that it needs is not available, 73 the directory cannot be created.
             """)
@@ -59,6 +62,7 @@ struct LabCommand: AsyncParsableCommand {
             printLine("The browsers' server accepted a notification of \(push.body.count) bytes")
             if let shown = web.shown(push) { printLine("A browser shows: \(shown.title)") }
         }
+        let relay = try await openRelay(in: network)
         let key = "AuthKey_\(credentials.keyID).p8"
         let files: [(String, [UInt8])] = [
             (key, try credentials.providerKeyPEM()), ("ca.pem", try credentials.authorityPEM()),
@@ -71,9 +75,14 @@ struct LabCommand: AsyncParsableCommand {
             ),
         ]
         for (name, bytes) in files { try LabDirectory.write(bytes, to: "\(directory)/\(name)") }
-        try network.writeTorrc(basedOn: installedTorrc(), to: "\(directory)/torrc")
-        // A node of another user reads these two where they are.
-        for name in ["ca.pem", "torrc"] { chmod("\(directory)/\(name)", 0o644) }
+        try network.writeTorrc(
+            basedOn: installedTorrc(), to: "\(directory)/torrc",
+            lines: Set(PointedClient.allCases.map(\.builtInAddress)).sorted().map {
+                "MapAddress \($0) \(relay.address)"
+            })
+        try network.writeTorrc(to: "\(directory)/client-torrc", lines: ["ClientOnly 1"])
+        // A node of another user reads these where they are.
+        for name in ["ca.pem", "torrc", "client-torrc"] { chmod("\(directory)/\(name)", 0o644) }
         printLine(
             """
             onionbell init --defaults --ios-key \(directory)/\(key) --ios-team-id \(credentials.teamID) \
@@ -88,13 +97,37 @@ struct LabCommand: AsyncParsableCommand {
               - {name: browsers, gateway: web_push, allowed_hosts: ["\(web.endpoint)"], ca_file: \(directory)/ca.pem}
             to pair one: curl --cacert \(directory)/ca.pem \(web.url)/pair --data VAPID-KEY
             """)
+        printLine("onionbell init --bisq --set tor.torrc=\(directory)/torrc")
         if let socks = client.socks { printLine("socks \(socks)") }
         printLine("ready")
         await stopSignal()
         apple.close()
         google.close()
         web.close()
+        relay.relay.close()
         await network.stop()
+    }
+
+    /// Bisq's relay behind an onion address of the network, at the ports of both of its forms.
+    @EventLoop
+    private func openRelay(
+        in network: PrivateTorNetwork
+    ) async throws -> (relay: SimulatedRelay, address: String) {
+        let relay = try SimulatedRelay()
+        relay.onPush = {
+            let way = $0.target.hasPrefix("/relay") ? "GET /relay" : "POST /v1"
+            printLine("Bisq's relay accepted a notification of \($0.message.utf8.count) bytes (\(way))")
+        }
+        let tor = try await network.startTor()
+        let reply = try await tor.connection.send(
+            ControlCommand(
+                "ADD_ONION",
+                [
+                    "NEW:ED25519-V3", "Flags=DiscardPK", "Port=80,\(relay.endpoint)",
+                    "Port=8021,\(relay.endpoint)",
+                ]))
+        guard let serviceID = reply["ServiceID"] else { throw LabError.unreadable("the answer to ADD_ONION") }
+        return (relay, "\(serviceID).onion")
     }
 
     /// A push certificate that ends in so many days.

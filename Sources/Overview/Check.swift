@@ -223,7 +223,9 @@ extension Report {
     private static func trouble(of lane: Lane, _ gateway: GatewayFigures) -> String? {
         let error = gateway.lastError.map { ": \($0)" } ?? ""
         if lane.isPaused { return "down or overloaded, retried soon\(error)" }
-        if gateway.connections == 0, !gateway.isResting, gateway.connectionFailures > 0 { return "no connection\(error)" }
+        if gateway.connections == 0, !gateway.isResting, gateway.connectionFailures > 0 {
+            return "no connection\(error)"
+        }
         let isLate = lane.oldestDueAge.map { $0 >= Report.lateAfter } ?? false
         guard isLate, gateway.inFlight == 0, gateway.lastError != nil else { return nil }
         return "\(lane.waiting) wait, and none is being sent\(error)"

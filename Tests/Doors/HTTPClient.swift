@@ -72,8 +72,10 @@ final class HTTPClient: StreamHandler {
         await ask("GET \(target) HTTP/1.1\r\nHost: x.onion\r\n\(fields)\r\n")
     }
 
-    func post(_ path: String, _ body: String, type: String? = "application/json") async -> HTTPResponse? {
-        let field = type.map { "Content-Type: \($0)\r\n" } ?? ""
+    func post(
+        _ path: String, _ body: String, type: String? = "application/json", fields: String = ""
+    ) async -> HTTPResponse? {
+        let field = (type.map { "Content-Type: \($0)\r\n" } ?? "") + fields
         return await ask(
             "POST \(path) HTTP/1.1\r\nHost: x.onion:8021\r\n\(field)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )

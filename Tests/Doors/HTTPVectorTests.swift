@@ -152,6 +152,7 @@ import Vectors
         let world = try await RelayWorld { $0.door.outcomeDeadline = .seconds(30) }
         let apple = "/v1/apns/device/" + String(repeating: "0a", count: 32)
         let google = "/v1/fcm/device/" + String(repeating: "t:-_", count: 30)
+        let body = #"{"encrypted":"\#(String(repeating: "QUJD", count: 12))","isUrgent":true}"#
         let path: String
         switch vector.when {
         case "accepted": path = google
@@ -165,8 +166,11 @@ import Vectors
             world.apple.faults = FaultScript([FaultRule(.answer(status: 400, reason: "BadDeviceToken"))])
             path = apple
         case "APNs answers 400 BadTopic":
+            // Bisq's relay forgets it. This node keeps it until the operator has mended that, so it is not refused.
             world.apple.faults = FaultScript([FaultRule(.answer(status: 400, reason: "BadTopic"))])
-            path = apple
+            let answer = try await world.client().post(apple, body)
+            #expect(answer?.status == 200 && world.dispatcher.waiting == 1)
+            return await world.end()
         case "FCM answers UNREGISTERED with the text 'Requested entity was not found.'":
             world.google.faults = FaultScript([FaultRule(.answer(status: 404, reason: "UNREGISTERED"))])
             path = google
@@ -177,7 +181,6 @@ import Vectors
             Issue.record("no such case: \(unknown)")
             return await world.end()
         }
-        let body = #"{"encrypted":"\#(String(repeating: "QUJD", count: 12))","isUrgent":true}"#
         let answer = try #require(await world.client().post(path, body))
         #expect(answer.status == vector.status)
         #expect(answer.text == vector.body)

@@ -30,6 +30,10 @@ final class RelayWorld {
             ("bisq1-ios", RelayWorld.bisq1Topic), ("bisq2-ios", RelayWorld.bisq2Topic),
             ("web-push-ios", RelayWorld.webPushTopic),
         ]
+        /// Those of Apple's without credentials.
+        var disabled: [String] = []
+        /// The form of an app `stand-in`, which hands on to ``RelayWorld/relay``; `nil`: there is none.
+        var standIn: RelayForm?
         /// Further topics that Apple lets these apps push to.
         var topics: [String] = []
 
@@ -48,6 +52,7 @@ final class RelayWorld {
     let apple: GatewaySimulator
     let sandbox: GatewaySimulator
     let google: GatewaySimulator
+    let relay: SimulatedRelay
     let dispatcher: Dispatcher
     let server: HTTPServer
     let endpoint: Endpoint
@@ -72,7 +77,15 @@ final class RelayWorld {
 
         let withNotification = options.withNotification
         var apps = options.apps.map {
-            App(name: $0.name, service: APNsService(), isEnabled: true)
+            App(
+                name: $0.name, service: APNsService(), isEnabled: !options.disabled.contains($0.name))
+        }
+        relay = try SimulatedRelay()
+        var standIn = RelayApp()
+        standIn.urls = [try GatewayURL(relay.url)]
+        if let form = options.standIn {
+            standIn.form = form
+            apps.append(App(name: "stand-in", service: standIn.service, isEnabled: true))
         }
         apps.append(
             App(
@@ -112,6 +125,12 @@ final class RelayWorld {
             log: log)
         dispatcher.add(fcm, for: LaneID(app: "android", host: .production))
         fcm.start()
+        if options.standIn != nil {
+            for (host, gateway) in try standIn.open(by: .direct, reading: { _ in [] }, log: log).gateways {
+                dispatcher.add(gateway, for: LaneID(app: "stand-in", host: host))
+                gateway.start()
+            }
+        }
         try await dispatcher.start()
 
         let door = BisqRelayDoor(settings: options.door, dispatcher: dispatcher)
@@ -145,6 +164,7 @@ final class RelayWorld {
         await server.close()
         await dispatcher.stop(deadline: .seconds(1))
         for simulator in [apple, sandbox, google] { simulator.close() }
+        relay.close()
     }
 }
 

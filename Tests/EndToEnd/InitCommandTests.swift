@@ -112,4 +112,26 @@ import Testing
         #expect(try initialize("--force").status == 0)
         #expect(try !String(contentsOfFile: configuration, encoding: .utf8).contains("level: debug"))
     }
+
+    @Test func bisqsRelayNeedsNoAnswerAndNoAccount() throws {
+        let made = try run([program, "init", "--bisq", "--config", configuration])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("targets: phone_book"))
+        #expect(made.output.contains("onionbell point"))
+        #expect(!made.output.contains("No credentials yet"))
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        #expect(text.contains("\n  - name: bisq1-relay\n    gateway: relay\n"))
+        #expect(text.contains("\n  #- name: bisq-remote-ios\n    #gateway: apns\n"))
+        #expect(try run([program, "check-config", "--config", configuration]).status == 0)
+        // With an app of one's own beside it.
+        let both = try run([
+            program, "init", "--bisq", "--force", "--config", configuration, "--android-account",
+            directory + "/account.json",
+        ])
+        #expect(both.status == 0, "\(both.errors)")
+        let other = try String(contentsOfFile: configuration, encoding: .utf8)
+        #expect(other.contains("\n  - name: bisq-remote-android\n    gateway: fcm\n"))
+        #expect(other.contains("\n  android: bisq-remote-android\n"))
+        #expect(try run([program, "check-config", "--config", configuration]).status == 0)
+    }
 }

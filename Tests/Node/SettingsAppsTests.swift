@@ -57,10 +57,15 @@ import Testing
     @Test(arguments: [
         ("{gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
         ("{name: '', gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
-        ("{name: a}", ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push"]),
+        (
+            "{name: a}",
+            ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push"]
+        ),
         (
             "{name: a, gateway: APNs}",
-            ["line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"]
+            [
+                "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"
+            ]
         ),
         ("{name: a, gateway: apns}", ["line 2: apps[0].topic: the app's bundle id is missing"]),
         (

@@ -118,6 +118,7 @@ import Testing
     @Test(arguments: [
         ("Sources/Gateways/APNs/APNsAnswer.swift", #""([A-Z][A-Za-z]+)""#),
         ("Sources/Gateways/WebPush/WebPushAnswer.swift", #""([A-Z][A-Za-z]+)""#),
+        ("Sources/Gateways/Relay/RelayAnswer.swift", #""([A-Z][A-Za-z_]+)""#),
         ("Sources/Gateways/FCM/FCMAnswer.swift", #""([A-Z]+(?:_[A-Z]+)+|INTERNAL|UNAVAILABLE)""#),
     ])
     func everyWordOfAGatewayIsExplained(file: String, pattern: String) throws {
@@ -130,7 +131,7 @@ import Testing
 
     @Test func everyAdviceOfTheDoctorsIsForAWordThatIsExplained() {
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
-        let code = ["APNs/APNsApp", "FCM/FCMApp", "WebPush/WebPushApp"].map {
+        let code = ["APNs/APNsApp", "FCM/FCMApp", "Relay/RelayApp", "WebPush/WebPushApp"].map {
             Self.text(Self.root.appending(path: "Sources/Gateways/\($0).swift"))
         }.joined()
         let cases = code.split(separator: "\n").filter { $0.contains("case \"") }

@@ -18,7 +18,9 @@ import Testing
     @Test func itKnowsEverySettingOfTheSample() throws {
         let reader = SettingsReader(environment: [:], directory: ".")
         let sample = SampleConfiguration(text)
-        _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(text)))
+        // With what is off turned on.
+        let all = text.replacing(/\n( *)#([^ #\n])/) { "\n\($0.output.1)\($0.output.2)" }
+        _ = Settings(SettingsReader.Section(reader, node: try SettingsText.parse(all)))
         let keys = Set(sample.keys.map { $0.replacing(/\[\d+\]/, with: "[]") })
         #expect(reader.keys.subtracting(keys) == ["apps"])
         #expect(keys.subtracting(reader.keys) == [])
@@ -43,6 +45,26 @@ import Testing
         var sample = SampleConfiguration(text)
         try sample.set("apps[1].name", to: "other")
         #expect(sample.text.contains("\n  - name: other\n    gateway: fcm\n"))
+    }
+
+    @Test func anAppThatIsOffIsTurnedOnAndTheOthersOff() throws {
+        var sample = SampleConfiguration(text)
+        var choices = ConfigurationChoices()
+        choices.ringsThroughBisq = true
+        for app in choices.needless { sample.turnOff(app) }
+        for (key, value) in choices.settings { try sample.set(key, to: value) }
+        #expect(faults(sample.text) == [])
+        let made = try settings(sample.text)
+        #expect(made.apps.map(\.name) == ["bisq1-relay", "bisq2-relay"])
+        #expect(made.apps.allSatisfy { $0.hasCredentials && $0.targets == .any })
+        #expect(made.defaultIOS == "bisq1-relay")
+        #expect(made.defaultAndroid == "bisq1-relay")
+        #expect(made.bisqRelay.bisq2.ios == "bisq2-relay")
+        #expect(made.bisqRelay.bisq2.android == "bisq2-relay")
+        // An app that has credentials stays, and what its words say.
+        choices.androidAccount = "account.json"
+        #expect(choices.needless == ["apps[0]"])
+        #expect(!choices.settings.contains { $0.key == "defaults.android" })
     }
 
     @Test(arguments: [

@@ -172,6 +172,60 @@ import Vectors
         #expect(DeviceToken(opaque: Self.alias.text) == nil)
     }
 
+    /// Whatever becomes of the phones, in whatever order: a sender hears `stored` at most once and before all else, one
+    /// last word, delivered if a phone has it, and dead only if all are.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func aSenderHearsOneLastWord(seed: UInt64) {
+        var random = SeededRandom(state: seed + 1)
+        var senders = AliasSenders()
+        var group = AliasSenders.Group(awaitsOutcome: true)
+        let count = Int.random(in: 1...5, using: &random)
+        for index in 0..<count { #expect(group.addUnanswered() == index) }
+        let sender = ReplyID(index: 100)
+        senders.add(group, of: sender, waitingFor: (0..<count).map { (ReplyID(index: $0), $0) })
+        let ends: [Ending] = [
+            .delivered, .refused(reason: .internal), .tokenDead(reason: .unregistered), .expired,
+        ]
+        var heard: [AliasSenders.News.Word] = []
+        var told: [Receipt] = []
+        func note(_ receipt: Receipt, _ phone: Int, isLast: Bool) {
+            let news = senders.note(receipt, from: ReplyID(index: phone), isLast: isLast)
+            #expect(news == nil || news?.sender == sender)
+            heard += news?.words ?? []
+            if isLast { told.append(receipt) }
+        }
+        // One commit answers for all; some of it are repetitions that ended long ago.
+        var waiting: [Int] = []
+        for phone in (0..<count).shuffled(using: &random) {
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                note(.ended(ends.randomElement(using: &random)!), phone, isLast: true)
+            } else {
+                note(.stored, phone, isLast: false)
+                waiting.append(phone)
+            }
+        }
+        for phone in waiting where Bool.random(using: &random) {
+            note(.held(reason: "InvalidProviderToken"), phone, isLast: false)
+        }
+        for phone in waiting.shuffled(using: &random) {
+            note(.ended(ends.randomElement(using: &random)!), phone, isLast: true)
+        }
+        let last = heard.filter { if case .receipt(_, let isLast) = $0 { isLast } else { true } }
+        #expect(last.count == 1)
+        #expect(heard.last == last.first)
+        #expect(heard.count { $0 == .receipt(.stored, isLast: false) } <= 1)
+        if let index = heard.firstIndex(of: .receipt(.stored, isLast: false)) { #expect(index == 0) }
+        let isDelivered = told.contains(.ended(.delivered))
+        #expect((heard.last == .receipt(.ended(.delivered), isLast: true)) == isDelivered)
+        let areAllDead = told.allSatisfy { if case .ended(.tokenDead) = $0 { true } else { false } }
+        if case .receipt(.ended(.tokenDead), _)? = heard.last {
+            #expect(areAllDead)
+        } else {
+            #expect(!areAllDead)
+        }
+        #expect(senders.isEmpty)
+    }
+
     // MARK: apps[].targets
 
     private func guarded() -> Validator {

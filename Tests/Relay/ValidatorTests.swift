@@ -201,7 +201,7 @@ import Vectors
     @Test func theReasonCodesAreTheContracts() {
         let words = """
             UnknownPlatform UnknownApp BadDeviceToken Unregistered BadMessage MessageTooLarge BadExpiry \
-            DuplicateUid Busy GatewayDisabled NotInPhoneBook Expired Internal
+            DuplicateUid Busy GatewayDisabled NotInPhoneBook Expired Loop Internal
             """
         #expect(Reason.own.map(\.code) == words.split(separator: " ").map(String.init))
     }

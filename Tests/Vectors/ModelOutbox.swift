@@ -139,7 +139,9 @@ package struct ModelOutbox {
     }
 
     package mutating func claim(_ claim: Claim) -> Claimed {
-        let there = shelvedOf.values.joined().compactMap { rows[$0] }.filter { !claimed.contains($0.sequence) }
+        let there = shelvedOf.values.joined().compactMap { rows[$0] }.filter {
+            !claimed.contains($0.sequence)
+        }
         var found: [Row]
         var nextDue: Int64?
         switch claim.kind {

@@ -181,7 +181,8 @@ final class GatewayLink: ConnectionOwner {
     private func grow() {
         let usable = usable
         let isSequential = usable.contains { $0.version == .http1 }
-        let most = isSequential ? settings.sequentialConnections ?? 2 * settings.connections : settings.connections
+        let most =
+            isSequential ? settings.sequentialConnections ?? 2 * settings.connections : settings.connections
         guard isRunning, usable.count < most,
             usable.allSatisfy(\.isFull),
             EventLoop.monotonicNanoseconds - starvedAt < GatewayLink.growthDelay.nanoseconds

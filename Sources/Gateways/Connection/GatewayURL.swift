@@ -54,7 +54,9 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.host = allowsPlainOnion ? host.lowercased() : host
         self.port = port
         self.path = path.isEmpty ? "/" : String(path)
-        guard isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion else { throw .plainBeyondLoopback }
+        guard isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion else {
+            throw .plainBeyondLoopback
+        }
     }
 
     /// Only tor reaches it.

@@ -115,6 +115,11 @@ package final class RelayGateway: Gateway {
     }
 
     private func hasRoom(_ index: Int) {
+        // It is called for a fault as well.
+        guard upstreams[index].link.room > 0 else {
+            onCapacity?()
+            return
+        }
         upstreams[index].link.mended()
         if order.isAside(index) {
             order.connected(index)

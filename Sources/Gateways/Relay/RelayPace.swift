@@ -12,6 +12,8 @@ struct RelayPace {
     private var used = Rate.Use()
     private var devices: [DeviceToken: Rate.Use] = [:]
 
+    var deviceCount: Int { devices.count }
+
     /// How many may go now, up to `wanted`.
     func room(upTo wanted: Int, at time: Int64) -> Int {
         var used = used

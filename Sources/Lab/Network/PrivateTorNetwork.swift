@@ -129,9 +129,12 @@ package final class PrivateTorNetwork {
         }
     }
 
-    /// Writes a torrc that makes a node's own tor a member: the project's, if given, then the network's lines.
-    package func writeTorrc(basedOn torrc: String? = nil, to path: String) throws(LabError) {
-        let network = "\n# The private network of the Lab.\n" + torrcLines.joined(separator: "\n") + "\n"
+    /// Writes a torrc that makes a tor a member: the project's, if given, then the network's lines and those given.
+    package func writeTorrc(
+        basedOn torrc: String? = nil, to path: String, lines: [String] = []
+    ) throws(LabError) {
+        let network =
+            "\n# The private network of the Lab.\n" + (torrcLines + lines).joined(separator: "\n") + "\n"
         let base = if let torrc { try LabDirectory.read(torrc) } else { [UInt8]() }
         try LabDirectory.write(base + Array(network.utf8), to: path)
     }

@@ -6,7 +6,7 @@ struct LabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
         abstract:
-            "Rehearse: run a private Tor network and simulated servers of Apple and Google until stopped.",
+            "Rehearse: run a private Tor network and simulated servers of Apple, Google and Bisq until stopped.",
         discussion: "Runs onionbell-lab, which is in its own package. See onionbell lab --help.",
         helpNames: [])
 

@@ -6,11 +6,11 @@ import Relay
 /// The push services: found, who they must be, and ready to take what we send.
 extension Doctor {
     func check(_ app: Settings.App) async {
-        guard let egress else {
+        guard let egress = app.settings.needsTor ? torEgress : egress else {
             // Asking from here would show the address that tor hides.
             return tell(
                 .warn(
-                    "\(app.name).gateway", "not tested: gateways.proxy is tor, and no tor can be used",
+                    "\(app.name).gateway", "not tested: its way goes through tor, and no tor can be used",
                     "fix the tor problem above; then run this again"))
         }
         // Files that can't be used have been told before.
@@ -19,6 +19,10 @@ extension Doctor {
         else { return }
         if let end = probes.first?.certificateEnd {
             tell(Judgement.certificate(app.name, end: end, now: EventLoop.unixMilliseconds / 1000))
+        }
+        guard app.settings.upstreams.isEmpty else {
+            for probe in probes { await check(relay: probe, of: app) }
+            return
         }
         let used = await hostsInUse(by: app, probes)
         for probe in probes where !probe.isForUsedHost || used.contains(probe.host.name) {
@@ -37,12 +41,36 @@ extension Doctor {
         }
     }
 
+    /// Another relay, which the node hands on to.
+    private func check(relay probe: GatewayProbe, of app: Settings.App) async {
+        let check = "\(app.name).relay"
+        guard ownAddress()?.description != probe.url.host else {
+            return tell(
+                .fail(
+                    check, "\(probe.url.host) is this node's own address",
+                    "name another relay in url, or leave it out for Bisq's own"))
+        }
+        progress("asking \(probe.url.host)")
+        let start = ContinuousClock.now
+        do throws(GatewaySetupError) {
+            let finding = try await probe.run()
+            tell(
+                Judgement.relay(
+                    check, host: probe.url.authority, finding, after: .now - start,
+                    advice: type(of: app.settings).advice))
+        } catch {
+            tell(.fail(check, "\(error)", "replace ca_file by the right one"))
+        }
+    }
+
+    private var torEgress: Egress? { torSocks.map { socks in .tor { socks } } }
+
     /// The way that the node takes.
     private var egress: Egress? {
         switch settings.proxy {
         case .none: .direct
         case .socks5(let proxy): .through(proxy)
-        case .tor: torSocks.map { socks in .tor { socks } }
+        case .tor: torEgress
         }
     }
 

@@ -160,7 +160,7 @@ extension Doctor {
         return (try? invitations.load())?.count
     }
 
-    private func ownAddress() -> OnionAddress? {
+    func ownAddress() -> OnionAddress? {
         let path = settings.stateDirectory + "/onion-address"
         guard let bytes = try? PrivateFile.read(path, limit: 100) else { return nil }
         return OnionAddress(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

@@ -92,6 +92,30 @@ enum Judgement {
         return end - now < CertificateAlarm.warning ? .warn(check, words, advice) : .pass(check, words)
     }
 
+    /// What another relay said to a notification for a device that there isn't, and how long that took with the way to it.
+    static func relay(
+        _ check: String, host: String, _ finding: GatewayProbe.Finding, after time: Duration,
+        advice: (String) -> String?
+    ) -> Finding {
+        switch finding {
+        case .taken(let word):
+            .pass(check, "\(host) answers in \(time.inWords) (\(word) for a nonexistent device)")
+        case .refused(let reason):
+            .fail(check, "\(host) says \(reason)", advice(reason) ?? GatewayAdvice.article)
+        case .unclear(let reason):
+            .warn(
+                check, "\(host) answers in \(time.inWords), but says \(reason)",
+                advice(reason) ?? "the other relay has a problem of its own: try again in some minutes")
+        case .untrusted(let reason):
+            .fail(check, "\(host): \(reason)", GatewayAdvice.text(forTLS: reason))
+        case .unreachable(let reason):
+            .fail(
+                check, "\(host): \(reason)",
+                "if other onion addresses can be reached, the other relay is down: notifications wait until it is back; a second relay in url would serve meanwhile"
+            )
+        }
+    }
+
     /// What a gateway said to a request for a device that there isn't.
     ///
     /// - Parameter advice: the service's, by its reason code.

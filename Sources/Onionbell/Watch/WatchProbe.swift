@@ -67,6 +67,12 @@ struct WatchResult: Equatable {
                 words:
                     "stored, then sent to the push service, which answered that the device does not exist: \(outcome.reason)"
             )
+        case .refused where relayWords.contains(outcome.reason):
+            return WatchResult(
+                verdict: .well,
+                words:
+                    "stored, then sent to another relay, which refused it and gave no reason: \(outcome.reason)"
+            )
         case .refused, .tokenDead, .expired, .busy, .stored, nil:
             return WatchResult(verdict: .failing, words: "stored, then \(outcome.words)")
         }
@@ -76,6 +82,8 @@ struct WatchResult: Equatable {
     private static let tokenWords: Set<String> = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "INVALID_ARGUMENT", "UNREGISTERED",
     ]
+    /// Bisq's relay says no more to the form of Bisq 1, whatever the reason.
+    private static let relayWords: Set<String> = ["HTTP400", "Error"]
 }
 
 /// Sends a node a notification that goes all the way to the push service and reaches nobody.

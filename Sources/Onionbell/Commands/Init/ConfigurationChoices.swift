@@ -17,6 +17,8 @@ struct ConfigurationChoices {
     var androidAccount: String?
     /// Browsers are rung by Web Push, and push services get this contact; empty: nobody's.
     var webPushContact: String?
+    /// Phones without credentials of ours are rung by Bisq's own relay.
+    var ringsThroughBisq = false
     /// Any setting by its key; these come last.
     var others: [(key: String, value: String)] = []
 
@@ -39,6 +41,19 @@ struct ConfigurationChoices {
 
     private static let ios = "apps[0]"
     private static let android = "apps[1]"
+    /// Of the sample's apps, those that hand on to Bisq's relay.
+    private static let relays = [
+        ("apps[2]", name: "bisq1-relay", form: "bisq1"), ("apps[3]", name: "bisq2-relay", form: "bisq2"),
+    ]
+
+    /// The app for Bisq Remote, whose pairing token everybody sees.
+    static let bisq1Relay = relays[0].name
+
+    /// Apps of the sample that nobody needs.
+    var needless: [String] {
+        guard ringsThroughBisq else { return [] }
+        return (apple == nil ? [Self.ios] : []) + (androidAccount == nil ? [Self.android] : [])
+    }
 
     /// The settings that they are, in the order in which they are to be made.
     var settings: [(key: String, value: String)] {
@@ -52,6 +67,17 @@ struct ConfigurationChoices {
         if case .key(_, let keyID, let teamID) = apple {
             add("\(Self.ios).key_id", keyID)
             add("\(Self.ios).team_id", teamID)
+        }
+        if ringsThroughBisq {
+            for (app, name, form) in Self.relays {
+                add("\(app).name", name)
+                add("\(app).gateway", "relay")
+                add("\(app).form", form)
+                add("\(app).targets", "any")
+            }
+            // The relays take over for the platforms that have no app of their own.
+            if apple == nil { add("defaults.ios", "") }
+            if androidAccount == nil { add("defaults.android", "") }
         }
         return settings + others
     }

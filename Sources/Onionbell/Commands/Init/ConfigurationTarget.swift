@@ -34,6 +34,7 @@ struct ConfigurationTarget {
         var sample: SampleConfiguration
         do { sample = try .installed() } catch { throw .notWritten("\(error)") }
         if let contact = choices.webPushContact { try addWebPush(contact, to: &sample) }
+        for app in choices.needless { sample.turnOff(app) }
         // First with the files where they are: everything is checked before anything is written.
         let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
         try await check(configured(&sample, choices.settings + files))

@@ -14,7 +14,8 @@ struct InitCommand: AsyncParsableCommand {
         abstract: "Write a configuration from options or answers.",
         discussion: """
             The file is the commented sample with your values. On a terminal the command asks for values that no \
-            option gives; --defaults turns the questions off. It checks keys and certificates and copies them into \
+            option gives; --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps \
+            that Bisq publishes through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
             writes nothing.
 
@@ -29,6 +30,9 @@ struct InitCommand: AsyncParsableCommand {
 
     @Flag(help: "Ask no questions; use the sample's values for everything else.")
     var defaults = false
+
+    @Flag(help: "Ring the published Bisq apps through Bisq's relay, and ask no questions.")
+    var bisq = false
 
     @Option(help: ArgumentHelp("The directory for the node's key and outbox.", valueName: "directory"))
     var stateDirectory: String?
@@ -95,7 +99,7 @@ struct InitCommand: AsyncParsableCommand {
         do {
             try target.refuseToReplace(unless: force)
             var choices = self.choices
-            if !defaults, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+            if !defaults, !bisq, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
                 try Interview().complete(&choices)
             }
             let written = try await target.write(choices)
@@ -122,6 +126,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         choices.androidAccount = androidAccount
         choices.webPushContact = webPush.map { $0 == "anonymous" ? "" : $0 }
+        choices.ringsThroughBisq = bisq
         choices.others = others.map { other in
             let parts = other.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (String(parts[0]), String(parts[1]))
@@ -131,7 +136,16 @@ struct InitCommand: AsyncParsableCommand {
 
     private func tellWhatIsNext(_ choices: ConfigurationChoices) {
         let option = config.config == Settings.standardFile ? "" : " --config \(config.config)"
-        if choices.apple == nil, choices.androidAccount == nil, choices.webPushContact == nil {
+        if choices.ringsThroughBisq {
+            printLine(
+                """
+                Bisq's relay rings the published Bisq apps for this node. It is called through Tor and needs no account.
+                After you have paired your phone, let the node ring no others, so that strangers cannot use up what
+                Bisq's relay grants this node:
+                  onionbell phones add me --pairing-token -
+                  then set targets: phone_book at \(ConfigurationChoices.bisq1Relay) in \(config.config)
+                """)
+        } else if choices.apple == nil, choices.androidAccount == nil, choices.webPushContact == nil {
             printLine(
                 """
                 No credentials yet: every notification will be refused until Apple's or Google's are put into \
@@ -145,6 +159,9 @@ struct InitCommand: AsyncParsableCommand {
         printLine(
             access("/run/systemd/system", F_OK) == 0
                 ? "Then: systemctl enable --now onionbell" : "Then: onionbell run\(option)")
+        if choices.ringsThroughBisq {
+            printLine("Then: onionbell point\(option)    what to write into Bisq's configuration")
+        }
     }
 }
 

@@ -10,6 +10,12 @@ struct Interview {
 
     func complete(_ choices: inout ConfigurationChoices) throws(InitError) {
         printLine("An empty answer means the value in brackets.")
+        if choices.apple == nil, choices.androidAccount == nil {
+            let answer = try ask(
+                "Ring the published Bisq apps through Bisq's relay (no account needed): yes or no?", "yes"
+            ) { ["yes", "no"].contains($0) ? nil : "yes or no" }
+            choices.ringsThroughBisq = answer == "yes"
+        }
         if choices.tor == nil {
             let answer = try ask("Tor: own (the node starts a managed Tor) or system (a running tor)?", "own")
             {
@@ -17,6 +23,7 @@ struct Interview {
             }
             choices.tor = Settings.Tor.Mode(rawValue: answer)
         }
+        guard !choices.ringsThroughBisq else { return }
         if choices.apple == nil { choices.apple = try askForApple() }
         if choices.androidAccount == nil {
             let file = try askForFile("File with Google's service account (.json); empty: none yet")

@@ -67,10 +67,19 @@ struct SampleConfiguration {
         }
         let line = lines[index]
         // The first setting of a list's item stands behind its dash.
-        let lead = line.text.drop { $0 == " " }.hasPrefix("- ") ? "- " : ""
+        let lead = line.text.drop { $0 == " " || $0 == "#" }.hasPrefix("- ") ? "- " : ""
         lines[index].text =
             String(repeating: " ", count: line.indentation - lead.count)
             + "\(lead)\(line.name): \(SampleConfiguration.scalar(value))"
+    }
+
+    /// Turns a list's item off: each of its settings becomes a comment.
+    mutating func turnOff(_ item: String) {
+        for (index, line) in lines.enumerated() where line.key?.hasPrefix("\(item).") ?? false {
+            let rest = line.text.drop { $0 == " " }
+            guard !rest.hasPrefix("#") else { continue }
+            lines[index].text = line.text.prefix { $0 == " " } + "#" + rest
+        }
     }
 
     private static func scalar(_ value: String) -> String {

@@ -1,0 +1,45 @@
+import Gateways
+import Reactor
+import Tor
+
+/// How the node's own connections go out, and the tor they go through.
+extension RelayNode {
+    var egress: Egress {
+        switch settings.proxy {
+        case .none: .direct
+        case .tor: torEgress
+        case .socks5(let proxy): .through(proxy)
+        }
+    }
+
+    var torEgress: Egress { .tor { [weak self] in self?.presence?.socks } }
+
+    /// What is handed on to this node itself would go round and be lost.
+    func refuseLoop() throws(NodeError) {
+        guard settings.apps.contains(where: { !$0.settings.upstreams.isEmpty }),
+            let own = try? OnionKeyFile(path: state.onionKey).load()?.address.description
+        else { return }
+        for (index, app) in settings.apps.enumerated()
+        where app.settings.upstreams.contains(where: { $0.host == own }) {
+            throw .configuration("apps[\(index)].url: \(own) is this node's own address")
+        }
+    }
+
+    func torSource() throws(NodeError) -> OnionPresence.Settings.Source {
+        switch settings.tor.mode {
+        case .own:
+            .own(
+                TorProcess.Settings(
+                    binary: settings.tor.binary,
+                    torrc: try TorConfiguration.path(setting: settings.tor.torrc),
+                    dataDirectory: state.torDirectory,
+                    offersSocks: settings.needsSOCKS))
+        case .system:
+            .running(
+                control: settings.tor.control,
+                ControlCredentials(
+                    cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
+                    passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile))
+        }
+    }
+}

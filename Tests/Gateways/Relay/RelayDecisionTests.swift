@@ -1,0 +1,140 @@
+import Reactor
+import Relay
+import Testing
+
+@testable import Gateways
+
+private let second: Int64 = 1_000_000_000
+
+@Suite struct UpstreamOrderTests {
+    @Test func theNextOneIsAskedWhileTheFirstIsAside() {
+        var order = UpstreamOrder(count: 3)
+        #expect(order.active == 0 && order.wakeAt == nil)
+        expect(order.setAside(0, at: 0), is: true)
+        #expect(order.active == 1 && order.isAside(0))
+        expect(order.setAside(1, at: second), is: true)
+        #expect(order.active == 2)
+        // The last one stays, whatever it says.
+        expect(order.setAside(2, at: second), is: false)
+        #expect(order.active == 2)
+    }
+
+    @Test func itComesBackOnceAConnectionStands() {
+        var order = UpstreamOrder(count: 2)
+        expect(order.setAside(0, at: 0), is: true)
+        #expect(order.wakeAt == 60 * second)
+        expect(order.takeDue(at: 60 * second - 1), is: [])
+        // A connection before its time is none that it was called for.
+        order.connected(0)
+        #expect(order.active == 1)
+        expect(order.takeDue(at: 60 * second), is: [0])
+        expect(order.takeDue(at: 61 * second), is: [])
+        #expect(order.active == 1 && order.wakeAt == nil)
+        order.connected(0)
+        #expect(order.active == 0 && !order.isAside(0))
+    }
+
+    @Test func whoFailsAgainStaysAsideForLonger() {
+        var order = UpstreamOrder(count: 2)
+        var time: Int64 = 0
+        for seconds in [60, 120, 240, 480, 600, 600] {
+            expect(order.setAside(0, at: time), is: true)
+            #expect(order.wakeAt == time + Int64(seconds) * second)
+            time += Int64(seconds) * second
+            expect(order.takeDue(at: time), is: [0])
+        }
+        order.connected(0)
+        order.accepted(0)
+        expect(order.setAside(0, for: .seconds(90), at: time), is: true)
+        #expect(order.wakeAt == time + 90 * second)
+    }
+
+    @Test func noWishIsObeyedForMoreThanADay() {
+        var order = UpstreamOrder(count: 2)
+        expect(order.setAside(0, for: .seconds(1_000_000_000), at: 0), is: true)
+        #expect(order.wakeAt == 86400 * second)
+    }
+}
+
+@Suite struct DoubtfulRefusalsTests {
+    private let one = NotificationID(high: 1, low: 1)
+    private let other = NotificationID(high: 2, low: 2)
+
+    /// Nothing else goes through: an outage of the relay's own that lasts hours ends nothing.
+    @Test func withoutASignItIsTriedForADay() {
+        var doubts = DoubtfulRefusals()
+        for number in 0..<100 {
+            let pause = min(75 << Int64(min(number, 10)), 900)
+            expect(
+                doubts.refused(one, at: Int64(number) * 864 * second), is: .again(after: .seconds(pause)))
+        }
+        expect(doubts.refused(one, at: 86400 * second), is: .believed)
+    }
+
+    @Test func whenOthersAreTakenItIsTheDevice() {
+        var doubts = DoubtfulRefusals()
+        expect(doubts.refused(one, at: 0), is: .again(after: .seconds(75)))
+        doubts.accepted(other)
+        for _ in 0..<2 { #expect(doubts.refused(one, at: second) != .believed) }
+        expect(doubts.refused(one, at: second), is: .believed)
+        // And another time from the beginning.
+        expect(doubts.refused(one, at: second), is: .again(after: .seconds(75)))
+    }
+
+    @Test func whatWasTakenBeforeSaysNothing() {
+        var doubts = DoubtfulRefusals()
+        doubts.accepted(other)
+        for _ in 0..<20 { #expect(doubts.refused(one, at: 0) != .believed) }
+    }
+
+    @Test func theOldestIsForgottenWhenThereAreTooMany() {
+        var doubts = DoubtfulRefusals()
+        for number in 0...UInt64(DoubtfulRefusals.most) {
+            _ = doubts.refused(NotificationID(high: 0, low: number), at: 0)
+        }
+        expect(doubts.refused(NotificationID(high: 0, low: 0), at: 0), is: .again(after: .seconds(75)))
+        expect(doubts.refused(NotificationID(high: 0, low: 9), at: 0), is: .again(after: .seconds(150)))
+    }
+}
+
+@Suite struct RelayPaceTests {
+    @Test func allTogetherStayBelowTheLimitOfBisqsRelay() {
+        var pace = RelayPace()
+        var sent = 0
+        var time: Int64 = 0
+        while time < 60 * second {
+            if pace.room(upTo: 4, at: time) > 0,
+                pace.take(for: DeviceToken("token-\(sent)"), at: time) == 0
+            {
+                sent += 1
+            } else {
+                time += max(pace.delay(at: time), 1)
+            }
+        }
+        #expect(sent > 1200 && sent <= 60 * 20 + 41)
+    }
+
+    @Test func aDeviceGetsNoMoreThanTheirProxyLetsThrough() {
+        var pace = RelayPace()
+        let token = DeviceToken("token")
+        for _ in 0..<4 { expect(pace.take(for: token, at: 0), is: 0) }
+        #expect(pace.take(for: token, at: 0) > 0)
+        expect(pace.take(for: DeviceToken("another"), at: 0), is: 0)
+        expect(pace.take(for: token, at: second), is: 0)
+    }
+
+    @Test func devicesWithoutNumberTakeNoMemoryWithoutEnd() {
+        var pace = RelayPace()
+        for number in 0..<3 * RelayPace.most { _ = pace.take(for: DeviceToken("\(number)"), at: 0) }
+        #expect(pace.deviceCount <= RelayPace.most)
+    }
+
+    @Test func boundNotificationsAreForgottenOldestFirst() {
+        var bound = BoundNotifications()
+        for number in 0...UInt64(BoundNotifications.most) { bound[NotificationID(high: 0, low: number)] = 1 }
+        #expect(bound[NotificationID(high: 0, low: 0)] == nil)
+        #expect(bound[NotificationID(high: 0, low: 1)] == 1)
+        bound[NotificationID(high: 0, low: 1)] = nil
+        #expect(bound[NotificationID(high: 0, low: 1)] == nil)
+    }
+}

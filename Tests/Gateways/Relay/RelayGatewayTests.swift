@@ -1,0 +1,200 @@
+import Lab
+import Reactor
+import Relay
+import Testing
+
+@testable import Gateways
+
+private func phone(_ number: Int) -> String { "phone-\(number):" + String(repeating: "x", count: 40) }
+
+private func many(_ count: Int, from first: Int = 0) -> [Notification] {
+    (first..<first + count).map { number in
+        notification(
+            message: "BisqMessageAndroid|\(number)", deviceToken: phone(number), host: .android,
+            id: NotificationID(high: 7, low: UInt64(number)))
+    }
+}
+
+/// One or more simulated relays, and a gateway that hands on to them.
+@EventLoop
+private struct World {
+    let relays: [SimulatedRelay]
+    let gateway: RelayGateway
+
+    init(
+        _ form: RelayForm = .bisq1, relays count: Int = 1, request: Duration = .seconds(10),
+        change: (inout RelayGateway.Settings) -> Void = { _ in }
+    ) throws {
+        var relays: [SimulatedRelay] = []
+        for _ in 0..<count { relays.append(try SimulatedRelay()) }
+        var limits = RelayGateway.limits
+        limits.request = request
+        var settings = RelayGateway.Settings(
+            form: form, upstreams: try relays.map { (try GatewayURL($0.url), .direct) }, limits: limits)
+        change(&settings)
+        self.relays = relays
+        gateway = try RelayGateway(settings, pace: SharedRelayPace(), log: quiet)
+        gateway.start()
+    }
+
+    var relay: SimulatedRelay { relays[0] }
+
+    func end() {
+        gateway.stop()
+        for relay in relays { relay.close() }
+    }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct RelayGatewayTests {
+    @Test(arguments: RelayForm.allCases) func allArriveOnceOverFewConnections(form: RelayForm) async throws {
+        let world = try World(form)
+        let outcomes = await world.gateway.deliverAll(many(60))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 60)
+        #expect(Set(world.relay.book.map(\.message)).count == 60 && world.relay.book.count == 60)
+        #expect(world.relay.figures.mostConnections <= 4)
+        #expect(world.relay.figures.limited == 0)
+        #expect(world.relay.book.allSatisfy { $0.hops == "1" && $0.isAndroid })
+        world.end()
+    }
+
+    @Test func aConnectionIsClosedSoonAndOpenedAgain() async throws {
+        let world = try World { $0.limits.rest = .milliseconds(50) }
+        for notification in many(3) {
+            #expect(await world.gateway.deliver(notification) == .accepted)
+            while world.relay.figures.openConnections > 0 { await Task.yield() }
+        }
+        #expect(world.relay.figures.connections >= 3)
+        let figures = world.gateway.figures
+        #expect(figures.connections == 0 && figures.isResting && figures.connectionFailures == 0)
+        world.end()
+    }
+
+    /// A GET gives no reason: the device of nobody is believed at once, others are asked for again.
+    @Test func aRefusalWithoutAReasonIsDoubted() async throws {
+        let world = try World()
+        world.relay.refused = [phone(1): "UNREGISTERED"]
+        let refused = many(1, from: 1)[0]
+        #expect(await world.gateway.deliver(refused) == deferred("HTTP400", .device, after: .seconds(75)))
+        #expect(await world.gateway.deliver(many(1)[0]) == .accepted)
+        #expect(await world.gateway.deliver(refused) == deferred("HTTP400", .device, after: .seconds(150)))
+        #expect(await world.gateway.deliver(refused) == deferred("HTTP400", .device, after: .seconds(300)))
+        #expect(await world.gateway.deliver(refused) == .refused(reason: "RelayRefused"))
+        let nobody = notification(deviceToken: DeviceToken.opaqueOfNobody.text, host: .android)
+        #expect(await world.gateway.deliver(nobody) == .refused(reason: "HTTP400"))
+        world.end()
+    }
+
+    @Test func aPOSTSaysWhatItIs() async throws {
+        let world = try World(.bisq2)
+        world.relay.refused = [phone(1): "UNREGISTERED", phone(2): "INVALID_ARGUMENT"]
+        #expect(
+            await world.gateway.deliver(many(1, from: 1)[0]) == .tokenDead(reason: "UNREGISTERED", since: nil)
+        )
+        #expect(await world.gateway.deliver(many(1, from: 2)[0]) == .refused(reason: "INVALID_ARGUMENT"))
+        world.relay.isBreakerOpen = true
+        #expect(
+            await world.gateway.deliver(many(1, from: 3)[0])
+                == deferred("ServiceUnavailable", .host, after: .seconds(60)))
+        world.end()
+    }
+
+    /// Each fault between two that are accepted.
+    @Test func whateverItAnswersTheNextOneArrives() async throws {
+        let world = try World(.bisq2, request: .milliseconds(400))
+        let endless = Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8)
+        let large = endless + [UInt8](repeating: 0x20, count: 40_000)
+        let half = Array("HTTP/1.1 200 OK\r\nContent-Length: 46\r\n\r\n{\"wasAccepted\":true".utf8)
+        let lost = deferred("ConnectionLost", .device)
+        let late = deferred("AnswerTimeout", .device)
+        let table: [(RelayFault, Outcome)] = [
+            (
+                .answer(status: 302, fields: ["location": "http://elsewhere.example/"]),
+                .blocked(reason: "HTTP302")
+            ),
+            (.answer(status: 404), .blocked(reason: "HTTP404")),
+            (.answer(status: 415), .blocked(reason: "HTTP415")),
+            (.answer(status: 429), deferred("HTTP429", .app, after: .seconds(10))),
+            (
+                .answer(status: 503, fields: ["retry-after": "7"]),
+                deferred("HTTP503", .host, after: .seconds(7))
+            ),
+            (.answer(status: 500), deferred("HTTP500", .host)),
+            (.answer(status: 200, "<html>"), deferred("BadAnswer", .host)),
+            (.close(isDelivered: false), lost), (.close(isDelivered: true), lost),
+            (.bytes(Array("SSH-2.0-dropbear\r\n\r\n".utf8), thenCloses: false), lost),
+            (.bytes(half, thenCloses: true), lost), (.bytes(large, thenCloses: false), lost),
+            (.bytes([0, 1, 2, 255], thenCloses: true), lost),
+            (.bytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), thenCloses: false), late),
+            (.drip(Array("x: y\r\n".utf8)), lost), (.drip(Array("HTTP/1.1 102 A\r\n\r\n".utf8)), late),
+            (.silence(isDelivered: false), late), (.delay(.milliseconds(800)), late),
+        ]
+        for (number, row) in table.enumerated() {
+            world.relay.faults = [row.0]
+            let (first, second) = (many(1, from: 2 * number)[0], many(1, from: 2 * number + 1)[0])
+            #expect(await world.gateway.deliver(first) == row.1, "\(row.0)")
+            #expect(await world.gateway.deliver(second) == .accepted, "after \(row.0)")
+        }
+        world.end()
+    }
+
+    @Test func anAnswerBeforeItsRequestIsNone() async throws {
+        let world = try World()
+        let twice = Array("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nsuccess".utf8)
+        world.relay.faults = [.bytes(twice + twice, thenCloses: false)]
+        let outcomes = await world.gateway.deliverAll(many(2))
+        #expect(outcomes == [.accepted, .accepted])
+        // The second one was not taken for the answer to the second request.
+        #expect(world.relay.book.count == 1)
+        world.end()
+    }
+
+    // MARK: Several
+
+    @Test func theNextOneIsAskedWhenTheFirstIsAway() async throws {
+        let world = try World(relays: 2)
+        world.relay.close()
+        let outcomes = await world.gateway.deliverAll(many(10))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && world.relays[1].book.count == 10)
+        world.end()
+    }
+
+    @Test(arguments: [429, 502, 503]) func theNextOneIsAskedWhenTheFirstTakesNothing(status: Int) async throws
+    {
+        let world = try World(relays: 2)
+        world.relay.outage = .answer(status: status)
+        let outcomes = await world.gateway.deliverAll(many(10))
+        #expect(outcomes.allSatisfy { $0 == .accepted } && world.relays[1].book.count == 10)
+        #expect(world.relay.figures.requests <= 4)
+        world.end()
+    }
+
+    @Test func whatMayHaveBeenTakenStaysWhereItWas() async throws {
+        let world = try World(relays: 2)
+        world.relay.faults = [.close(isDelivered: true)]
+        let first = many(1)[0]
+        #expect(await world.gateway.deliver(first) == deferred("ConnectionLost", .device))
+        // Now the first one takes nothing more, and the second one serves.
+        world.relay.outage = .answer(status: 503)
+        #expect(await world.gateway.deliverAll(many(3, from: 1)).allSatisfy { $0 == .accepted })
+        #expect(world.relays[1].book.count == 3)
+        var again = await world.gateway.deliver(first)
+        if case .deferred(let deferral) = again, deferral.reason == "UpstreamAway" {
+            again = await world.gateway.deliver(first)
+        }
+        guard case .deferred = again else {
+            Issue.record("\(again)")
+            return
+        }
+        world.relay.outage = nil
+        var outcome = again
+        while case .deferred = outcome { outcome = await world.gateway.deliver(first) }
+        #expect(outcome == .accepted)
+        #expect(world.relay.book.map(\.message) == ["BisqMessageAndroid|0", "BisqMessageAndroid|0"])
+        #expect(world.relays[1].book.count == 3)
+        world.end()
+    }
+
+    private func deferred(_ reason: String, _ scope: Deferral.Scope, after: Duration? = nil) -> Outcome {
+        .deferred(Deferral(reason: reason, scope: scope, retryAfter: after))
+    }
+}
