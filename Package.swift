@@ -78,7 +78,7 @@ let package = Package(
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
-        library("Delivery", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library(
             "Storage",
             [
@@ -98,7 +98,8 @@ let package = Package(
         library(
             "Doors",
             [
-                "Metrics", "Encodings", "Wire", "Status", "Relay", "Delivery", "Storage", "Reactor", "Crypto",
+                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Storage", "Reactor",
+                "Crypto",
                 "JSON", "HTTP1", "TLS", "Overview", log,
             ]),
         library(
@@ -110,7 +111,8 @@ let package = Package(
         library(
             "Node",
             [
-                "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "Delivery", "Outbound", "Storage",
+                "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatching", "Outbound",
+                "Storage",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML",
                 "Programs", "CSupport", log,
             ]),
@@ -140,7 +142,7 @@ let package = Package(
         .executableTarget(
             name: "onionbell-bench",
             dependencies: [
-                "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Delivery", "Gateways",
+                "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching", "Gateways",
                 "HTTP1", "CSupport", arguments, log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -191,9 +193,9 @@ let package = Package(
             ]),
         tests("HTTP2", ["HTTP2"]),
         tests(
-            "Delivery",
+            "Dispatching",
             [
-                "Delivery", "Outbound", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite",
+                "Dispatching", "Outbound", "Relay", "Metrics", "Reactor", "Storage", "Crypto", "CSQLite",
                 "Vectors",
             ]),
         tests(
@@ -215,7 +217,8 @@ let package = Package(
         tests(
             "Doors",
             [
-                "Encodings", "Doors", "Wire", "Relay", "Delivery", "Storage", "Crypto", "Reactor", "Vectors",
+                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Storage", "Crypto", "Reactor",
+                "Vectors",
                 "HTTP1", "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Client", "Status",
             ]),
         tests(

@@ -24,7 +24,7 @@ extension Ed25519 {
         for sign: UInt8 in [0, 0x80] {
             var candidate = y.littleEndianBytes
             candidate[31] |= sign
-            let hash = Number(littleEndian: Digest.sha512(neutralPoint + candidate)[...])
+            let hash = Number(littleEndian: Hash.sha512(neutralPoint + candidate)[...])
             let proof = arithmetic.product(of: hash, and: scalar, modulo: .groupOrder)
             if try verifies(neutralPoint + proof.littleEndianBytes, under: candidate) { return candidate }
         }

@@ -26,7 +26,7 @@ package enum Ed25519 {
         guard seed.count == 32 else {
             throw .wrongLength(of: "Ed25519 seed", bytes: seed.count, allowed: "32")
         }
-        var expanded = Digest.sha512(seed)
+        var expanded = Hash.sha512(seed)
         expanded[0] &= 248
         expanded[31] &= 63
         expanded[31] |= 64

@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Doors
 import Logging
 import Reactor

@@ -55,7 +55,7 @@ package struct CredentialFiles: Equatable {
         let before = digests
         stamps = presentStamps
         digests = paths.map { path in
-            (try? CredentialFiles.read(path)).map(Digest.sha256)
+            (try? CredentialFiles.read(path)).map(Hash.sha256)
         }
         return digests != before
     }

@@ -1,4 +1,4 @@
-import Delivery
+import Dispatching
 import Logging
 import Reactor
 import Relay

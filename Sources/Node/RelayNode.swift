@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Doors
 import Gateways
 import Glibc
@@ -40,7 +40,7 @@ final class RelayNode {
     var closedCircuits = LastMinute()
     private let sockets: DoorSockets
     private var managementServer: HTTPServer?
-    private var statusServer: HTTPServer?
+    private var managementServer: HTTPServer?
     private(set) var history: NodeHistory?
     let loopWatch = LoopWatch()
     let disk: DiskWatch
@@ -190,7 +190,7 @@ final class RelayNode {
         .server(beside: door)
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))
-            statusServer = status
+            managementServer = status
         } catch {
             log.warning("node.status_socket_failed", metadata: ["reason": "\(error)"])
         }
@@ -324,6 +324,6 @@ final class RelayNode {
         loopWatch.stop()
         disk.stop()
         await managementServer?.close()
-        await statusServer?.close()
+        await managementServer?.close()
     }
 }

@@ -27,17 +27,17 @@ import Vectors
 
     @Test func aSignatureRecoversToItsKeyAndIsAlwaysTheSame() throws {
         let key = Secp256k1.PrivateKey.random()
-        let digest = Digest.sha256([1, 2, 3])
+        let digest = Hash.sha256([1, 2, 3])
         let signature = key.sign(digest)
         #expect(signature.count == 65)
         #expect(key.sign(digest) == signature)
         #expect(Secp256k1.PublicKey(recoveredFrom: digest, signature: signature) == key.publicKey)
         #expect(
-            Secp256k1.PublicKey(recoveredFrom: Digest.sha256([4]), signature: signature) != key.publicKey)
+            Secp256k1.PublicKey(recoveredFrom: Hash.sha256([4]), signature: signature) != key.publicKey)
     }
 
     @Test func whatIsNoSignatureRecoversToNobody() throws {
-        let digest = Digest.sha256([1])
+        let digest = Hash.sha256([1])
         let good = Secp256k1.PrivateKey.random().sign(digest)
         var bad = good
         bad[64] += 27

@@ -36,7 +36,7 @@ import Testing
         #expect(page.body.contains("<h1>One check fails</h1>"))  // There is no network for tor.
         let style = try #require(page.body.firstMatch(of: /<style>(.*?)<\/style>/.dotMatchesNewlines()))
             .output.1
-        let digest = Base64.encode(Digest.sha256(Array(style.utf8)))
+        let digest = Base64.encode(Hash.sha256(Array(style.utf8)))
         #expect(
             page.head.contains("content-security-policy: default-src 'none'; style-src 'sha256-\(digest)';"))
 

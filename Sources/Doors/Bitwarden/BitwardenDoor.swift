@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Encodings
 import HTTP1
 import Logging

@@ -1,4 +1,4 @@
-import Delivery
+import Dispatching
 import Reactor
 import Relay
 

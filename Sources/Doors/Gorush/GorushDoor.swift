@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Encodings
 import HTTP1
 import Reactor
@@ -188,8 +188,8 @@ extension GorushGooglePush.Target {
     fileprivate var deviceToken: String {
         switch self {
         case .token(let token): token
-        case .topic(let topic): "topic:" + Hex.encode(Digest.sha256(Array(topic.utf8)))
-        case .condition(let condition): "condition:" + Hex.encode(Digest.sha256(Array(condition.utf8)))
+        case .topic(let topic): "topic:" + Hex.encode(Hash.sha256(Array(topic.utf8)))
+        case .condition(let condition): "condition:" + Hex.encode(Hash.sha256(Array(condition.utf8)))
         }
     }
 }

@@ -1,4 +1,4 @@
-import Delivery
+import Dispatching
 import HTTP1
 import Reactor
 import Relay

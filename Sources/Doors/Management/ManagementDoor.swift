@@ -15,7 +15,7 @@ package final class ManagementDoor {
 
     /// Nothing may be loaded, run or framed; the only style is the page's own.
     private static let contentPolicy =
-        "default-src 'none'; style-src 'sha256-\(Base64.encode(Digest.sha256(Array(StatusPage.style.utf8))))'; "
+        "default-src 'none'; style-src 'sha256-\(Base64.encode(Hash.sha256(Array(StatusPage.style.utf8))))'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     /// - Parameter report: Made anew for each request.

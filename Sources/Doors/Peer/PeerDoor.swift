@@ -1,4 +1,4 @@
-import Delivery
+import Dispatching
 import Metrics
 import Reactor
 import Wire

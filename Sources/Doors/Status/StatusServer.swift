@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Logging
 import Reactor
 import Relay

@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import HTTP1
 import Reactor
 import Relay

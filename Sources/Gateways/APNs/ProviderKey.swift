@@ -16,7 +16,7 @@ package struct ProviderKey: Sendable, Equatable {
         self.keyID = keyID
         self.teamID = teamID
         key = try SigningKey(pem: p8, algorithm: .es256)
-        digest = Digest.sha256(p8)
+        digest = Hash.sha256(p8)
     }
 
     package static func == (left: ProviderKey, right: ProviderKey) -> Bool {

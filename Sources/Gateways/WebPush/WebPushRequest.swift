@@ -45,7 +45,7 @@ enum WebPushRequest {
 
     /// The same on each attempt and for each repetition, and 32 characters: Apple refuses lengths that base64 can't have.
     static func topic(_ id: NotificationID) -> String {
-        let digest = Digest.sha256(Array("topic \(id.uuid)".utf8))
+        let digest = Hash.sha256(Array("topic \(id.uuid)".utf8))
         return Base64.encodeForURL(Array(digest[..<24]))
     }
 }

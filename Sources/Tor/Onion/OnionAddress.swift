@@ -28,6 +28,6 @@ package struct OnionAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { serviceID + ".onion" }
 
     private static func ending(_ publicKey: [UInt8]) -> [UInt8] {
-        Digest.sha3_256(Array(".onion checksum".utf8) + publicKey + [3]).prefix(2) + [3]
+        Hash.sha3_256(Array(".onion checksum".utf8) + publicKey + [3]).prefix(2) + [3]
     }
 }

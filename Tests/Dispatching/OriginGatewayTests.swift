@@ -1,5 +1,5 @@
 import Crypto
-import Delivery
+import Dispatching
 import Foundation
 import Logging
 import Metrics

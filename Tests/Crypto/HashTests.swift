@@ -4,22 +4,22 @@ import Vectors
 
 @testable import Crypto
 
-@Suite struct DigestTests {
+@Suite struct HashTests {
     @Test func hashesMatchTheStandardsExamples() {
         let abc = Array("abc".utf8)
         #expect(
-            Hex.encode(Digest.sha256(abc))
+            Hex.encode(Hash.sha256(abc))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(
-            Hex.encode(Digest.sha512(abc)) == """
+            Hex.encode(Hash.sha512(abc)) == """
                 ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
                 2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f
                 """)
         #expect(
-            Hex.encode(Digest.sha3_256(abc))
+            Hex.encode(Hash.sha3_256(abc))
                 == "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
         #expect(
-            Hex.encode(Digest.sha256([]))
+            Hex.encode(Hash.sha256([]))
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Cryptographic hashes of whole byte strings. FIPS 180-4 and FIPS 202.
-package enum Digest {
+package enum Hash {
     /// 32 bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha256.hash(bytes) }
     /// 64 bytes.
