@@ -19,7 +19,7 @@ import Testing
     }
 
     private func get(_ number: Int) -> String {
-        let message = "BisqMessageiOS|ed3ef74fcb5649ca|" + Base64.encode(Array("text \(number) text".utf8))
+        let message = "BisqMessageiOS|ed3ef74fcb5649ca|" + String(repeating: "QUFB", count: 16 * (1 + number))
         let hex = Hex.encode(Array(message.utf8))
         return "/relay?isAndroid=false&isProduction=true&token=\(Hex.encode(Array(token.utf8)))&msg=\(hex)"
     }

@@ -55,6 +55,19 @@ import Tor
         #expect(findings.allSatisfy { ($0.verdict == .pass) == ($0.advice == nil) })
     }
 
+    @Test(arguments: [
+        (GatewayProbe.Finding.taken("HTTP400"), Finding.Verdict.pass), (.refused(reason: "HTTP404"), .fail),
+        (.unclear(reason: "HTTP502"), .warn), (.untrusted(reason: "x"), .fail),
+        (.unreachable(reason: "x"), .fail),
+    ])
+    func anotherRelaysAnswerTellsHowQuickItIs(finding: GatewayProbe.Finding, expected: Finding.Verdict) {
+        let found = Judgement.relay(
+            "a.relay", host: "x.onion", finding, after: .milliseconds(2100), advice: RelayApp.advice)
+        #expect(found.verdict == expected && (found.verdict == .pass) == (found.advice == nil))
+        #expect(found.words.contains("x.onion"))
+        if expected == .pass { #expect(found.words.contains("2.100 s")) }
+    }
+
     @Test func aClockThatTorDoubtsFails() {
         #expect(Judgement.clock(ClockView(), now: 0).verdict == .pass)
     }

@@ -11,7 +11,7 @@ import Wire
         MobileNotificationResponse(requestUid: "u", status: status, reason: reason)
     }
 
-    @Test(arguments: ["BadDeviceToken", "INVALID_ARGUMENT", "UNREGISTERED"])
+    @Test(arguments: ["BadDeviceToken", "INVALID_ARGUMENT", "UNREGISTERED", "HTTP400"])
     func theGatewaysWordForNobodysTokenIsWell(word: String) {
         let result = WatchResult.judge(receipt: response(.stored), outcome: response(.refused, word))
         #expect(result.verdict == .well)

@@ -139,6 +139,10 @@ import Testing
         report.lanes[0].gateway?.connectionFailures = 1
         report.lanes[0].gateway?.lastError = "connection refused"
         #expect(check("bisq-remote-ios", of: report)?.state == "no connection: connection refused")
+        // One that is opened when something waits.
+        report.lanes[0].gateway?.isResting = true
+        #expect(check("bisq-remote-ios", of: report)?.state == "open")
+        report.lanes[0].gateway?.isResting = false
         #expect(check("bisq-remote-ios", of: report)?.level == .warning)
         // While it is tried again.
         report.lanes[0].gateway?.connections = 1

@@ -36,6 +36,25 @@ import Vectors
                     acceptedAt: Sample.start.unixMilliseconds))
     }
 
+    /// However often: a ring of relays would take it for delivered.
+    @Test func whatWasHandedOnIsNotHandedOnAgain() {
+        var relay = SampleService("relay", for: [.ios, .android])
+        relay.handsOn = true
+        let validator = Validator(
+            apps: [
+                App(name: "relay", service: relay, isEnabled: true),
+                App(name: "own", service: SampleService.ios, isEnabled: true),
+            ], defaultIOS: "relay", defaultAndroid: "relay")
+        for hops in [0, 1, 2, -1, Int.max] {
+            var submission = Sample.android()
+            submission.hops = hops
+            #expect(refusal(submission, validator) == (hops == 0 ? nil : .loop))
+            submission = Sample.ios(app: "own")
+            submission.hops = hops
+            #expect(refusal(submission, validator) == nil)
+        }
+    }
+
     @Test func anUnknownPlatformIsNamed() {
         var submission = Sample.android()
         submission.platform = nil

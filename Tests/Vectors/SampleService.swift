@@ -6,6 +6,7 @@ package struct SampleService: PushService {
     package var prefix: String?
     private let platforms: [Platform]
     private let overhead: Int
+    package var handsOn = false
 
     package static let ios = SampleService("apns", for: [.ios, .iosDev])
     package static let android = SampleService("fcm", for: [.android])

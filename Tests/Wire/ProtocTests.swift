@@ -56,12 +56,14 @@ import Wire
         full.isContentAvailable = true
         full.expiresAt = 1_655_910_136_568
         full.awaitsOutcome = true
+        full.hops = 4_294_967_295
         let fullText = """
             mobile_notification_request { uid: "8b1f9f0e-7a51-4b52-9d0e-0b6f2f0d4f6a"
             sender_node_address { host_name: "abc.onion" port: 9999 } platform: ANDROID
             app: "bisq-remote-android" device_token: "aku-XrLQ:APA91b"
             message: "BisqMessageAndroid|44bddb02f8774c40|AAAA" urgent: true sound: true mutable_content: true
-            content_available: true expires_at: 1655910136568 await_outcome: true }
+            content_available: true expires_at: 1655910136568 await_outcome: true
+            hops: 4294967295 }
             """
         let statuses = MobileNotificationResponse.Status.allCases.map { status in
             let names: [MobileNotificationResponse.Status: String] = [

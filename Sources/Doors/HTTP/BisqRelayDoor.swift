@@ -104,7 +104,8 @@ package final class BisqRelayDoor: HTTPDoor {
         guard let block = dispatcher.block(for: submission), block.time >= settings.blockPatience else {
             return nil
         }
-        guard !standIn.isEmpty, submission.app != standIn else { return block.reason }
+        // What was handed on can't go that way.
+        guard !standIn.isEmpty, submission.app != standIn, submission.hops == 0 else { return block.reason }
         var other = submission
         other.app = standIn
         if let block = dispatcher.block(for: other), block.time >= settings.blockPatience {

@@ -139,6 +139,7 @@ final class GatewayConnection {
         guard let request else { return }
         let wasAnswered = if case .answered = end { true } else { false }
         life.ended(wasAnswered: wasAnswered, at: now)
+        if life.inFlight == 0, let rest = life.limits.rest { timer.start(after: rest) }
         if wasAnswered { owner?.connection(self, answeredAfter: now - request.sentAt) }
         request.completion(end, self)
     }

@@ -147,9 +147,10 @@ final class GatewayLink: ConnectionOwner {
     /// Sees to it that there is a connection.
     func want() {
         lacksRoom = true
-        guard !isKept, !isWanted, usable.isEmpty else { return }
+        guard !isKept else { return }
+        // Also while there is one: it may be about to end.
         isWanted = true
-        endOfTurn.schedule()
+        if usable.isEmpty { endOfTurn.schedule() }
     }
 
     /// There is no need for a connection any more, where none is kept.

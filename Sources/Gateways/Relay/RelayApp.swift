@@ -63,7 +63,10 @@ package struct RelayApp: ConfiguredApp {
         var gateways: [(LaneHost, RelayGateway)] = []
         for host in hosts {
             let gateway = try setUp { () throws(GatewaySetupError) in
-                try RelayGateway(settings(by: egress), pace: pace, log: log)
+                var settings = settings(by: egress)
+                // All lanes have the same way: one that looks is enough.
+                if host != hosts[0] { settings.look = nil }
+                return try RelayGateway(settings, pace: pace, log: log)
             }
             gateways.append((host, gateway))
         }

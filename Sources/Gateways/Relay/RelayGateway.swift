@@ -19,8 +19,8 @@ package final class RelayGateway: Gateway {
         var limits = RelayGateway.limits
         /// Connections at once to one of them: each takes one request at a time.
         var connections = 4
-        /// Between two looks whether it is still there, while nothing is sent.
-        var look = Duration.seconds(600)
+        /// Between two looks whether it is still there, while nothing is sent; `nil`: another lane of the app looks.
+        var look: Duration? = .seconds(600)
     }
 
     /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
@@ -33,7 +33,7 @@ package final class RelayGateway: Gateway {
     private let form: RelayForm
     private let upstreams: [(url: GatewayURL, link: GatewayLink)]
     private let shared: SharedRelayPace
-    private let look: Duration
+    private let look: Duration?
     private let log: Logger
     private var order: UpstreamOrder
     private var doubts = DoubtfulRefusals()
@@ -41,6 +41,7 @@ package final class RelayGateway: Gateway {
     private var bound = BoundNotifications()
     private let later = Later()
     private var alarm: Timer!
+    private var isRunning = false
     private var lookAt = Int64.max
     private var waitsForPace = false
     private var refusedInARow = 0
@@ -82,13 +83,15 @@ package final class RelayGateway: Gateway {
     }
 
     package func start() {
+        isRunning = true
         for (_, link) in upstreams { link.start() }
-        upstreams[0].link.want()
-        lookAt = EventLoop.monotonicNanoseconds + look.nanoseconds
+        if look != nil { active.want() }
+        postponeLook(at: EventLoop.monotonicNanoseconds)
         setAlarm()
     }
 
     package func stop() {
+        isRunning = false
         alarm.stop()
         for (_, link) in upstreams { link.stop() }
     }
@@ -123,7 +126,9 @@ package final class RelayGateway: Gateway {
         upstreams[index].link.mended()
         if order.isAside(index) {
             order.connected(index)
-            if !order.isAside(index) { note("relay.upstream_back", index, reason: nil) }
+            if !order.isAside(index) {
+                log.notice("relay.upstream_back", metadata: facts(of: index))
+            }
         }
         onCapacity?()
     }
@@ -140,17 +145,20 @@ package final class RelayGateway: Gateway {
         let isNews = !order.isAside(index)
         guard order.setAside(index, for: asked, at: EventLoop.monotonicNanoseconds) else { return false }
         upstreams[index].link.rest()
-        if isNews { note("relay.upstream_left", index, reason: reason) }
+        if isNews { log.notice("relay.upstream_left", metadata: facts(of: index, reason)) }
         active.want()
         setAlarm()
         return true
     }
 
-    private func note(_ event: Logger.Message, _ index: Int, reason: String?) {
-        var metadata: Logger.Metadata = ["host": "\(upstreams[index].url.authority)"]
-        metadata["reason"] = reason.map { "\($0)" }
-        metadata["active"] = "\(upstreams[order.active].url.authority)"
-        log.notice(event, metadata: metadata)
+    /// For a line of the log.
+    private func facts(of index: Int, _ reason: String? = nil) -> Logger.Metadata {
+        var facts: Logger.Metadata = [
+            "host": "\(upstreams[index].url.authority)",
+            "active": "\(upstreams[order.active].url.authority)",
+        ]
+        if let reason { facts["reason"] = "\(reason)" }
+        return facts
     }
 
     // MARK: Time
@@ -159,7 +167,7 @@ package final class RelayGateway: Gateway {
         let now = EventLoop.monotonicNanoseconds
         for index in order.takeDue(at: now) { upstreams[index].link.want() }
         if lookAt <= now {
-            lookAt = now + look.nanoseconds
+            postponeLook(at: now)
             active.want()
         }
         if waitsForPace, shared.pace.delay(at: now) == 0 {
@@ -169,10 +177,14 @@ package final class RelayGateway: Gateway {
         setAlarm()
     }
 
+    private func postponeLook(at time: Int64) { lookAt = look.map { time + $0.nanoseconds } ?? .max }
+
     private func setAlarm() {
+        guard isRunning else { return }
         let now = EventLoop.monotonicNanoseconds
         var next = min(lookAt, order.wakeAt ?? .max)
         if waitsForPace { next = min(next, now + shared.pace.delay(at: now)) }
+        guard next < .max else { return alarm.stop() }
         alarm.start(after: .nanoseconds(max(next - now, 1_000_000)))
     }
 
@@ -196,7 +208,7 @@ package final class RelayGateway: Gateway {
                 reason: "Paced", scope: .device, retryAfter: .nanoseconds(wait), isThrottle: true)
             return later { completion(.deferred(deferral)) }
         }
-        lookAt = now + look.nanoseconds
+        postponeLook(at: now)
         let url = upstreams[index].url
         let request = RelayRequest(notification, content, form: form, below: url.path)
         connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in

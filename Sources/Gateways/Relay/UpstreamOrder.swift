@@ -35,10 +35,14 @@ struct UpstreamOrder: Equatable, Sendable {
     mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: Int64) -> Bool {
         let isOther = places.indices.contains { $0 != index && places[$0].awayUntil == nil }
         guard isOther else { return false }
+        let asked = min(asked ?? .zero, .seconds(86400)).nanoseconds
+        if let until = places[index].awayUntil, !places[index].isTried {
+            // What else was on its way there fails as well, which is no further failure.
+            places[index].awayUntil = max(until, time + asked)
+            return true
+        }
         let own = UpstreamOrder.firstPause.nanoseconds << Int64(min(places[index].failures, 10))
-        let pause = max(
-            min(own, UpstreamOrder.longestPause.nanoseconds), min(asked ?? .zero, .seconds(86400)).nanoseconds
-        )
+        let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), asked)
         places[index].failures += 1
         places[index].isTried = false
         places[index].awayUntil = time + pause

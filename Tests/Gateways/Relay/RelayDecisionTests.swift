@@ -49,6 +49,14 @@ private let second: Int64 = 1_000_000_000
         #expect(order.wakeAt == time + 90 * second)
     }
 
+    @Test func whatFailsTogetherIsOneFailure() {
+        var order = UpstreamOrder(count: 2)
+        for _ in 0..<4 { expect(order.setAside(0, for: .seconds(10), at: 0), is: true) }
+        #expect(order.wakeAt == 60 * second)
+        expect(order.setAside(0, for: .seconds(90), at: 0), is: true)
+        #expect(order.wakeAt == 90 * second)
+    }
+
     @Test func noWishIsObeyedForMoreThanADay() {
         var order = UpstreamOrder(count: 2)
         expect(order.setAside(0, for: .seconds(1_000_000_000), at: 0), is: true)

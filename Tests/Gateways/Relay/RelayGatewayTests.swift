@@ -125,7 +125,7 @@ private struct World {
             (.bytes(half, thenCloses: true), lost), (.bytes(large, thenCloses: false), lost),
             (.bytes([0, 1, 2, 255], thenCloses: true), lost),
             (.bytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), thenCloses: false), late),
-            (.drip(Array("x: y\r\n".utf8)), lost), (.drip(Array("HTTP/1.1 102 A\r\n\r\n".utf8)), late),
+            (.drip(Array("x: y\r\n".utf8)), late), (.drip(Array("HTTP/1.1 102 A\r\n\r\n".utf8)), late),
             (.silence(isDelivered: false), late), (.delay(.milliseconds(800)), late),
         ]
         for (number, row) in table.enumerated() {
@@ -145,6 +145,21 @@ private struct World {
         #expect(outcomes == [.accepted, .accepted])
         // The second one was not taken for the answer to the second request.
         #expect(world.relay.book.count == 1)
+        world.end()
+    }
+
+    /// Nothing waits for it, and the operator is told all the same.
+    @Test func aRelayThatIsAwayIsSeenBeforeItIsNeeded() async throws {
+        let world = try World { $0.look = .milliseconds(100) }
+        while world.relay.figures.connections == 0 { await Task.yield() }
+        let endpoint = world.relay.endpoint
+        world.relay.close()
+        while world.gateway.figures.connectionFailures == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(!world.gateway.figures.isResting && world.gateway.figures.lastError != nil)
+        let again = try SimulatedRelay(on: endpoint)
+        while !world.gateway.figures.isResting { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(again.figures.requests == 0)
+        again.close()
         world.end()
     }
 

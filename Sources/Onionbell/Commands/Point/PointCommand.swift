@@ -94,13 +94,14 @@ struct PointCommand: AsyncParsableCommand {
         } catch {
             throw fail("\(error)", status: 69)
         }
-        guard let key else {
+        let known = settings.onion.publicAddress
+        guard let address = known.isEmpty ? key?.address.description : known else {
             throw fail("the node has no address yet: it makes one at its first start", status: 69)
         }
         // Both ports are the same endpoint; Bisq 2's own comes first where it is offered.
         let ports = settings.onion.httpPorts
         return PointedNode(
-            address: key.address.description, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
+            address: address, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
             isPrivate: isPrivate || isInvitation)
     }
 
