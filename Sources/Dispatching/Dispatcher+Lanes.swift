@@ -15,7 +15,10 @@ extension Dispatcher {
         gateways[lane] = gateway
         gateway.onCapacity = { [weak self, weak gateway] in
             guard let self, let gateway, gateways[lane] === gateway else { return }
+            // What blocked it is over: no pause of that time is waited for.
+            if gateway.fault == nil, faulty.remove(lane) != nil { pipeline.resume(id, at: .now) }
             pump(lane, gateway)
+            execute()
         }
         execute()
         return true
@@ -43,7 +46,7 @@ extension Dispatcher {
 
     /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
     package func resume(_ lanes: [LaneID]) {
-        for lane in lanes { pipeline.resume(lane) }
+        for lane in lanes { pipeline.resume(lane, at: .now) }
         execute()
     }
 

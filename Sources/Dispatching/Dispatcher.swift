@@ -32,6 +32,8 @@ package final class Dispatcher {
     private var replies: [Reply?] = []
     /// By the indices of their lanes.
     var gateways: [(any Gateway)?] = []
+    /// Lanes whose gateway had a fault when they were looked at last.
+    var faulty: Set<Int> = []
     private var effects: [Effect] = []
     private var isExecuting = false
     private var whenStopped: [CheckedContinuation<Void, Never>] = []
@@ -145,6 +147,7 @@ package final class Dispatcher {
 
     func pump(_ lane: Int, _ gateway: any Gateway) {
         var room = gateway.capacity
+        if gateway.fault != nil { faulty.insert(lane) }
         if room == 0 {
             gateway.noteBacklog()
             // With a fault one is sent all the same: it comes back blocked, and so the lane learns of it.

@@ -30,11 +30,13 @@ struct Verdict: Equatable, Sendable {
 
     static func deferred(
         _ reason: String, _ scope: Deferral.Scope, after: Duration? = nil, isUnharmed: Bool = false,
-        _ consequence: Consequence = .none
+        witnesses: Int = Deferral.fewWitnesses, _ consequence: Consequence = .none
     ) -> Verdict {
         Verdict(
             outcome: .deferred(
-                Deferral(reason: reason, scope: scope, retryAfter: after, isUnharmed: isUnharmed)),
+                Deferral(
+                    reason: reason, scope: scope, retryAfter: after, isUnharmed: isUnharmed,
+                    witnesses: witnesses)),
             consequence: consequence)
     }
 

@@ -10,6 +10,8 @@ package struct HTTPRequest: Equatable, Sendable {
     package var body: [UInt8]
     /// Whether the client takes further answers on this connection.
     package var isKeptAlive: Bool
+    /// By which the server tells senders apart: one number for each circuit, address or connection; 0: not known.
+    package var sender = 0
 
     package init(
         method: String, path: String, query: String? = nil, fields: HTTPFields = HTTPFields(),

@@ -73,6 +73,7 @@ package final class HTTP2ClientSession: HTTP2Session {
             // No stream number is left (2^30 requests), or memory: as good as a GOAWAY.
             free(stream)
             events.append(.failed(tag: tag, .refused))
+            note(.goaway(lastStream: 0, code: .noError, debug: []))
             return
         }
         stream.id = id

@@ -168,12 +168,13 @@ private struct JSONReader {
                 return try string(bytes.span, start: start)
             case UInt8(ascii: "\\"):
                 offset += 1
-                bytes.append(contentsOf: String(try escape(start: start)).utf8)
+                try escape(into: &bytes, start: start)
             case 0..<0x20:
                 throw .unexpectedByte(offset: offset)
             case _:
-                bytes.append(byte)
-                offset += 1
+                let run = offset..<endOfPlainText()
+                bytes.append(contentsOf: text[run])
+                offset = run.upperBound
             }
         }
     }
@@ -206,36 +207,45 @@ private struct JSONReader {
         return text.count
     }
 
-    private mutating func escape(start: Int) throws(JSONError) -> Unicode.Scalar {
+    private mutating func escape(into bytes: inout [UInt8], start: Int) throws(JSONError) {
         guard offset < text.count else { throw .unexpectedEnd }
-        defer { offset += 1 }
-        switch text[offset] {
-        case UInt8(ascii: "\""): return "\""
-        case UInt8(ascii: "\\"): return "\\"
-        case UInt8(ascii: "/"): return "/"
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
+        let byte = text[offset]
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
+        case UInt8(ascii: "b"): bytes.append(0x08)
+        case UInt8(ascii: "f"): bytes.append(0x0C)
+        case UInt8(ascii: "n"): bytes.append(0x0A)
+        case UInt8(ascii: "r"): bytes.append(0x0D)
+        case UInt8(ascii: "t"): bytes.append(0x09)
         case UInt8(ascii: "u"):
-            let unit = try hexDigits()
-            guard (0xD800..<0xDC00).contains(unit) else {
-                guard let scalar = Unicode.Scalar(unit) else { throw .invalidText(offset: start) }
-                return scalar
+            let scalar = try scalar(start: start)
+            if scalar.isASCII {
+                bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+            } else {
+                bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
-            guard offset + 2 < text.count else { throw .unexpectedEnd }
-            guard text[offset + 1] == UInt8(ascii: "\\"), text[offset + 2] == UInt8(ascii: "u") else {
-                throw .invalidText(offset: start)
-            }
-            offset += 2
-            let low = try hexDigits()
-            guard (0xDC00..<0xE000).contains(low),
-                let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-            else { throw .invalidText(offset: start) }
-            return scalar
         case _: throw .unexpectedByte(offset: offset)
         }
+        offset += 1
+    }
+
+    /// What stands behind a backslash and the `u` at ``offset``, with the second half of a pair.
+    private mutating func scalar(start: Int) throws(JSONError) -> Unicode.Scalar {
+        let unit = try hexDigits()
+        guard (0xD800..<0xDC00).contains(unit) else {
+            guard let scalar = Unicode.Scalar(unit) else { throw .invalidText(offset: start) }
+            return scalar
+        }
+        guard offset + 2 < text.count else { throw .unexpectedEnd }
+        guard text[offset + 1] == UInt8(ascii: "\\"), text[offset + 2] == UInt8(ascii: "u") else {
+            throw .invalidText(offset: start)
+        }
+        offset += 2
+        let low = try hexDigits()
+        guard (0xDC00..<0xE000).contains(low),
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+        else { throw .invalidText(offset: start) }
+        return scalar
     }
 
     /// The four digits behind a `u`; stands on the last of them afterwards.

@@ -309,7 +309,11 @@ final class RelayNode {
         await task.value
     }
 
+    /// Of the 9.5 seconds that a stop may take; tor and the management endpoint have the rest.
+    private static let longestDelivery: Duration = .seconds(8)
+
     private func takeDown() async {
+        let began = EventLoop.monotonicNanoseconds
         credentials?.stop()
         invitationWatch?.stop()
         phoneBook?.stop()
@@ -318,7 +322,9 @@ final class RelayNode {
         async let requests: Void? = listeners?.close()
         async let messages: Void? = statusStream?.close()
         _ = await (peers, requests, messages)
-        await dispatcher?.stop(deadline: .seconds(3))
+        // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
+        let passed = Duration.nanoseconds(EventLoop.monotonicNanoseconds - began)
+        await dispatcher?.stop(deadline: max(RelayNode.longestDelivery - passed, .seconds(1)))
         await presence?.stop()
         history?.stop()
         loopWatch.stop()

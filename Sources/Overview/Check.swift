@@ -56,13 +56,15 @@ extension Report {
     package static let loopFailing = Duration.seconds(2)
     /// Part of the room for what waits at which an operator is warned.
     package static let fullWarning = 0.8
+    /// Part of it that one lane's notifications may take before an operator is warned.
+    package static let laneShare = 0.25
     /// Circuits closed, and peers lost, within a minute that are no accident.
     package static let closedInBulk = 10
     package static let lostInBulk = 20
 
     /// How outbox, disk, gateways and delivery stand.
     package var deliveryChecks: [Check] {
-        [outboxCheck] + (diskCheck.map { [$0] } ?? []) + [
+        [outboxCheck, backlogCheck] + (diskCheck.map { [$0] } ?? []) + [
             loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
         ]
             + lanes.compactMap(Report.check)
@@ -106,6 +108,19 @@ extension Report {
             name: "outbox", level: .warning,
             state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
                 + "of \(Words.bytes(outbox.waitingBytesLimit)); when full, senders have to try again later")
+    }
+
+    /// What one app has waiting takes room from all others.
+    private var backlogCheck: Check {
+        guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
+            Double(lane.waiting) >= Report.laneShare * Double(outbox.waitingLimit)
+        else { return Check(name: "backlog", level: .ok, state: "no app has much waiting") }
+        return Check(
+            name: "backlog", level: .warning,
+            state: "\(lane.waiting) of \(outbox.waitingLimit) places are taken by \(lane.name)",
+            advice:
+                "mend what its check names; onionbell outbox drop --app removes what need not be delivered any more"
+        )
     }
 
     private var connectionsCheck: Check {

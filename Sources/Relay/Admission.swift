@@ -1,6 +1,10 @@
 /// Decides whether there is room for one more notification: for its device token, and in the node as a whole.
 ///
 /// What is refused here is answered `Busy` with a time: nothing is stored, nothing is lost.
+///
+/// Whoever knows a token can send to it. So that nobody can silence the phone, half of its rate, and a quarter of its
+/// places, are kept for senders that have not sent to it lately (``RecentSenders``). Such a sender takes from the kept half
+/// alone: many new ones together get no more than that.
 package struct Admission: Sendable {
     package struct Limits: Equatable, Sendable {
         /// Notifications a second for one device token, on average.
@@ -15,13 +19,17 @@ package struct Admission: Sendable {
         package var waitingBytes = 256 << 20
         /// Bytes of message and token that may be on their way into the outbox: these are in memory.
         package var storingBytes = 16 << 20
+        /// Identities that the outbox remembers (``MemoryShares``).
+        package var identities = 2_000_000
 
         package init() {}
     }
 
     /// One device token: how far its rate is used up, and what waits for it.
     private struct Account {
+        /// Of the half that everybody knows may take from, and of the other.
         var used = Rate.Use()
+        var kept = Rate.Use()
         /// In memory.
         var waiting = 0
         /// Those of them that the outbox has in its backlog, or will.
@@ -30,6 +38,11 @@ package struct Admission: Sendable {
 
     let limits: Limits
     private let rate: Rate
+    /// For newcomers, and for the others as long as so much is left as newcomers need.
+    private let kept: Rate
+    private let rest: Rate
+    private var recent = RecentSenders()
+    private var shares: MemoryShares
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep
     package private(set) var waiting = 0
@@ -38,17 +51,26 @@ package struct Admission: Sendable {
 
     private static let leastSweep = 1024
     static let retryWhenFull: Duration = .seconds(30)
+    /// Newcomers find at least so many of them, however much the others send.
+    private static let keptBurst = 2
     /// The disk is slower than the senders: that may soon be over.
+    private static let retryWhenShareIsTaken: Duration = .seconds(3600)
     private static let retryWhenStoring: Duration = .seconds(2)
 
     package init(limits: Limits) {
         self.limits = limits
-        rate = Rate(perSecond: limits.tokenRate, burst: limits.tokenBurst)
+        let half = limits.tokenRate / 2
+        rate = Rate(perSecond: half, burst: (limits.tokenBurst + 1) / 2)
+        rest = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2))
+        kept = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2) + Admission.keptBurst)
+        shares = MemoryShares(capacity: limits.identities)
     }
 
     /// Takes one place, or says when to try again. ``settle(size:)`` says that the outbox has answered;
     /// ``release(token:size:)`` gives the place back.
-    mutating func admit(token: Digest, size: Int, at now: Instant) -> Busy? {
+    ///
+    /// - Parameter sender: `nil`: it has nothing kept for it, and takes from both halves.
+    mutating func admit(token: Digest, size: Int, from sender: SenderID? = nil, at now: Instant) -> Busy? {
         guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes else {
             return .node(retryAfter: Admission.retryWhenFull)
         }
@@ -57,11 +79,19 @@ package struct Admission: Sendable {
         }
         let time = now.monotonicNanoseconds
         var account = accounts[token] ?? Account()
-        guard account.waiting < limits.waitingPerToken else {
+        guard shares.mayTake(sender) else { return .node(retryAfter: Admission.retryWhenShareIsTaken) }
+        let isNew = sender.map { !recent.contains($0, to: token) } ?? false
+        let places = sender == nil || isNew ? limits.waitingPerToken : limits.waitingPerToken * 3 / 4
+        guard account.waiting < max(1, places) else {
             return .device(retryAfter: Admission.retryWhenFull)
         }
-        let delay = rate.take(from: &account.used, at: time)
+        let delay =
+            isNew
+            ? kept.take(from: &account.kept, at: time)
+            : Admission.take(rate, from: &account.used, or: rest, from: &account.kept, at: time)
         guard delay == 0 else { return .device(retryAfter: .nanoseconds(delay)) }
+        if let sender { recent.insert(sender, to: token, at: time) }
+        shares.taken(by: sender, at: time)
         account.waiting += 1
         accounts[token] = account
         waiting += 1
@@ -69,6 +99,13 @@ package struct Admission: Sendable {
         storingBytes += size
         sweep(at: time)
         return nil
+    }
+
+    private static func take(
+        _ one: Rate, from used: inout Rate.Use, or other: Rate, from otherUsed: inout Rate.Use, at time: Int64
+    ) -> Int64 {
+        let delay = one.take(from: &used, at: time)
+        return delay == 0 ? 0 : min(delay, other.take(from: &otherUsed, at: time))
     }
 
     /// It is no longer on its way into the outbox.
@@ -123,7 +160,9 @@ package struct Admission: Sendable {
     /// twice what waits and the traffic of the last seconds, and no single submission pays for it each time.
     private mutating func sweep(at time: Int64) {
         guard accounts.count > sweepAbove else { return }
-        accounts = accounts.filter { $0.value.waiting > 0 || !$0.value.used.isOver(at: time) }
+        accounts = accounts.filter {
+            $0.value.waiting > 0 || !$0.value.used.isOver(at: time) || !$0.value.kept.isOver(at: time)
+        }
         sweepAbove = max(Admission.leastSweep, 2 * accounts.count)
     }
 

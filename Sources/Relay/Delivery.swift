@@ -4,7 +4,7 @@
 /// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The
 /// head of a token's queue is `ready` in its lane, `postponed` until a time, or `inFlight`; those behind it wait for
 /// their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
-/// whole. After a pause one notification goes ahead and tries before the others follow; if it fails, another one is next.
+/// whole. After a pause a few notifications go ahead and try before the others follow; if they fail, others are next.
 struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int
@@ -22,12 +22,10 @@ struct Delivery: Sendable {
         /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: Int64
         var attempts = 0
+        /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.
+        var registeredAt: Int64 = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
-        /// How often it went ahead after a pause and failed; no more than 127.
-        var failedTrials: UInt8 = 0
-        /// ``Lane/recoveries`` when it last did.
-        var recoveriesBefore = 0
         var isUrgent: Bool
         /// The outbox has it in its backlog, or will.
         var isShelved = false
@@ -163,22 +161,49 @@ struct Delivery: Sendable {
         entries[slot].state = .ready
         let entry = entries[slot]
         tidy(entry.lane)
-        lanes[entry.lane].addReady(
-            slot, sequence: entry.sequence, isUrgent: entry.isUrgent, failedTrials: failedTrials(of: entry))
+        lanes[entry.lane].addReady(slot, sequence: entry.sequence, isUrgent: entry.isUrgent)
         stir(entry.lane)
     }
 
-    /// Of those since the lane recovered last.
-    private func failedTrials(of entry: Entry) -> UInt8 {
-        entry.recoveriesBefore == lanes[entry.lane].recoveries ? entry.failedTrials : 0
+    /// The gateway has judged a notification. Those that had failed before are as good as all others: an outage that is
+    /// over makes nobody wait.
+    mutating func answered(_ slot: Slot, at time: Int64) {
+        let (lane, token) = (entries[slot].lane, entries[slot].token)
+        if lanes[lane].answered(token, at: time) { release(lane, at: time) }
     }
 
-    /// The gateway has judged a notification. After a trial, those that had failed before are as good as all others:
-    /// an outage that is over makes nobody wait.
-    mutating func answered(_ lane: Int) {
-        guard lanes[lane].answered() else { return }
-        lanes[lane].rankAnew()
+    /// The operator has mended something: the lane is tried at once, and so is what has failed.
+    mutating func resume(_ lane: Int, at time: Int64) {
+        lanes[lane].resume()
+        release(lane, at: time)
         stir(lane)
+    }
+
+    /// Puts it off by itself, until then or until the lane is known to work, and in any case until the gateway wants it.
+    mutating func suspend(_ slot: Slot, until due: Int64, asked: Int64) {
+        let lane = entries[slot].lane
+        if lanes[lane].suspended.count >= Suspicion.most { lanes[lane].suspended.removeAll(where: isStale) }
+        lanes[lane].suspended.append(
+            Lane.Suspended(slot: slot, sequence: entries[slot].sequence, due: due, asked: asked))
+        postpone(slot, until: due, isThrottled: false)
+    }
+
+    private mutating func release(_ lane: Int, at time: Int64) {
+        let suspended = lanes[lane].suspended
+        lanes[lane].suspended = []
+        for one in suspended where !isStale(one) {
+            if one.asked > time {
+                postpone(one.slot, until: one.asked, isThrottled: false)
+            } else {
+                makeReady(one.slot)
+            }
+        }
+    }
+
+    /// It has been tried again since, or has ended.
+    private func isStale(_ one: Lane.Suspended) -> Bool {
+        !entries[one.slot].isCurrent(one.sequence, .postponed)
+            || queues[entries[one.slot].token]?.notBefore != one.due
     }
 
     /// Neither this one nor those behind it are sent before then.
@@ -289,7 +314,7 @@ struct Delivery: Sendable {
     mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
         while let first = lanes[lane].postponed.first, first.due <= time {
             let due = lanes[lane].postponed.removeFirst()
-            if entries[due.slot].isCurrent(due.sequence, .postponed) { makeReady(due.slot) }
+            if isCurrent(due) { makeReady(due.slot) }
         }
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
@@ -301,10 +326,17 @@ struct Delivery: Sendable {
     /// When the next postponed one of a lane is due.
     mutating func nextDue(lane: Int) -> Int64? {
         while let first = lanes[lane].postponed.first {
-            if entries[first.slot].isCurrent(first.sequence, .postponed) { return first.due }
+            if isCurrent(first) { return first.due }
             _ = lanes[lane].postponed.removeFirst()
         }
         return nil
+    }
+
+    /// It may have been put off anew since.
+    private func isCurrent(_ postponed: Lane.Postponed) -> Bool {
+        let entry = entries[postponed.slot]
+        return entry.isCurrent(postponed.sequence, .postponed)
+            && queues[entry.token]?.notBefore == postponed.due
     }
 
     mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
@@ -317,22 +349,6 @@ struct Delivery: Sendable {
     }
 
     mutating func countReturn(of slot: Slot) { entries[slot].returns += 1 }
-
-    /// To be called when it fails as its gateway does: the next one that goes ahead after a pause is another.
-    mutating func noteTrial(of slot: Slot) {
-        let lane = lanes[entries[slot].lane]
-        guard lane.condition == .trying else { return }
-        if entries[slot].recoveriesBefore != lane.recoveries { entries[slot].failedTrials = 0 }
-        entries[slot].failedTrials = min(entries[slot].failedTrials + 1, 127)
-        entries[slot].recoveriesBefore = lane.recoveries
-    }
-
-    /// Whether it failed as a trial where another one did not: the gateway is not what is wrong.
-    func isAlone(_ slot: Slot) -> Bool {
-        let entry = entries[slot]
-        let lane = lanes[entry.lane]
-        return entry.failedTrials > 0 && lane.condition == .open && entry.recoveriesBefore < lane.recoveries
-    }
 
     mutating func withLane<Result>(_ lane: Int, _ body: (inout Lane) -> Result) -> Result {
         body(&lanes[lane])

@@ -1,7 +1,7 @@
 /// One app at one host: what is ready for it, and whether it may be used now.
 package struct Lane: Sendable {
     struct Ready: Comparable, Sendable {
-        /// Those that failed as a trial last, until the lane recovers; urgent before not urgent; then oldest first.
+        /// Urgent before not urgent; then oldest first.
         let rank: UInt64
         let sequence: Int64
         let slot: Int
@@ -21,9 +21,18 @@ package struct Lane: Sendable {
 
     package enum Condition: Equatable, Sendable {
         case open
-        /// After a pause: one notification at a time until the gateway has answered one.
+        /// After a pause: a few notifications at a time until the gateway has answered one.
         case trying
         case paused(until: Int64)
+    }
+
+    /// One that has failed as the gateway does, and waits by itself until the gateway is known to work.
+    struct Suspended: Sendable {
+        let slot: Int
+        let sequence: Int64
+        /// Monotonic nanoseconds until which it is put off, and before which the gateway doesn't want it.
+        let due: Int64
+        let asked: Int64
     }
 
     package let id: LaneID
@@ -55,71 +64,72 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds at which something is due; `.max`: when something changes.
     var wakeAt = Int64.max
     var trouble = LaneTrouble()
+    var suspicion = Suspicion()
+    var window = LaneWindow()
+    var suspended: [Suspended] = []
     var ready = Heap<Ready>()
     var postponed = Heap<Postponed>()
-    /// Some in ``ready`` are ranked by it.
-    private var hasFailedTrials = false
     package private(set) var condition = Condition.open
     package private(set) var inFlight = 0
     /// Pauses in a row without an answer between them.
     private var failures = 0
-    /// How often a trial was answered.
-    private(set) var recoveries = 0
+    /// Monotonic nanoseconds: since when it is not open, and before when the gateway wants nothing.
+    private var pausedAt: Int64 = 0
+    private var askedUntil: Int64 = 0
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
     /// Since when, in monotonic nanoseconds; `nil` as the reason.
     package private(set) var blockedSince: Int64?
 
+    /// Whatever a gateway's back-off has come to, and for one device that is blocked alone.
+    static let longestPause: Duration = .seconds(60)
     static let shortestBlock: Duration = .seconds(60)
+    /// Notifications that try at once when a pause is over: more each time, so that a few that always fail don't keep one
+    /// that would not from its turn.
+    static let trials = 3
+    static let mostTrials = 48
 
     init(id: LaneID, shown: LaneID? = nil) {
         self.id = id
         self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
     }
 
-    /// - Parameter failedTrials: Up to 127.
-    mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool, failedTrials: UInt8 = 0) {
-        if failedTrials > 0 { hasFailedTrials = true }
-        let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 56) | UInt64(failedTrials) << 57
+    mutating func addReady(_ slot: Int, sequence: Int64, isUrgent: Bool) {
+        let rank = UInt64(sequence) | (isUrgent ? 0 : 1 << 56)
         ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
-    }
-
-    /// Forgets who failed as a trial.
-    mutating func rankAnew() {
-        guard hasFailedTrials else { return }
-        hasFailedTrials = false
-        ready.change { ready in
-            Ready(rank: ready.rank & (1 << 57 - 1), sequence: ready.sequence, slot: ready.slot)
-        }
     }
 
     /// Whether another one may be sent now; ends a pause whose time has come.
     mutating func mayBegin(at time: Int64) -> Bool {
-        switch condition {
-        case .open: return true
-        case .trying: return inFlight == 0
-        case .paused(let until):
+        if case .paused(let until) = condition {
             guard time >= until else { return false }
             condition = .trying
-            return inFlight == 0
         }
+        let limit = condition == .open ? window.limit(at: time) : trials
+        return inFlight < limit
     }
+
+    private var trials: Int { min(Lane.trials << min(max(0, failures - 1), 8), Lane.mostTrials) }
 
     mutating func began() { inFlight += 1 }
     mutating func ended() { inFlight -= 1 }
 
-    /// The gateway has judged a notification: it works.
+    /// The gateway has judged a notification for this device: it works.
     ///
-    /// - Returns: Whether a trial was answered: those that failed as trials are ranked as all others again.
-    mutating func answered() -> Bool {
-        // Of those sent before a pause one may still be answered: that says nothing of what came after it.
-        if case .paused = condition { return false }
-        let isRecovery = condition == .trying
-        if isRecovery { recoveries += 1 }
+    /// - Returns: Whether some have failed since it last did: they are sent again.
+    mutating func answered(_ token: Digest, at time: Int64) -> Bool {
+        let isRecovery = suspicion.answered(token)
         failures = 0
         blockedReason = nil
         blockedSince = nil
-        condition = .open
+        switch condition {
+        case .open: window.answered()
+        // What it asked for holds all the same.
+        case .paused where askedUntil > time: condition = .paused(until: askedUntil)
+        case .paused, .trying:
+            condition = .open
+            window.restart(after: .nanoseconds(time - pausedAt), at: time)
+        }
         return isRecovery
     }
 
@@ -128,27 +138,28 @@ package struct Lane: Sendable {
         atLeast asked: Duration?, at time: Int64, policy: RetryPolicy,
         using random: inout some RandomNumberGenerator
     ) {
+        askedUntil = max(askedUntil, time + policy.obeyed(asked).nanoseconds)
         if case .paused(let until) = condition {
-            condition = .paused(until: max(until, time + policy.obeyed(asked).nanoseconds))
+            condition = .paused(until: max(until, askedUntil))
             return
         }
+        if condition == .open { pausedAt = time }
         failures += 1
-        let delay = policy.delay(afterAttempts: failures, atLeast: asked, using: &random)
-        condition = .paused(until: time + delay.nanoseconds)
+        let own = policy.delay(afterAttempts: failures, atLeast: nil, using: &random)
+        condition = .paused(until: max(time + min(own, Lane.longestPause).nanoseconds, askedUntil))
     }
 
-    /// Credentials, topic or clock are wrong: a try a minute at first, then rarer, until one is answered.
-    mutating func block(
-        reason: String, at time: Int64, policy: RetryPolicy, using random: inout some RandomNumberGenerator
-    ) {
+    /// Credentials, topic or clock are wrong.
+    mutating func block(reason: String, at time: Int64) {
         blockedReason = reason
         blockedSince = blockedSince ?? time
-        pause(atLeast: Lane.shortestBlock, at: time, policy: policy, using: &random)
     }
 
     /// The operator has changed something: try at once.
     mutating func resume() {
         failures = 0
+        askedUntil = 0
+        suspicion = Suspicion()
         if case .paused = condition { condition = .trying }
     }
 }

@@ -13,6 +13,14 @@ package enum Outcome: Equatable, Sendable {
     /// Credentials, topic or clock: nothing of this app can be delivered until the operator has mended it.
     /// The notification is kept.
     case blocked(reason: String)
+
+    /// The gateway has decided on this notification.
+    var isJudgement: Bool {
+        switch self {
+        case .accepted, .refused, .tokenDead: true
+        case .deferred, .blocked: false
+        }
+    }
 }
 
 /// Why an attempt is put off, and what else waits with it.
@@ -20,9 +28,9 @@ package struct Deferral: Equatable, Sendable {
     package enum Scope: Equatable, Sendable {
         /// This notification, and those behind it for the same device.
         case device
-        /// Everything of the lane: its host is overloaded or away.
+        /// This one, and everything of the lane once so many ``witnesses`` have failed so: its host is overloaded or away.
         case host
-        /// Everything of the app, at all its hosts: what its credentials may is used up for now.
+        /// The same for everything of the app, at all its hosts: what its credentials may is used up for now.
         case app
     }
 
@@ -34,15 +42,21 @@ package struct Deferral: Equatable, Sendable {
     package var isUnharmed: Bool
     /// The gateway wants this one device spared for a while: it works, and so do we.
     package var isThrottle: Bool
+    /// How many different devices have to hear it, with none answered between them, before the others wait too.
+    package var witnesses: Int
+
+    /// What one device hears may be its own fault, and two may have the same owner.
+    package static let fewWitnesses = 3
 
     package init(
         reason: String, scope: Scope, retryAfter: Duration? = nil, isUnharmed: Bool = false,
-        isThrottle: Bool = false
+        isThrottle: Bool = false, witnesses: Int = Deferral.fewWitnesses
     ) {
         self.reason = reason
         self.scope = scope
         self.retryAfter = retryAfter
         self.isUnharmed = isUnharmed
         self.isThrottle = isThrottle
+        self.witnesses = witnesses
     }
 }

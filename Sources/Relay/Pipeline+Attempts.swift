@@ -140,7 +140,7 @@ extension Pipeline {
         inFlight -= 1
         delivery.withLane(lane) { $0.ended() }
         let blockedBefore = delivery.lanes[lane].blockedReason
-        note(outcome, in: lane, at: now)
+        note(outcome, of: slot, in: lane, at: now)
         judge(slot, outcome, at: now, using: &random)
         tellIfBlocked(lane, before: blockedBefore)
         delivery.stir(lane)
@@ -149,9 +149,13 @@ extension Pipeline {
     }
 
     /// What the operator sees of it.
-    private mutating func note(_ outcome: Outcome, in lane: Int, at now: Instant) {
+    private mutating func note(_ outcome: Outcome, of slot: Int, in lane: Int, at now: Instant) {
         let time = now.monotonicNanoseconds
-        if let news = delivery.withLane(lane, { $0.trouble.note(outcome, at: time) }) {
+        let token = delivery.entries[slot].token
+        // What fails alone is no trouble of the gateway's.
+        if !delivery.lanes[lane].suspicion.isAlone(token) || outcome.isJudgement,
+            let news = delivery.withLane(lane, { $0.trouble.note(outcome, at: time) })
+        {
             effects.append(.trouble(news, lane: lane))
         }
         switch outcome {
@@ -164,35 +168,45 @@ extension Pipeline {
     private mutating func judge(
         _ slot: Int, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
-        let lane = delivery.entries[slot].lane
         switch outcome {
         case .accepted:
-            delivery.answered(lane)
+            delivery.answered(slot, at: now.monotonicNanoseconds)
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
             finish(slot, .delivered, at: now)
         case .refused(let reason, let detail):
-            delivery.answered(lane)
+            delivery.answered(slot, at: now.monotonicNanoseconds)
             finish(slot, .refused(reason: .gateway(reason), detail: detail), at: now)
         case .tokenDead(let reason, let since, let detail):
-            delivery.answered(lane)
+            delivery.answered(slot, at: now.monotonicNanoseconds)
+            // Dead before the app registered it last, it may be alive (Apple, "Handling notification responses from APNs"):
+            // this notification is refused, and no more is said of the token.
+            if let since, since < delivery.entries[slot].registeredAt {
+                return finish(slot, .refused(reason: .gateway(reason), detail: detail), at: now)
+            }
             // A clock of theirs that is ahead must not keep it dead for longer.
             bury(
                 slot, .tokenDead(reason: .gateway(reason), detail: detail),
                 since: min(since ?? .max, now.unixMilliseconds), at: now)
         case .blocked(let reason):
-            guard !delivery.isAlone(slot) else {
-                let deferral = Deferral(reason: reason, scope: .device, retryAfter: Lane.shortestBlock)
-                return postpone(slot, deferral, at: now, using: &random)
-            }
-            delivery.noteTrial(of: slot)
-            delivery.withLane(lane) { [policy] in
-                $0.block(reason: reason, at: now.monotonicNanoseconds, policy: policy, using: &random)
-            }
-            delivery.giveBack(slot)
-            spareBody(of: slot)
-        case .deferred(let deferral):
-            postpone(slot, deferral, at: now, using: &random)
+            tellIfHeld(slot, reason)
+            let wish = Deferral(reason: reason, scope: .host)
+            fail(slot, wish, isBlocked: true, at: now, using: &random)
+        case .deferred(let deferral) where deferral.isUnharmed && returnUnharmed(slot): break
+        case .deferred(let deferral) where deferral.scope == .device:
+            let delay = policy.delay(
+                afterAttempts: delivery.entries[slot].attempts + 1, atLeast: deferral.retryAfter,
+                using: &random)
+            postpone(slot, for: delay, isThrottle: deferral.isThrottle, at: now)
+        case .deferred(let deferral): fail(slot, deferral, isBlocked: false, at: now, using: &random)
+        }
+    }
+
+    /// Its senders hear that the operator has to mend something first: what the gateway says of others says nothing of it.
+    private mutating func tellIfHeld(_ slot: Int, _ reason: String) {
+        guard delivery.entries[slot].attempts == 0 else { return }
+        for reply in senders.listening(for: delivery.entries[slot].sequence) {
+            tell(reply, .held(reason: reason))
         }
     }
 
@@ -201,47 +215,73 @@ extension Pipeline {
         guard reason != before else { return }
         guard let reason else { return effects.append(.unblocked(lane: lane)) }
         effects.append(.blocked(lane: lane, reason: reason))
-        for reply in senders.listening(in: lane) {
-            tell(reply, .held(reason: reason))
-        }
     }
 
+    /// - Returns: Whether it is believed that the gateway has not handled it.
+    private mutating func returnUnharmed(_ slot: Int) -> Bool {
+        guard delivery.entries[slot].returns < Pipeline.longestRunOfReturns else { return false }
+        delivery.countReturn(of: slot)
+        delivery.giveBack(slot)
+        spareBody(of: slot)
+        return true
+    }
+
+    /// It waits by itself, counted as an attempt.
     private mutating func postpone(
-        _ slot: Int, _ deferral: Deferral, at now: Instant, using random: inout some RandomNumberGenerator
+        _ slot: Int, for delay: Duration, isThrottle: Bool = false, at now: Instant
     ) {
-        let entry = delivery.entries[slot]
-        if deferral.isUnharmed, entry.returns < Pipeline.longestRunOfReturns {
-            delivery.countReturn(of: slot)
-            delivery.giveBack(slot)
-            spareBody(of: slot)
-            return
-        }
         delivery.countAttempt(of: slot)
-        let attempts = entry.attempts + 1
+        let due = now.monotonicNanoseconds + delay.nanoseconds
+        delivery.postpone(slot, until: due, isThrottled: isThrottle)
+        writeDown(slot, notBefore: steadyTime(ofMonotonic: due))
+    }
+
+    private mutating func writeDown(_ slot: Int, notBefore: Int64) {
+        let entry = delivery.entries[slot]
+        changes.append(
+            .postpone(sequence: entry.sequence, attempts: entry.attempts, notBefore: notBefore))
+        spareBody(of: slot)
+    }
+
+    /// It failed as all of its lane would if the gateway were overloaded or the credentials wrong. It waits in any case.
+    /// The lane waits, too, when enough devices have failed so with no answer between them.
+    private mutating func fail(
+        _ slot: Int, _ deferral: Deferral, isBlocked: Bool, at now: Instant,
+        using random: inout some RandomNumberGenerator
+    ) {
+        let (lane, token) = (delivery.entries[slot].lane, delivery.entries[slot].token)
         let time = now.monotonicNanoseconds
-        var notBefore: Int64 = 0
-        let isAlone = delivery.isAlone(slot)
-        switch deferral.scope {
-        case .device: break
-        case .host:
-            delivery.noteTrial(of: slot)
-            pause(entry.lane, deferral, at: time, using: &random)
-        case .app:
-            delivery.noteTrial(of: slot)
-            let app = delivery.lanes[entry.lane].id.app
-            for lane in delivery.lanes.indices where delivery.lanes[lane].id.app == app {
-                pause(lane, deferral, at: time, using: &random)
+        let finding = delivery.withLane(lane) { $0.suspicion.failed(token) }
+        guard finding != .alone else {
+            let least = isBlocked ? Lane.shortestBlock : deferral.retryAfter
+            let delay = policy.delay(
+                afterAttempts: delivery.entries[slot].attempts + 1, atLeast: least, using: &random)
+            return postpone(slot, for: delay, at: now)
+        }
+        let witnesses = delivery.lanes[lane].suspicion.witnesses
+        let isLanes = witnesses >= deferral.witnesses
+        delivery.withLane(lane) {
+            $0.window.shrink(inFlight: $0.inFlight)
+            if isBlocked, isLanes || finding == .again { $0.block(reason: deferral.reason, at: time) }
+        }
+        // One that fails again says nothing new.
+        if isLanes, case .news = finding {
+            let app = delivery.lanes[lane].id.app
+            for other in delivery.lanes.indices
+            where other == lane || deferral.scope == .app && delivery.lanes[other].id.app == app {
+                pause(other, deferral, at: time, using: &random)
             }
         }
-        if deferral.scope == .device || isAlone {
-            let delay = policy.delay(afterAttempts: attempts, atLeast: deferral.retryAfter, using: &random)
-            delivery.postpone(slot, until: time + delay.nanoseconds, isThrottled: deferral.isThrottle)
-            notBefore = steadyTime(ofMonotonic: time + delay.nanoseconds)
-        } else {
-            delivery.giveBack(slot)
-        }
-        changes.append(.postpone(sequence: entry.sequence, attempts: attempts, notBefore: notBefore))
-        spareBody(of: slot)
+        delivery.countAttempt(of: slot)
+        let asked = policy.obeyed(deferral.retryAfter)
+        var delay = policy.delay(
+            afterAttempts: delivery.entries[slot].attempts, atLeast: asked, using: &random)
+        // A few are enough to see when it works again: of many, each is tried the more rarely.
+        let crowd = delivery.lanes[lane].suspended.count / Lane.mostTrials
+        delay = max(delay, min(Lane.longestPause * crowd, policy.longest))
+        delivery.suspend(slot, until: time + delay.nanoseconds, asked: time + asked.nanoseconds)
+        if isBlocked { return spareBody(of: slot) }
+        writeDown(slot, notBefore: asked > .zero ? steadyTime(ofMonotonic: time + asked.nanoseconds) : 0)
     }
 
     private mutating func pause(

@@ -71,7 +71,9 @@ extension Pipeline {
         guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
             return .answered(Pipeline.comeAgain)
         }
-        if let busy = admission.admit(token: digests.token, size: size, at: now) {
+        if let busy = admission.admit(
+            token: digests.token, size: size, from: submission.sender, at: now)
+        {
             delivery.tidyLane(lane)
             return .answered(.busy(busy))
         }
@@ -81,7 +83,8 @@ extension Pipeline {
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
-                isUrgent: notification.content.isUrgent, body: notification))
+                registeredAt: submission.registeredAt ?? 0, isUrgent: notification.content.isUrgent,
+                body: notification))
         bodyBytes += size
         let place = isShelved ? shelve(slot, acceptedAt: now.monotonicNanoseconds) : .window
         changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
@@ -220,7 +223,7 @@ extension Pipeline {
         _ slot: Int, _ ending: Ending, for ticket: Ticket, at now: Instant
     ) {
         count(ticket, .ended(ending), isRepetition: false, at: now)
-        listen(ticket.reply, for: delivery.entries[slot].sequence, lane: delivery.entries[slot].lane)
+        listen(ticket.reply, for: delivery.entries[slot].sequence)
         finish(slot, ending, at: now)
     }
 
@@ -233,9 +236,11 @@ extension Pipeline {
         guard delivery.slots[sequence] == nil, let ending = changes.ending(of: sequence) else {
             count(ticket, .stored, isRepetition: isRepetition, at: now)
             tell(ticket.reply, .stored)
-            let lane = delivery.entries[ticket.slot].lane
-            listen(ticket.reply, for: sequence, lane: lane)
-            if let reason = delivery.lanes[lane].blockedReason {
+            listen(ticket.reply, for: sequence)
+            // It has been tried itself.
+            if let slot = delivery.slots[sequence], delivery.entries[slot].attempts > 0,
+                let reason = delivery.lanes[delivery.entries[slot].lane].blockedReason
+            {
                 tell(ticket.reply, .held(reason: reason))
             }
             return
@@ -246,7 +251,7 @@ extension Pipeline {
         count(ticket, .stored, isRepetition: isRepetition, at: now)
         tell(ticket.reply, .stored)
         if !senders.listens(for: sequence) { untold.append((sequence, ending)) }
-        listen(ticket.reply, for: sequence, lane: delivery.entries[ticket.slot].lane)
+        listen(ticket.reply, for: sequence)
     }
 
     /// The first receipt, and the last.
@@ -265,8 +270,8 @@ extension Pipeline {
                 after: now.monotonicNanoseconds - ticket.submittedAt))
     }
 
-    private mutating func listen(_ reply: ReplyID, for sequence: Int64, lane: Int) {
-        guard let dropped = senders.listen(reply, for: sequence, lane: lane) else { return }
+    private mutating func listen(_ reply: ReplyID, for sequence: Int64) {
+        guard let dropped = senders.listen(reply, for: sequence) else { return }
         if aliasSenders.isEmpty {
             effects.append(.drop(dropped))
         } else {

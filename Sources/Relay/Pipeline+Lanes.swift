@@ -21,10 +21,9 @@ extension Pipeline {
     }
 
     /// What blocked this lane has been mended: it is tried at once.
-    package mutating func resume(_ id: LaneID) {
+    package mutating func resume(_ id: LaneID, at now: Instant) {
         guard let lane = delivery.lane(id) else { return }
-        delivery.withLane(lane) { $0.resume() }
-        delivery.stir(lane)
+        delivery.resume(lane, at: now.monotonicNanoseconds)
     }
 
     /// The index of a lane, if it is there.

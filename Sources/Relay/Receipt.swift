@@ -40,6 +40,20 @@ package enum Ending: Equatable, Sendable {
     /// Not delivered before it expired.
     case expired
 
+    /// Whether a repetition hears the same for as long as identities are remembered. What may be the fault of the
+    /// configuration is tried again: somebody may have mended it. So is what came too late.
+    package var isRemembered: Bool {
+        switch self {
+        case .delivered, .tokenDead: true
+        case .refused(.gateway(let word), _): !Ending.doubtful.contains(word)
+        case .refused: true
+        case .expired: false
+        }
+    }
+
+    /// Gateways' words for a device token that is another environment's, topic's or project's.
+    private static let doubtful = ["BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH"]
+
     /// The device token was dead when it came, since then (ms since 1970).
     static func unregistered(since: Int64) -> Ending {
         .tokenDead(

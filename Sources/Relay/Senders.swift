@@ -2,7 +2,6 @@
 struct Senders: Sendable {
     /// Those who wait for the end of one notification. Nearly always it is one.
     private struct Listeners: Sendable {
-        let lane: Int
         var first: ReplyID
         /// In the order in which they came.
         var others: [ReplyID] = []
@@ -38,9 +37,9 @@ struct Senders: Sendable {
     func listens(for sequence: Int64) -> Bool { !listening.isEmpty && listening[sequence] != nil }
 
     /// - Returns: Who hears nothing more, since too many listen.
-    mutating func listen(_ id: ReplyID, for sequence: Int64, lane: Int) -> ReplyID? {
+    mutating func listen(_ id: ReplyID, for sequence: Int64) -> ReplyID? {
         guard var listeners = listening[sequence] else {
-            listening[sequence] = Listeners(lane: lane, first: id)
+            listening[sequence] = Listeners(first: id)
             return nil
         }
         var dropped: ReplyID?
@@ -64,9 +63,8 @@ struct Senders: Sendable {
         }
     }
 
-    /// All who wait for something of a lane. Looks at everybody.
-    func listening(in lane: Int) -> [ReplyID] {
-        listening.filter { $0.value.lane == lane }.sorted { $0.key < $1.key }
-            .flatMap { [$0.value.first] + $0.value.others }
+    func listening(for sequence: Int64) -> [ReplyID] {
+        guard !listening.isEmpty, let listeners = listening[sequence] else { return [] }
+        return [listeners.first] + listeners.others
     }
 }

@@ -43,6 +43,8 @@ package struct Submission: Equatable, Sendable {
     package var hops = 0
     /// See ``Recipient/isOfAlias``.
     var isOfAlias = false
+    /// Whose it is, set by the endpoint; `nil`: the node's own.
+    package var sender: SenderID?
 
     package init(
         uid: String? = nil, platform: Platform?, app: String = "", deviceToken: String, content: Content,

@@ -34,8 +34,19 @@ private struct Sponge {
     init(padding: UInt8) { self.padding = padding }
 
     mutating func absorb(_ bytes: [UInt8]) {
-        for byte in bytes {
-            mix(byte)
+        let bytes = bytes.span
+        var index = 0
+        while index < bytes.count {
+            if position % 8 == 0, bytes.count - index >= 8 {
+                var word: UInt64 = 0
+                for offset in 0..<8 { word |= UInt64(bytes[index + offset]) << UInt64(8 * offset) }
+                lanes[position / 8] ^= word
+                position += 8
+                index += 8
+            } else {
+                mix(bytes[index])
+                index += 1
+            }
             if position == Sponge.rate {
                 permute()
                 position = 0

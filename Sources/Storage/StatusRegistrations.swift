@@ -22,8 +22,11 @@ package struct StatusRegistrations: Sendable {
     package struct Limits: Equatable, Sendable {
         /// Registered installations of one client.
         package var perOwner = 50
-        /// Installations in all, registered or not.
+        /// Installations in all, registered or not. Of a full table the one goes that is of the least use: who
+        /// unregistered first, then who was never pushed to for ``unused``, then who was not for ``idle``.
         package var installations = 100_000
+        package var unused: Duration = .seconds(86_400)
+        package var idle: Duration = .seconds(30 * 86_400)
         /// Bytes of all registrations.
         package var bytes = 1 << 30
         /// Handled messages; the oldest are forgotten first.
@@ -68,6 +71,15 @@ package struct StatusRegistrations: Sendable {
         }
     }
 
+    /// Remembers that a push was delivered.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    package func noteUse(of key: Key, at now: Int64) async throws(OutboxError) {
+        try await file.write(StatusTables.self) { tables throws(SQLiteError) in
+            try tables.noteUse(of: key, at: now)
+        }
+    }
+
     /// Unregisters what still has this version.
     package func forget(_ key: Key, version: UInt64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(SQLiteError) in
@@ -97,6 +109,8 @@ package struct StatusRegistrations: Sendable {
         package let registration: [UInt8]
         /// Milliseconds since 1970.
         package let registeredAt: Int64
+        /// When a push was last delivered, at most a day ago more; 0: never.
+        package let usedAt: Int64
     }
 
     /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
@@ -166,7 +180,12 @@ final class StatusTables: DoorTables {
             UPDATE status_total SET installations = installations - 1,
                 bytes = bytes - coalesce(length(old.registration), 0);
         END
+        """,
         """
+        ALTER TABLE status_registration ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX status_age ON status_registration
+            (registration IS NOT NULL, used_at > 0, max(used_at, changed_at))
+        """,
     ]
     static let views = [
         RegistrationView(
@@ -187,13 +206,16 @@ final class StatusTables: DoorTables {
     private let insert: Statement
     private let update: Statement
     private let clear: Statement
+    private let use: Statement
+    private let selectOldest: Statement
+    private let remove: Statement
     private let selectMessage: Statement
     private let insertMessage: Statement
     private let forgetMessages: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         select = try Statement(
-            "SELECT version, registration, changed_at FROM status_registration WHERE installation = ?",
+            "SELECT version, registration, changed_at, used_at FROM status_registration WHERE installation = ?",
             on: connection)
         selectOwned = try Statement(
             """
@@ -216,6 +238,16 @@ final class StatusTables: DoorTables {
         clear = try Statement(
             "UPDATE status_registration SET registration = NULL WHERE installation = ? AND version = ?",
             on: connection)
+        use = try Statement(
+            "UPDATE status_registration SET used_at = ? WHERE installation = ?", on: connection)
+        // Who unregistered, who was never pushed to, who was: each kind in the order of its age.
+        selectOldest = try Statement(
+            """
+            SELECT number FROM status_registration
+            WHERE (registration IS NOT NULL) = ?1 AND (used_at > 0) = ?2 AND max(used_at, changed_at) <= ?3
+            ORDER BY max(used_at, changed_at) LIMIT 1
+            """, on: connection)
+        remove = try Statement("DELETE FROM status_registration WHERE number = ?", on: connection)
         selectMessage = try Statement("SELECT results FROM status_message WHERE digest = ?", on: connection)
         insertMessage = try Statement(
             "INSERT OR IGNORE INTO status_message (digest, handled_at, results) VALUES (?, ?, ?)",
@@ -242,7 +274,7 @@ final class StatusTables: DoorTables {
         defer { select.reset() }
         guard try select.step(), !select.isNull(1) else { return nil }
         return StatusRegistrations.Kept(
-            registration: select.bytes(1), registeredAt: select.integer(2))
+            registration: select.bytes(1), registeredAt: select.integer(2), usedAt: select.integer(3))
     }
 
     func put(
@@ -254,6 +286,9 @@ final class StatusTables: DoorTables {
         guard known != nil || registration != nil else { return .stored }
         let old = try kept(of: key)?.registration
         if let registration {
+            if known == nil, try total().installations >= limits.installations {
+                guard try makeRoom(at: now, limits) else { return .full }
+            }
             let total = try total()
             let owned = old == nil ? try count(of: key.owner) : 0
             guard total.bytes + registration.count - (old?.count ?? 0) <= limits.bytes,
@@ -275,6 +310,32 @@ final class StatusTables: DoorTables {
             try update.run()
         }
         return .stored
+    }
+
+    /// Lets go of the one of the least use.
+    private func makeRoom(at now: Int64, _ limits: StatusRegistrations.Limits) throws(SQLiteError) -> Bool {
+        let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
+            (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),
+            (1, 1, now - limits.idle.milliseconds),
+        ]
+        for kind in kinds {
+            try selectOldest.bind(1, kind.isRegistered)
+            try selectOldest.bind(2, kind.isUsed)
+            try selectOldest.bind(3, kind.latest)
+            let number = try selectOldest.step() ? selectOldest.integer(0) : nil
+            selectOldest.reset()
+            guard let number else { continue }
+            try remove.bind(1, number)
+            try remove.run()
+            return true
+        }
+        return false
+    }
+
+    func noteUse(of key: StatusRegistrations.Key, at now: Int64) throws(SQLiteError) {
+        try use.bind(1, now)
+        try use.bind(2, key.installation)
+        try use.run()
     }
 
     func forget(_ key: StatusRegistrations.Key, version: UInt64) throws(SQLiteError) {

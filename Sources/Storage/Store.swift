@@ -196,9 +196,9 @@ final class Store {
         } else {
             try deleteNotifications(sequence...sequence)
         }
-        if ending != .delivered { try identities.finish(sequence, ending) }
-        // It waited for longer than identities are remembered.
-        if isForgotten { try identities.forget(sequence) }
+        if ending != .delivered, ending.isRemembered { try identities.finish(sequence, ending) }
+        // It waited for longer than identities are remembered, or is to be tried again.
+        if isForgotten || !ending.isRemembered { try identities.forget(sequence) }
     }
 
     private func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(SQLiteError) {

@@ -14,6 +14,8 @@ package enum ProtoError: Error, Equatable {
     case tooDeep
     /// proto3 strings are UTF-8, without exception.
     case notUTF8
+    /// More fields than ``ProtoReader/mostFields``.
+    case tooManyFields
 }
 
 /// A field's number and how its value is written.
@@ -39,8 +41,13 @@ package struct ProtoReader {
     /// As deep as Java's reader goes.
     static let maximumGroupDepth = 100
 
+    /// Fields of one message, without those of messages within it; no message of ours has half as many. Each costs time
+    /// of the event loop, and a sender can write one with two bytes.
+    package static let mostFields = 8192
+
     package private(set) var position: Int
     package let end: Int
+    private var fields = 0
 
     package init(_ range: Range<Int>) {
         position = range.lowerBound
@@ -52,6 +59,8 @@ package struct ProtoReader {
     /// The next field's tag, or `nil` at the end of the message.
     package mutating func nextField(in bytes: Span<UInt8>) throws(ProtoError) -> ProtoField? {
         guard position < end else { return nil }
+        fields += 1
+        guard fields <= ProtoReader.mostFields else { throw .tooManyFields }
         // The reference reader, too, drops what five bytes have beyond 32 bits. Java's takes ten; no peer writes them.
         let tag = UInt32(truncatingIfNeeded: try varint(in: bytes, maximumSize: 5))
         guard let type = ProtoField.WireType(rawValue: tag & 7) else { throw .invalidWireType }

@@ -3,8 +3,8 @@
 @testable import JSON
 
 func fuzz(_ body: [UInt8]) {
-    guard let request = try? GorushRequest(body, limit: 5) else { return }
-    precondition((1...5).contains(request.notifications.count))
+    guard let request = try? GorushRequest(body, limit: 100) else { return }
+    precondition((1...100).contains(request.notifications.count))
     var answer = GorushAnswer(hidesTokens: true)
     for notification in request.notifications {
         answer.count += notification.count
@@ -15,6 +15,7 @@ func fuzz(_ body: [UInt8]) {
         if let push = try? GorushGooglePush(notification) { check(push) }
     }
     precondition(answer.response.body.count <= GorushAnswer.longestLogs + 100)
+    guard !isCostOnly else { return }
     precondition((try? JSON(answer.response.body, maximumDepth: 40)) != nil, "the answer is no JSON")
 }
 
@@ -25,6 +26,7 @@ private let apps: PushApps = {
 }()
 
 private func check(_ push: GorushApplePush) {
+    guard !isCostOnly else { return }
     let body = try? JSON(Array(push.body.utf8), maximumDepth: 40)
     precondition(body?["aps"]?.object != nil, "Apple gets no JSON")
     for field in push.fields {
@@ -35,7 +37,9 @@ private func check(_ push: GorushApplePush) {
 private func check(_ push: GorushGooglePush) {
     precondition(!push.targets.isEmpty)
     for target in push.targets {
-        let message = (try? JSON(Array(push.body(for: target).utf8), maximumDepth: 40))?["message"]
+        let body = push.body(for: target)
+        guard !isCostOnly else { return }
+        let message = (try? JSON(Array(body.utf8), maximumDepth: 40))?["message"]
         precondition(message != nil, "Google gets no JSON")
         precondition(
             ["token", "topic", "condition"].count { message?[$0] != nil } == 1, "not one target")

@@ -7,6 +7,11 @@ import Encodings
 
 func fuzz(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
+    guard !isCostOnly else {
+        // Base64 is all that the node itself reads of these.
+        _ = Base64.decode(input.span)
+        return
+    }
     if let token = try? PairingToken(text) {
         precondition(token.text.hasSameBytes(as: text))
         precondition((try? PairingToken(asBisqReads: text)) == token, "Bisq would refuse it")

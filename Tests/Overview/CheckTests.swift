@@ -117,6 +117,11 @@ import Testing
 
     @Test func anOutboxIsToldWhenItFailsAndWhenItIsNearlyFull() {
         var report = Sample.good
+        report.lanes[1].waiting = 24_999
+        #expect(check("backlog", of: report)?.level == .ok)
+        report.lanes[1].waiting = 25_000
+        #expect(check("backlog", of: report)?.level == .warning)
+        report.lanes[1].waiting = 0
         report.outbox.waiting = 79_999
         #expect(check("outbox", of: report)?.level == .ok)
         report.outbox.waiting = 80_000

@@ -13,21 +13,118 @@ import Testing
         var test = AdmissionTests()
         var admission = Admission(limits: Admission.Limits())
         for _ in 0..<5 { #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil) }
-        #expect(
-            admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .milliseconds(500))
-        )
+        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .seconds(1)))
         #expect(admission.admit(token: test.two, size: 1, at: test.now) == nil)
-        test.pass(.nanoseconds(499_999_999))
+        test.pass(.nanoseconds(999_999_999))
         #expect(
             admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .nanoseconds(1)))
         test.pass(.nanoseconds(1))
-        #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil)
-        #expect(
-            admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .milliseconds(500))
-        )
+        for _ in 0..<2 { #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil) }
+        #expect(admission.admit(token: test.one, size: 1, at: test.now) == .device(retryAfter: .seconds(1)))
         test.pass(.seconds(3600))
         for _ in 0..<5 { #expect(admission.admit(token: test.one, size: 1, at: test.now) == nil) }
         #expect(admission.admit(token: test.one, size: 1, at: test.now) != nil)
+    }
+
+    private static let stranger = SenderID("stranger")
+    private static let friend = SenderID("friend")
+
+    /// Two made-up messages a second by one circuit leave room for whoever else sends to the phone.
+    @Test func whoSendsAllTheTimeSilencesNobody() {
+        var test = AdmissionTests()
+        var limits = Admission.Limits()
+        limits.waitingPerToken = 10_000
+        var admission = Admission(limits: limits)
+        var admitted = 0
+        for step in 0..<6000 {
+            if admission.admit(token: test.one, size: 1, from: Self.stranger, at: test.now) == nil {
+                admitted += 1
+            }
+            if step % 1200 == 1199 {
+                let friend = SenderID(step)
+                #expect(admission.admit(token: test.one, size: 1, from: friend, at: test.now) == nil)
+            }
+            test.pass(.milliseconds(100))
+        }
+        #expect((1190...1206).contains(admitted), "\(admitted) in ten minutes")
+    }
+
+    /// A new circuit for each message gets the kept half of the rate, and leaves the other.
+    @Test func newCircuitsAloneDoNotLiftTheLimit() {
+        var test = AdmissionTests()
+        var limits = Admission.Limits()
+        limits.waitingPerToken = 10_000
+        var admission = Admission(limits: limits)
+        #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
+        var admitted = 0
+        for number in 0..<1000 {
+            if admission.admit(token: test.one, size: 1, from: SenderID(number), at: test.now) == nil {
+                admitted += 1
+            }
+            if number % 10 == 9 {
+                #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
+            }
+            test.pass(.milliseconds(100))
+        }
+        #expect((95...105).contains(admitted), "\(admitted) in a hundred seconds")
+    }
+
+    @Test func afterTenMinutesASenderIsNewAgain() {
+        var recent = RecentSenders()
+        let second: Int64 = 1_000_000_000
+        recent.insert(Self.friend, to: one, at: 600 * second)
+        recent.insert(Self.stranger, to: one, at: 1199 * second)
+        #expect(recent.contains(Self.friend, to: one) && !recent.contains(Self.friend, to: two))
+        recent.insert(Self.stranger, to: two, at: 1200 * second)
+        #expect(recent.contains(Self.stranger, to: one))
+        recent.insert(Self.stranger, to: two, at: 1800 * second)
+        #expect(!recent.contains(Self.friend, to: one))
+        for number in 0..<100_000 {
+            recent.insert(SenderID(number), to: one, at: 1800 * second)
+        }
+        #expect(!recent.contains(Self.stranger, to: two))
+    }
+
+    /// The last quarter of a phone's places is for newcomers too.
+    @Test func whoSendsAllTheTimeLeavesPlaces() {
+        var test = AdmissionTests()
+        var admission = Admission(limits: Admission.Limits())
+        var waiting = 0
+        for _ in 0..<200 {
+            if admission.admit(token: test.one, size: 1, from: Self.stranger, at: test.now) == nil {
+                waiting += 1
+            }
+            test.pass(.seconds(1))
+        }
+        #expect(waiting == 48)
+        #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
+    }
+
+    /// Nobody empties the memory of identities for all.
+    @Test func aSenderGetsAShareOfTheIdentities() {
+        var limits = Admission.Limits()
+        limits.identities = 1600
+        var test = AdmissionTests()
+        var admission = Admission(limits: limits)
+        func store(_ number: Int, from sender: SenderID?) -> Bool {
+            let token = Digest(high: UInt64(number), low: 9)
+            guard admission.admit(token: token, size: 1, from: sender, at: test.now) == nil else {
+                return false
+            }
+            admission.settle(size: 1)
+            admission.release(token: token, size: 1)
+            return true
+        }
+        var admitted = 0
+        for number in 0..<5000 where store(number, from: Self.stranger) { admitted += 1 }
+        #expect(admitted == 800, "half of it while nobody else is there")
+        for number in 0..<99 { #expect(store(10_000 + number, from: Self.friend)) }
+        #expect(store(1, from: nil))
+        for number in 0..<1000 { #expect(store(20_000 + number, from: SenderID(number))) }
+        #expect(!store(2, from: Self.stranger))
+        test.pass(.seconds(24 * 3600))
+        _ = store(3, from: Self.friend)
+        #expect(store(4, from: Self.stranger))
     }
 
     @Test func whoeverComesWhenToldIsLetIn() throws {
@@ -129,7 +226,7 @@ import Testing
             admission.release(token: token, size: 1)
             test.pass(.milliseconds(1))
         }
-        // 500 are fresh at any time: the table is swept above 1,024.
-        #expect(admission.accountCount <= 1025)
+        // 1,000 are fresh at any time: the table is swept when it has doubled.
+        #expect(admission.accountCount <= 2050)
     }
 }

@@ -91,7 +91,8 @@ import Testing
             Sample.android(
                 token: "wp1:\(origin(1))/a", expiresAt: node.now.unixMilliseconds + 30_000))
         let first = try #require(node.send(lane(1)))
-        node.end(first, .deferred(Deferral(reason: "busy", scope: .host, retryAfter: .seconds(60))))
+        node.end(
+            first, .deferred(Deferral(reason: "busy", scope: .host, retryAfter: .seconds(60), witnesses: 1)))
         node.pass(.seconds(31))
         #expect(node.expire().map(\.ending) == [.expired])
         #expect(node.submit(submission(2)) == .answered(.busy(.node(retryAfter: .seconds(5)))))

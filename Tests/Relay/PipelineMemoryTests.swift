@@ -108,7 +108,7 @@ import Testing
 extension Node {
     /// The operator's try: what was blocked goes at once.
     fileprivate func retry() -> Pipeline.Handle {
-        pipeline.resume(Node.android)
+        pipeline.resume(Node.android, at: now)
         guard let handle = send() else { preconditionFailure("nothing to try with") }
         return handle
     }

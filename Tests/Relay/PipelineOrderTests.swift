@@ -146,7 +146,8 @@ import Testing
         for submission in [Sample.ios(token: first), Sample.ios(token: second), sandbox, Sample.android()] {
             node.accept(submission)
         }
-        node.end(try #require(node.send(Node.ios)), .deferred(Deferral(reason: "r", scope: scope)))
+        node.end(
+            try #require(node.send(Node.ios)), .deferred(Deferral(reason: "r", scope: scope, witnesses: 1)))
         #expect(node.sendAll(Node.ios) == (scope == .device ? [2] : []))
         #expect(node.sendAll(LaneID(app: "ios", host: .sandbox)) == (scope == .app ? [] : [3]))
         #expect(node.sendAll() == [4])

@@ -31,7 +31,7 @@ import Testing
     @Test func aFullNodeAnswersWithATime() {
         let node = Node()
         for number in 0..<5 { #expect(node.accept(Sample.android("\(number)")) > 0) }
-        #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .milliseconds(500)))))
+        #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .seconds(1)))))
         #expect(node.pipeline.changes.isEmpty == true)
         #expect(node.pipeline.waiting == 5)
     }

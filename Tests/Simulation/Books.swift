@@ -23,6 +23,10 @@ struct Books {
     var spared: [Digest: Int64] = [:]
     /// The same for a whole app.
     var paused: [LaneID: Int64] = [:]
+    /// Devices that failed as all of the lane would, by how many answers the lane had had, and those since the last one.
+    private var failed: [LaneID: [Digest: Int]] = [:]
+    private var answers: [LaneID: Int] = [:]
+    private var suspects: [LaneID: Set<Digest>] = [:]
     /// Ended, but not yet in the outbox: a crash undoes these.
     private(set) var undurable: [Int64: (entry: Entry, ending: Ending)] = [:]
 
@@ -61,6 +65,8 @@ struct Books {
             wait(sequence, undone.entry)
         }
         undurable = [:]
+        failed = [:]
+        suspects = [:]
         spared = [:]
         paused = [:]
     }
@@ -71,6 +77,29 @@ struct Books {
             entry.deadline = deadline(entry.notification)
             return entry
         }
+    }
+
+    /// Whether a device's failure says something of the lane that was not said before.
+    mutating func isNewWitness(_ token: Digest, against lane: LaneID) -> Bool {
+        guard failed[lane]?[token] == nil else { return false }
+        failed[lane, default: [:]][token] = answers[lane] ?? 0
+        suspects[lane, default: []].insert(token)
+        return true
+    }
+
+    func witnesses(against lane: LaneID) -> Int { suspects[lane]?.count ?? 0 }
+
+    mutating func answered(_ token: Digest, in lane: LaneID) {
+        failed[lane]?[token] = nil
+        suspects[lane] = []
+        answers[lane, default: 0] += 1
+    }
+
+    /// The operator has mended something: everybody is believed anew.
+    mutating func resumed(_ lane: LaneID) {
+        paused[lane] = nil
+        failed[lane] = nil
+        suspects[lane] = nil
     }
 
     mutating func pause(_ lane: LaneID, until end: Int64) { paused[lane] = max(paused[lane] ?? .min, end) }

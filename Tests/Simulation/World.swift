@@ -171,8 +171,8 @@ final class World {
 
     /// The operator has mended something.
     private func resume(_ lane: LaneID) {
-        books.paused[lane] = nil
-        pipeline.resume(lane)
+        books.resumed(lane)
+        pipeline.resume(lane, at: now)
     }
 
     /// A gateway comes or goes.

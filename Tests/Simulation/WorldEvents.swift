@@ -229,27 +229,24 @@ extension World {
             let end = now.monotonicNanoseconds + wish.nanoseconds
             switch deferral.scope {
             case .device: books.spared[attempt.token] = end
-            case .host: books.pause(attempt.lane, until: end)
-            case .app:
-                for lane in World.lanes where lane.app == attempt.lane.app { books.pause(lane, until: end) }
+            case .host, .app:
+                books.spared[attempt.token] = end
+                guard books.isNewWitness(attempt.token, against: attempt.lane),
+                    books.witnesses(against: attempt.lane) >= deferral.witnesses
+                else { break }
+                for lane in World.lanes
+                where lane == attempt.lane || deferral.scope == .app && lane.app == attempt.lane.app {
+                    books.pause(lane, until: end)
+                }
             }
-        case .accepted, .blocked, .deferred, .refused, .tokenDead: break
+        case .blocked: _ = books.isNewWitness(attempt.token, against: attempt.lane)
+        case .accepted, .refused, .tokenDead: books.answered(attempt.token, in: attempt.lane)
+        case .deferred: break
         }
         pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random)
         carryOut()
-        if case .blocked = verdict.outcome { spareAfterBlock(attempt) }
         if case .tokenDead = verdict.outcome, !pipeline.delivery.waiting(of: attempt.token).isEmpty {
             fail("some wait for a dead device")
-        }
-    }
-
-    /// The gateway has a minute of peace, or, where others get through, the device.
-    private func spareAfterBlock(_ attempt: Attempt) {
-        let end = now.monotonicNanoseconds + 60_000_000_000
-        if let lane = pipeline.lane(of: attempt.lane), pipeline.lanes[lane].blockedReason != nil {
-            books.pause(attempt.lane, until: end)
-        } else {
-            books.spared[attempt.token] = end
         }
     }
 

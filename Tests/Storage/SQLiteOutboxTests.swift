@@ -94,13 +94,31 @@ func request(
         for ending in [
             Ending.delivered, .refused(reason: .gateway("Word")),
             .refused(reason: .gateway("Word"), detail: "Why."),
-            .tokenDead(reason: .gateway("Gone"), detail: "Since then."), .expired,
+            .tokenDead(reason: .gateway("Gone"), detail: "Since then."),
         ] {
             #expect(
                 try await outbox.commit([.finish(sequence: 1, ending), again(3)]) == [.alreadyEnded(ending)])
         }
         #expect(try await outbox.commit([.store(request(4, identity: 1, content: 8))]) == [.conflict])
         #expect(try await outbox.content().waiting.isEmpty)
+        await outbox.close()
+    }
+
+    /// Somebody may have mended the topic, the host or the project, and what came too late may come in time.
+    @Test func whatMayBeTheConfigurationsFaultIsTriedAgain() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let store = OutboxChange.store(request(1))
+        _ = try await outbox.commit([store])
+        for (number, ending) in [
+            Ending.refused(reason: .gateway("DeviceTokenNotForTopic")),
+            .refused(reason: .gateway("SENDER_ID_MISMATCH"), detail: "Why."),
+            .refused(reason: .gateway("BadDeviceToken")), .expired,
+        ].enumerated() {
+            let sequence = Int64(number + 1)
+            #expect(
+                try await outbox.commit([.finish(sequence: sequence, ending), store])
+                    == [.stored(sequence: sequence + 1)])
+        }
         await outbox.close()
     }
 

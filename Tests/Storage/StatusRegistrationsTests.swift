@@ -44,6 +44,25 @@ import Testing
         await second.outbox.close()
     }
 
+    /// Of a full table those go that nobody has a use of: who unregistered, who was never pushed to for a day, who was
+    /// not for a month.
+    @Test func aFullTableLetsGoOfTheOldest() async throws {
+        let day: Int64 = 86_400_000
+        let (outbox, registrations) = try await open { $0.installations = 3 }
+        for owner in 1...3 as ClosedRange<UInt64> {
+            #expect(try await registrations.put([1], of: key(owner), version: 1, at: Int64(owner)) == .stored)
+        }
+        #expect(
+            try await registrations.put([1], of: key(4), version: 1, at: day) == .full, "none is a day old")
+        #expect(try await registrations.put(nil, of: key(3), version: 2, at: day) == .stored)
+        #expect(try await registrations.put([1], of: key(4), version: 1, at: day) == .stored)
+        #expect(try await registrations.version(of: key(3)) == nil, "it had unregistered")
+        #expect(try await registrations.put([1], of: key(5), version: 1, at: day + 1) == .full)
+        #expect(try await registrations.put([1], of: key(5), version: 1, at: day + 2) == .stored)
+        #expect(try await registrations.version(of: key(1)) == nil, "the oldest")
+        await outbox.close()
+    }
+
     @Test func whoUnregistersLeavesTheVersionOnly() async throws {
         let (outbox, registrations) = try await open()
         #expect(try await registrations.put(nil, of: key(1), version: 9, at: 1) == .stored)

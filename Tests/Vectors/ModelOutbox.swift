@@ -91,7 +91,14 @@ package struct ModelOutbox {
         }
         claimed.remove(sequence)
         endings[sequence] = ending
-        if let identity = identityOf[sequence] { identities[identity]?.ending = ending }
+        guard let identity = identityOf[sequence] else { return }
+        if ending.isRemembered {
+            identities[identity]?.ending = ending
+        } else {
+            identities[identity] = nil
+            identityOf[sequence] = nil
+            forgotten.append(identity)
+        }
     }
 
     private mutating func store(_ request: StoreRequest) -> StoreResult {

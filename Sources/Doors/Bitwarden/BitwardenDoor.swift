@@ -21,6 +21,8 @@ package final class BitwardenDoor: HTTPDoor {
         package var devices = 10_000
         /// How long a send waits for its turn while a phone has had its share: servers send each only once.
         package var patience: Duration = .seconds(5)
+        /// Bytes of all that wait so.
+        package var patientBytes = 16 << 20
 
         package init() {}
     }
@@ -45,7 +47,8 @@ package final class BitwardenDoor: HTTPDoor {
         digests = BitwardenDigests(key: key)
         tokens = BitwardenTokens(key: key)
         figures = dispatcher.door("bitwarden")
-        queues = PatientQueues(to: dispatcher, from: figures, patience: settings.patience)
+        queues = PatientQueues(
+            to: dispatcher, from: figures, patience: settings.patience, budget: settings.patientBytes)
     }
 
     /// Whether a text is a GUID in the form with hyphens, as installations have it.
@@ -209,19 +212,28 @@ package final class BitwardenDoor: HTTPDoor {
             case .organization(let organization): .organization(digests.organization(organization, in: id))
             }
         let acting = send.acting.map { digests.app($0, in: id) }
-        var submissions: [(phone: BitwardenDevices.Phone, submission: Submission)] = []
+        var phones: [BitwardenDevices.Phone] = []
         if send.isForPhones {
-            let phones = try await stored { () throws(OutboxError) in
+            phones = try await stored { () throws(OutboxError) in
                 try await devices.phones(of: target, except: acting)
             }
-            submissions = phones.compactMap { phone in submission(send, phone).map { (phone, $0) } }
         }
-        guard !submissions.isEmpty else { return respond(.done) }
-        let answer = BitwardenAnswer(to: submissions.count, respond)
+        let reached = phones.filter { app(for: $0) != nil }
+        guard !reached.isEmpty else { return respond(.done) }
+        let answer = BitwardenAnswer(to: reached.count, respond)
         let sentAt = EventLoop.unixMilliseconds
-        for (phone, submission) in submissions {
+        let patient = PatientQueues.Send(from: id, bytes: send.payload.utf8.count)
+        let turns = Turns(of: BitwardenDoor.pushesPerTurn)
+        for phone in reached {
+            guard let app = app(for: phone) else { continue }
+            await turns.next()
             var untold: BitwardenAnswer? = answer
-            queues.submit(submission) { [self] receipt in
+            let uid = Base64.encode(randomBytes(24))
+            queues.submit(
+                of: patient,
+                to: PatientQueues.Phone(app: app, deviceToken: DeviceToken(phone.pushToken)),
+                { [self] in submission(send, phone, to: app, of: id, uid: uid) }
+            ) { [self] receipt in
                 untold?.take(receipt)
                 untold = nil
                 if case .ended(.tokenDead) = receipt { forget(phone, registeredUntil: sentAt) }
@@ -229,16 +241,31 @@ package final class BitwardenDoor: HTTPDoor {
         }
     }
 
+    /// Pushes that one turn of the loop submits.
+    private static let pushesPerTurn = 24
+
     /// `nil`: nothing of ours reaches this type of device.
-    private func submission(_ send: BitwardenRequest.Send, _ phone: BitwardenDevices.Phone) -> Submission? {
+    private func app(for phone: BitwardenDevices.Phone) -> String? {
+        switch phone.type {
+        case BitwardenRequest.ios: settings.apps.ios.first?.name
+        case BitwardenRequest.android: settings.apps.android
+        default: nil
+        }
+    }
+
+    private func submission(
+        _ send: BitwardenRequest.Send, _ phone: BitwardenDevices.Phone, to app: String,
+        of installation: String, uid: String
+    ) -> Submission {
         let isApple = phone.type == BitwardenRequest.ios
-        guard let app = isApple ? settings.apps.ios.first?.name : settings.apps.android,
-            let push = send.content(for: phone.type, pushToken: phone.pushToken)
-        else { return nil }
+        let push = send.content(for: phone.type, pushToken: phone.pushToken)
         let platform: Platform = isApple ? (settings.apps.isSandbox ? .iosDev : .ios) : .android
-        return Submission(
-            uid: Base64.encode(randomBytes(24)), platform: platform, app: app, deviceToken: phone.pushToken,
-            content: push.content, payloadSize: push.payloadSize, registeredAt: phone.registeredAt)
+        var submission = Submission(
+            uid: uid, platform: platform, app: app, deviceToken: phone.pushToken,
+            content: push?.content ?? .prepared(PreparedPush(exactly: "")), payloadSize: push?.payloadSize,
+            registeredAt: phone.registeredAt)
+        submission.sender = SenderID(installation)
+        return submission
     }
 
     /// A registration that came after the push was sent stays: it may have brought the token back.

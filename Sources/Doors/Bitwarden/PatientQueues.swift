@@ -5,48 +5,103 @@ import Relay
 /// Submissions of senders that never come again: while a phone has had its share, they wait for their turns, one behind
 /// the other.
 ///
-/// Nothing is promised meanwhile: the senders hear nothing.
+/// Nothing is promised meanwhile: the senders hear nothing. What waits is bounded in bytes; of what is free at any time an
+/// installation may take half, so that one that fills its part leaves room for the others.
 @EventLoop
 final class PatientQueues {
     typealias Reply = @EventLoop (Receipt) -> Void
 
+    /// One send to many phones: its payload is there once, whatever number of phones waits for it.
+    final class Send {
+        let installation: String
+        fileprivate let bytes: Int
+        fileprivate var waiting = 0
+
+        /// - Parameter bytes: Of its payload.
+        init(from installation: String, bytes: Int) {
+            self.installation = installation
+            self.bytes = bytes
+        }
+    }
+
+    /// Where a submission goes, as it names it.
+    struct Phone: Hashable {
+        let app: String
+        let deviceToken: DeviceToken
+    }
+
     private struct Waiting {
-        let submission: Submission
+        let send: Send
+        /// Made for each try: the text of one phone's push is long, and most of it is that of all others'.
+        let submission: @EventLoop () -> Submission
         /// Monotonic nanoseconds.
         let end: Int64
         let reply: Reply
     }
 
-    /// Where a submission goes, as it names it.
-    private struct Phone: Hashable {
-        let app: String
-        let deviceToken: DeviceToken
-    }
-
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
     private let patience: Duration
+    private let budget: Int
     /// Of the phones that have had their share: the first of each is tried again by the timer.
     private var queues: [Phone: (waiting: ArraySlice<Waiting>, timer: Timer)] = [:]
+    /// By installation.
+    private var bytes: [String: Int] = [:]
+    private(set) var totalBytes = 0
 
-    /// - Parameter patience: that long a submission waits at most.
-    init(to dispatcher: Dispatcher, from figures: DoorCounter, patience: Duration) {
+    /// What one phone's turn takes beside the payload, about.
+    private static let bytesOfOne = 512
+
+    /// - Parameters:
+    ///   - patience: that long a submission waits at most.
+    ///   - budget: bytes of all that wait.
+    init(to dispatcher: Dispatcher, from figures: DoorCounter, patience: Duration, budget: Int) {
         self.dispatcher = dispatcher
         self.figures = figures
         self.patience = patience
+        self.budget = budget
     }
 
     /// - Parameter reply: called with every receipt, as the dispatcher does.
-    func submit(_ submission: Submission, reply: @escaping Reply) {
-        let phone = Phone(app: submission.app, deviceToken: submission.deviceToken)
+    func submit(
+        of send: Send, to phone: Phone, _ submission: @escaping @EventLoop () -> Submission,
+        reply: @escaping Reply
+    ) {
         let end = EventLoop.monotonicNanoseconds + patience.nanoseconds
-        let waiting = Waiting(submission: submission, end: end, reply: reply)
-        if queues[phone] == nil, let delay = attempt(waiting) {
-            let timer = Timer { [unowned self] in goOn(phone) }
-            queues[phone] = ([], timer)
-            timer.start(after: delay)
+        let waiting = Waiting(send: send, submission: submission, end: end, reply: reply)
+        if let queue = queues[phone] {
+            guard take(send) else {
+                // Not before those that wait.
+                let turns = Duration.seconds(queue.waiting.count / 2 + 1)
+                return reply(.busy(.device(retryAfter: turns)))
+            }
+            queues[phone]?.waiting.append(waiting)
+            return
         }
-        queues[phone]?.waiting.append(waiting)
+        guard let delay = attempt(waiting) else { return }
+        guard take(send) else { return reply(.busy(.device(retryAfter: delay))) }
+        let timer = Timer { [unowned self] in goOn(phone) }
+        queues[phone] = ([waiting], timer)
+        timer.start(after: delay)
+    }
+
+    /// - Returns: Whether there is room for one more.
+    private func take(_ send: Send) -> Bool {
+        let size = PatientQueues.bytesOfOne + (send.waiting == 0 ? send.bytes : 0)
+        let own = bytes[send.installation] ?? 0
+        guard own + size <= (budget - (totalBytes - own)) / 2 else { return false }
+        send.waiting += 1
+        bytes[send.installation] = own + size
+        totalBytes += size
+        return true
+    }
+
+    private func giveBack(_ send: Send) {
+        send.waiting -= 1
+        let size = PatientQueues.bytesOfOne + (send.waiting == 0 ? send.bytes : 0)
+        let own = (bytes[send.installation] ?? 0) - size
+        bytes[send.installation] = own > 0 ? own : nil
+        totalBytes -= size
     }
 
     /// - Returns: when to try again; `nil`: the sender is or will be told.
@@ -55,7 +110,7 @@ final class PatientQueues {
         var isFirst = true
         let (end, reply) = (waiting.end, waiting.reply)
         // Kept until the end of the notification: not the submission.
-        dispatcher.submit(waiting.submission, from: figures, awaitsOutcome: true) { receipt in
+        dispatcher.submit(waiting.submission(), from: figures, awaitsOutcome: true) { receipt in
             defer { isFirst = false }
             if isFirst, case .busy(.device(let time)) = receipt,
                 EventLoop.monotonicNanoseconds + time.nanoseconds <= end
@@ -75,6 +130,7 @@ final class PatientQueues {
                 return
             }
             queues[phone]?.waiting.removeFirst()
+            giveBack(first.send)
         }
         queues[phone] = nil
     }

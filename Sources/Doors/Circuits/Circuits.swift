@@ -109,6 +109,8 @@ package final class Circuits {
 final class Circuit {
     /// `nil` where it is not known.
     let origin: Origin?
+    /// Tells it from all others while this process runs.
+    let number: Int
     /// TLS handshakes of an address.
     var handshakes = Rate.Use()
     fileprivate(set) var account: CircuitAccount
@@ -121,8 +123,17 @@ final class Circuit {
     fileprivate init(_ origin: Origin?, of circuits: Circuits) {
         self.origin = origin
         self.circuits = circuits
+        if let origin {
+            number = origin.hashValue
+        } else {
+            Circuit.unknown += 1
+            number = Circuit.unknown
+        }
         account = CircuitAccount(limits: circuits.settings.limits)
     }
+
+    /// Connections whose circuit nobody told.
+    private static var unknown = 0
 
     /// Connections to all doors.
     var connections: Int { account.connections }

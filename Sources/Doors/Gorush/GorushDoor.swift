@@ -67,7 +67,8 @@ package final class GorushDoor: HTTPDoor {
             return respond(response)
         }
         do throws(GorushFault) {
-            push(try GorushRequest(request.body, limit: settings.notifications), respond)
+            let read = try GorushRequest(request.body, limit: settings.notifications)
+            Task { await push(read, from: request.senderID, respond) }
         } catch {
             figures.count("refused")
             respond(GorushAnswer.response(to: error))
@@ -95,7 +96,14 @@ package final class GorushDoor: HTTPDoor {
 
     // MARK: Pushing
 
-    private func push(_ request: GorushRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    /// Pushes that one turn of the loop submits: with the longest messages they cost it a few milliseconds.
+    private static let pushesPerTurn = 24
+
+    private func push(
+        _ request: GorushRequest, from sender: SenderID?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) async {
+        let turns = Turns(of: GorushDoor.pushesPerTurn)
         let gathering = Gathering(
             GorushAnswer(hidesTokens: settings.hidesTokens),
             deadline: settings.waits ? settings.outcomeDeadline : nil, respond)
@@ -103,17 +111,20 @@ package final class GorushDoor: HTTPDoor {
             switch notification.platform {
             case .ios where !settings.apps.ios.isEmpty:
                 gathering.answer.count += notification.count
-                pushToApple(notification, gathering)
+                await pushToApple(notification, from: sender, gathering, turns)
             case .android where settings.apps.android != nil:
                 gathering.answer.count += notification.count
-                pushToGoogle(notification, gathering)
+                await pushToGoogle(notification, from: sender, gathering, turns)
             case .ios, .android, nil: break
             }
         }
         gathering.allAsked()
     }
 
-    private func pushToApple(_ notification: GorushNotification, _ gathering: Gathering) {
+    private func pushToApple(
+        _ notification: GorushNotification, from sender: SenderID?, _ gathering: Gathering, _ turns: Turns
+    ) async {
+        await turns.next()
         do throws(GorushRefusal) {
             let push = try GorushApplePush(notification)
             guard let app = settings.apps.app(topic: notification.topic) else {
@@ -126,18 +137,22 @@ package final class GorushDoor: HTTPDoor {
                 exactly: push.body, fields: push.fields.map { .init($0.name, $0.value) },
                 isUrgent: notification.priority.name() != "normal")
             for token in notification.tokens {
+                await turns.next()
                 submit(
                     Submission(
                         platform: isSandbox ? .iosDev : .ios, app: app, deviceToken: token,
                         content: .prepared(prepared), expiresAt: expiry(notification)),
-                    notification, token, gathering)
+                    from: sender, notification, token, gathering)
             }
         } catch {
-            gathering.failAll(of: notification, error.reason)
+            await gathering.failAll(of: notification, error.reason, turns)
         }
     }
 
-    private func pushToGoogle(_ notification: GorushNotification, _ gathering: Gathering) {
+    private func pushToGoogle(
+        _ notification: GorushNotification, from sender: SenderID?, _ gathering: Gathering, _ turns: Turns
+    ) async {
+        await turns.next()
         do throws(GorushRefusal) {
             let push = try GorushGooglePush(notification)
             guard !push.isBroadcast || settings.broadcasts else {
@@ -150,23 +165,26 @@ package final class GorushDoor: HTTPDoor {
                 })
             else { throw GorushRefusal(reason: Reason.messageTooLarge.code) }
             for target in push.targets {
+                await turns.next()
                 let prepared = PreparedPush(exactly: push.body(for: target), isUrgent: push.isUrgent)
                 submit(
                     Submission(
                         platform: .android, app: settings.apps.android ?? "", deviceToken: target.deviceToken,
                         content: .prepared(prepared), payloadSize: push.payloadSize),
-                    notification, target.deviceToken, gathering)
+                    from: sender, notification, target.deviceToken, gathering)
             }
         } catch {
-            gathering.failAll(of: notification, error.reason)
+            await gathering.failAll(of: notification, error.reason, turns)
         }
     }
 
     /// Every request is a new one: gorush's senders repeat nothing, and the same words come again and again.
     private func submit(
-        _ submission: Submission, _ notification: GorushNotification, _ token: String, _ gathering: Gathering
+        _ submission: Submission, from sender: SenderID?, _ notification: GorushNotification, _ token: String,
+        _ gathering: Gathering
     ) {
         var submission = submission
+        submission.sender = sender
         submission.uid = Hex.encode(randomBytes(16))
         let number = gathering.expect(GorushAnswer.Push(notification, to: token))
         dispatcher.submit(submission, from: figures, awaitsOutcome: settings.waits) { receipt in
@@ -254,9 +272,12 @@ private final class Gathering {
     }
 
     /// An element of which nothing is sent: gorush tells each of its tokens.
-    func failAll(of notification: GorushNotification, _ error: String) {
+    func failAll(of notification: GorushNotification, _ error: String, _ turns: Turns) async {
         let tokens = notification.tokens.isEmpty ? [notification.to] : notification.tokens
-        for token in tokens { answer.add(GorushAnswer.Push(notification, to: token), error: error) }
+        for token in tokens {
+            await turns.next()
+            answer.add(GorushAnswer.Push(notification, to: token), error: error)
+        }
     }
 
     private func known() {

@@ -23,8 +23,8 @@ package enum GorushFault: Error, Equatable {
 package struct GorushRequest {
     package let notifications: [GorushNotification]
 
-    /// Tokens of all elements together: more of Apple's, of 64 digits, have no room in a body of 256 KiB.
-    package static let mostTokens = 4000
+    /// Tokens of all elements together.
+    package static let mostTokens = 1000
 
     /// - Parameter limit: how many elements there may be.
     package init(_ body: [UInt8], limit: Int) throws(GorushFault) {
@@ -37,6 +37,9 @@ package struct GorushRequest {
         guard let members = document.object,
             let elements = GorushFields(members).any("notifications")?.array
         else { throw .missing }
+        guard !elements.isEmpty else { throw .empty }
+        // Before they are read: each element has some fifty names to look for.
+        guard elements.count <= limit else { throw .tooMany(count: elements.count, limit: limit) }
         var notifications: [GorushNotification] = []
         for element in elements {
             switch element {
@@ -45,8 +48,6 @@ package struct GorushRequest {
             default: throw .missing
             }
         }
-        guard !notifications.isEmpty else { throw .empty }
-        guard notifications.count <= limit else { throw .tooMany(count: notifications.count, limit: limit) }
         let tokens = notifications.reduce(0) { $0 + $1.tokens.count + ($1.to.isEmpty ? 0 : 1) }
         guard tokens <= GorushRequest.mostTokens else {
             throw .tooManyTokens(count: tokens, limit: GorushRequest.mostTokens)

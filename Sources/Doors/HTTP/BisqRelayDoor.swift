@@ -61,6 +61,7 @@ package final class BisqRelayDoor: HTTPDoor {
         } catch {
             return respond(HTTPResponse(status: 400, text: error.description))
         }
+        submission.sender = request.senderID
         submission.hops = request.hops
         // Bisq 1 never tries again, here or elsewhere: what can't be delivered now is kept.
         _ = takesStandIn(&submission, settings.bisq1.standIn)
@@ -85,6 +86,7 @@ package final class BisqRelayDoor: HTTPDoor {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
         }
+        submission.sender = request.senderID
         submission.hops = request.hops
         if let reason = takesStandIn(&submission, settings.bisq2.standIn) {
             return respond(RelayPostForm.unavailable(reason))

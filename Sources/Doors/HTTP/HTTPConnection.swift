@@ -88,6 +88,8 @@ final class HTTPConnection: DoorConnection {
         let isKeptAlive = request.isKeptAlive
         let withBody = request.method != "HEAD"
         var isAnswered = false
+        var request = request
+        request.sender = circuit?.number ?? 0
         server.handler(request) { [weak self] response in
             precondition(!isAnswered, "a request was answered twice")
             isAnswered = true

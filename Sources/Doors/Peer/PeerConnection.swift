@@ -46,7 +46,9 @@ final class PeerConnection: DoorConnection {
         if unanswered == door.settings.unanswered { door.counters.heldBack += 1 }
         let pending = PendingRequest(uid: request.uid, of: self)
         let awaitsOutcome = request.awaitsOutcome
-        door.dispatcher.submit(Submission(request), from: door.counter, awaitsOutcome: awaitsOutcome) {
+        var submission = Submission(request)
+        submission.sender = circuit.map { SenderID($0.number) }
+        door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)
         }
     }

@@ -15,7 +15,7 @@ package final class StatusDoor: HTTPDoor {
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
-        server.take(request.body) { reply in
+        server.take(request.body, from: request.senderID) { reply in
             switch reply {
             case .message(let message):
                 var response = HTTPResponse(status: 200, body: message)

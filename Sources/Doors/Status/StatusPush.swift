@@ -59,14 +59,16 @@ package struct StatusTarget: Equatable, Sendable {
     let version: UInt64
     /// Milliseconds since 1970.
     let registeredAt: Int64
+    let usedAt: Int64
 
     /// `nil` for a type of token that is neither Apple's nor Google's.
-    init?(_ registration: Registration, registeredAt: Int64) {
+    init?(_ registration: Registration, registeredAt: Int64, usedAt: Int64 = 0) {
         guard let tokenType = Registration.TokenType(rawValue: registration.tokenType) else { return nil }
         self.tokenType = tokenType
         deviceToken = registration.deviceToken
         topic = registration.topic
         version = registration.version
         self.registeredAt = registeredAt
+        self.usedAt = usedAt
     }
 }

@@ -18,6 +18,8 @@ package final class StatusServer {
         package var entriesPerRequest = 100
         /// How long a repeated message gets the answer of the first.
         package var messageMemory: Duration = .seconds(7 * 86400)
+        /// For which there is room: when many come within half a day, a circuit gets a share.
+        package var installations = 100_000
 
         package init() {}
     }
@@ -43,6 +45,8 @@ package final class StatusServer {
     let figures: DoorCounter
     private let digest: KeyedDigest
     private let log: Logger
+    /// New installations of each circuit.
+    private var shares: MemoryShares
 
     /// Bytes of an answer to a query, about: more than the largest that a client is known to need.
     private nonisolated static let longestQueryResponse = 1 << 20
@@ -59,12 +63,15 @@ package final class StatusServer {
         figures = dispatcher.door("status")
         digest = KeyedDigest(key: digestKey.bytes)
         self.log = log
+        shares = MemoryShares(capacity: settings.installations)
     }
 
     /// Takes one message.
     ///
-    /// - Parameter answer: called once, when what it tells is durable.
-    package func take(_ encoded: [UInt8], answer: @escaping Answer) {
+    /// - Parameters:
+    ///   - sender: Whose it is; `nil`: not known.
+    ///   - answer: called once, when what it tells is durable.
+    package func take(_ encoded: [UInt8], from sender: SenderID? = nil, answer: @escaping Answer) {
         guard let message = try? SignedMessage(encoded),
             let signer = Secp256k1.PublicKey(
                 recoveredFrom: SignedMessage.digest(of: message.payload), signature: message.signature)
@@ -72,7 +79,7 @@ package final class StatusServer {
         // Status' code hands such a message to nobody.
         guard !message.payload.isEmpty else { return answer(.silence) }
         switch message.kind {
-        case .registration: register(message.payload, of: signer, answer)
+        case .registration: register(message.payload, of: signer, from: sender, answer)
         case .query:
             guard let query = try? Query(message.payload, limit: settings.keysPerQuery) else {
                 return refuse(answer)
@@ -82,7 +89,9 @@ package final class StatusServer {
             guard let request = try? PushRequest(message.payload, limit: settings.entriesPerRequest) else {
                 return refuse(answer)
             }
-            push(request, named: SignedMessage.id(signer: signer.uncompressed, encoded: encoded), answer)
+            push(
+                request, named: SignedMessage.id(signer: signer.uncompressed, encoded: encoded), from: sender,
+                answer)
         case .registrationResponse, .queryResponse, .response, nil: refuse(answer)
         }
     }
@@ -102,10 +111,12 @@ package final class StatusServer {
 
     // MARK: Registering
 
-    private func register(_ sealed: [UInt8], of client: Secp256k1.PublicKey, _ answer: @escaping Answer) {
+    private func register(
+        _ sealed: [UInt8], of client: Secp256k1.PublicKey, from sender: SenderID?, _ answer: @escaping Answer
+    ) {
         figures.count("registration")
         Task {
-            let fault = await fault(of: sealed, client)
+            let fault = await fault(of: sealed, client, from: sender)
             if fault != nil { figures.count("refused") }
             answer(
                 signed(
@@ -117,7 +128,9 @@ package final class StatusServer {
     /// Keeps a registration.
     ///
     /// - Returns: why not; `nil`: it is kept.
-    private func fault(of sealed: [UInt8], _ client: Secp256k1.PublicKey) async -> RegistrationFault? {
+    private func fault(
+        of sealed: [UInt8], _ client: Secp256k1.PublicKey, from sender: SenderID?
+    ) async -> RegistrationFault? {
         do {
             let registration = try opened(sealed, client)
             try registration.checkIdentity()
@@ -125,6 +138,10 @@ package final class StatusServer {
                 of: Keccak.shake256(client.compressed), installationID: registration.installationID)
             let known = try await registrations.version(of: key)
             try registration.check(storedVersion: known) { isGranted($0, by: client) }
+            if known == nil, !registration.isUnregister {
+                guard shares.mayTake(sender) else { return .internal }
+                shares.taken(by: sender, at: EventLoop.monotonicNanoseconds)
+            }
             let result = try await registrations.put(
                 registration.isUnregister ? nil : registration.encoded, of: key,
                 version: registration.version, at: EventLoop.unixMilliseconds)
@@ -200,18 +217,21 @@ package final class StatusServer {
         case answered(PushResult)
         case send(StatusTarget)
 
-        init(_ entry: PushEntry, _ registration: Registration?, registeredAt: Int64) {
+        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusRegistrations.Kept?) {
             switch PushDecision(entry, registration) {
             case .answered(let result): self = .answered(result)
             case .send(let registration):
-                let target = StatusTarget(registration, registeredAt: registeredAt)
+                let target = StatusTarget(
+                    registration, registeredAt: kept?.registeredAt ?? 0, usedAt: kept?.usedAt ?? 0)
                 // Gorush passes over in silence what is neither Apple's nor Google's.
                 self = target.map { .send($0) } ?? .answered(.accepted)
             }
         }
     }
 
-    private func push(_ request: PushRequest, named id: [UInt8], _ answer: @escaping Answer) {
+    private func push(
+        _ request: PushRequest, named id: [UInt8], from sender: SenderID?, _ answer: @escaping Answer
+    ) {
         figures.count("request")
         guard !request.messageID.isEmpty else { return answer(.silence) }
         guard !request.isOverLimit else {
@@ -226,7 +246,7 @@ package final class StatusServer {
             let looked = try? await registrations.look(for: message, keys) { places, kept in
                 let registration = kept.flatMap { try? Registration($0.registration) }
                 return places.map {
-                    Plan(request.entries[$0], registration, registeredAt: kept?.registeredAt ?? 0)
+                    Plan(request.entries[$0], registration, kept)
                 }
             }
             guard let (told, plans) = looked else { return answer(failed(request)) }
@@ -234,7 +254,7 @@ package final class StatusServer {
                 figures.count("repetition")
                 return answer(response(told.map { PushResult(rawValue: $0) ?? .internal }, to: request))
             }
-            let pushed = await push(plans, of: request, keys, named: id)
+            let pushed = await push(plans, of: request, keys, named: id, from: sender)
             // What there was no room for is tried again when the client repeats its message.
             if !pushed.wasBusy {
                 let now = EventLoop.unixMilliseconds
@@ -261,7 +281,8 @@ package final class StatusServer {
 
     /// Hands over what is to be sent; returns when the outbox has answered for all of it.
     private func push(
-        _ plans: [Plan], of request: PushRequest, _ keys: [StatusRegistrations.Key], named id: [UInt8]
+        _ plans: [Plan], of request: PushRequest, _ keys: [StatusRegistrations.Key], named id: [UInt8],
+        from sender: SenderID?
     ) async -> (results: [PushResult], wasBusy: Bool) {
         await withCheckedContinuation { continuation in
             var results = [PushResult](repeating: .internal, count: plans.count)
@@ -276,14 +297,16 @@ package final class StatusServer {
                 case .answered(let result): results[index] = result
                 case .send(let target):
                     guard
-                        let submission = StatusPush.submission(
+                        var submission = StatusPush.submission(
                             request.entries[index], to: target,
                             uid: StatusPush.uid(messageID: id, index: index), apps: settings.apps)
                     else { continue }
+                    submission.sender = sender
                     unknown += 1
                     var isKnown = false
                     dispatcher.submit(submission, from: figures, awaitsOutcome: true) { [self] receipt in
                         if case .ended(.tokenDead) = receipt { forget(keys[index], target.version) }
+                        if case .ended(.delivered) = receipt { noteUse(of: keys[index], target) }
                         guard !isKnown else { return }
                         isKnown = true
                         results[index] = PushResult(receipt)
@@ -294,6 +317,13 @@ package final class StatusServer {
             }
             known()
         }
+    }
+
+    /// Once a day: a phone that is pushed to keeps its place.
+    private func noteUse(of key: StatusRegistrations.Key, _ target: StatusTarget) {
+        let now = EventLoop.unixMilliseconds
+        guard now - target.usedAt > Duration.seconds(86_400).milliseconds else { return }
+        Task { try? await registrations.noteUse(of: key, at: now) }
     }
 
     /// The device token is dead: whoever sends there again is told that nobody is registered.

@@ -12,7 +12,7 @@ package final class StatusStreamDoor {
         /// From the first byte of a message to its last.
         package var messageDeadline: Duration = .seconds(30)
         /// Bytes of the largest message.
-        package var messageBytes = 262_144
+        package var messageBytes = 131_072
         /// Messages of one connection in a second, on average and at once: more wait.
         package var rate = 20
         /// The same of all connections together, so that other doors have their share of the node.

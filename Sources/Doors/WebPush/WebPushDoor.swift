@@ -61,7 +61,7 @@ package final class WebPushDoor: HTTPDoor {
             figures.count("refused")
             return respond(WebPushAnswer.response(to: .refused(.messageTooLarge), on: route))
         }
-        let submission: Submission
+        var submission: Submission
         do throws(WebPushMessage.Fault) {
             let message = try WebPushMessage(request)
             if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key.bytes) { throw .badKey }
@@ -76,6 +76,7 @@ package final class WebPushDoor: HTTPDoor {
             figures.count("refused")
             return respond(HTTPResponse(status: error.status, text: error.text))
         }
+        submission.sender = request.senderID
         let lane = LaneID(app: submission.app, host: submission.platform == .iosDev ? .sandbox : .production)
         let verdict = OutcomeWait(until: deadlines) { [refusedInARow] receipt, id in
             // Refused by the gateway, that is: what is refused here has no id.

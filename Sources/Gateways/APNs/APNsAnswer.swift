@@ -42,7 +42,7 @@ enum APNsAnswer {
         case "PayloadTooLarge": return .refused(reason)
         case "TooManyRequests": return .throttled(reason, after: answer.retryAfter)
         case "TooManyProviderTokenUpdates":
-            return .deferred(reason, .host, after: answer.retryAfter, .keepCredential)
+            return .deferred(reason, .host, after: answer.retryAfter, witnesses: 1, .keepCredential)
         case "InternalServerError", "ServiceUnavailable": return unavailable(answer, reason)
         case _: return unknown(answer, reason: reason, since: since)
         }

@@ -103,8 +103,10 @@ package final class APNsGateway: LinkedGateway {
             answer, isProven: connection.life.isProven, hasOwnTopic: heads.hasOwnTopic(notification))
         // Any judgement of the notification itself says that the credentials were taken.
         if answer.status != 403, answer.status < 500 { connection.proved() }
-        if case .blocked(let reason) = verdict.outcome, tokens?.isPresent(generation) == false {
-            // What Apple says of the key before says nothing of the present one.
+        if case .blocked(let reason) = verdict.outcome,
+            tokens.map({ !$0.isPresent(generation) }) ?? connection.isOutdated
+        {
+            // What Apple says of the key or certificate before says nothing of the present one.
             return .deferred(reason, .device, isUnharmed: true)
         }
         return verdict

@@ -17,6 +17,8 @@ struct ConnectionLife: Equatable, Sendable {
         var request: Duration = .seconds(20)
         /// A further connection, opened because the first was full, goes when it had nothing to do for so long.
         var spare: Duration = .seconds(600)
+        /// Without room for a request, while one waits for it and none is on its way.
+        var starved: Duration = .seconds(60)
         /// Requests on their way at once, whatever the gateway allows.
         var inFlight = 500
         /// Without a request for so long it is closed, and the next one is opened when there is one; `nil`: one
@@ -117,10 +119,18 @@ struct ConnectionLife: Equatable, Sendable {
         case setupTimeout
         /// It has not answered a PING.
         case silent
+        /// It has allowed no request for too long.
+        case starved
     }
 
-    /// - Parameter isSpare: whether another connection is open that can do its work.
-    mutating func check(at time: Int64, isSpare: Bool) -> Check {
+    /// - Parameters:
+    ///   - isSpare: whether another connection is open that can do its work.
+    ///   - starvedSince: since when the gateway allows no request that waits; `nil`: it does.
+    mutating func check(at time: Int64, isSpare: Bool, starvedSince: Int64? = nil) -> Check {
+        if let starvedSince, phase == .open, inFlight == 0, time >= starvedSince + limits.starved.nanoseconds
+        {
+            return .end(.starved)
+        }
         switch phase {
         case .settingUp:
             let end = startedAt + limits.setup.nanoseconds

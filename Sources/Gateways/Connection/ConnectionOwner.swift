@@ -44,6 +44,7 @@ enum ConnectionEnd: Error, Equatable {
             case .unused: .finished(reason: "Unused")
             case .setupTimeout: .broken(reason: "SetupTimeout")
             case .silent: .broken(reason: "Silent")
+            case .starved: .broken(reason: "NoStreams")
             }
     }
 

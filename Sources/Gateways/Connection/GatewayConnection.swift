@@ -19,6 +19,11 @@ final class GatewayConnection {
     /// Whether it stood once: TCP and TLS worked.
     private(set) var wasEstablished = false
 
+    /// There are other credentials since it was opened.
+    var isOutdated = false
+    /// Monotonic nanoseconds since when something waits for it and the gateway allows nothing; `nil`: it may send.
+    private var starvedSince: Int64?
+
     private weak var owner: (any ConnectionOwner)?
     private let url: GatewayURL
     private let egress: Egress
@@ -128,6 +133,15 @@ final class GatewayConnection {
     /// The gateway has taken our credentials.
     func proved() { life.proved() }
 
+    /// Something waits that it has no room for.
+    func noteBacklog() {
+        guard life.phase == .open, life.inFlight == 0, room == 0 else {
+            starvedSince = nil
+            return
+        }
+        if starvedSince == nil { starvedSince = EventLoop.monotonicNanoseconds }
+    }
+
     /// Takes nothing more, and closes when what is on its way has ended.
     func drain() {
         life.drain()
@@ -179,7 +193,8 @@ final class GatewayConnection {
         guard !hasEnded else { return }
         let now = EventLoop.monotonicNanoseconds
         expireRequests(at: now)
-        switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false) {
+        if room > 0 || life.inFlight > 0 { starvedSince = nil }
+        switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false, starvedSince: starvedSince) {
         case .wait(let until): wait(until: until, at: now)
         case .ping:
             session?.ping()

@@ -39,6 +39,7 @@ final class GatewayLink: ConnectionOwner {
     private let settings: Settings
     private var counted = GatewayFigures()
     private var endedRequests = 0
+    private var refusedDevices = RefusedDevices()
     private var context: TLSContext?
     private let log: Logger
     private var connections: [GatewayConnection] = []
@@ -53,6 +54,7 @@ final class GatewayLink: ConnectionOwner {
     private var growLater: Timer!
     private var endOfTurn: EndOfTurn!
 
+    private static let tlsFault = "TLS"
     /// How long all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)
 
@@ -86,7 +88,10 @@ final class GatewayLink: ConnectionOwner {
         self.context = context
         fault = nil
         pace.reset(at: EventLoop.monotonicNanoseconds)
-        for connection in connections { connection.drain() }
+        for connection in connections {
+            connection.isOutdated = true
+            connection.drain()
+        }
         endOfTurn.schedule()
     }
 
@@ -139,6 +144,7 @@ final class GatewayLink: ConnectionOwner {
         // What waits since before the start is seen before it.
         guard isRunning else { return }
         starvedAt = EventLoop.monotonicNanoseconds
+        for connection in connections { connection.noteBacklog() }
         if !growLater.isRunning, connections.contains(where: \.isFull) {
             growLater.start(after: GatewayLink.growthDelay)
         }
@@ -210,6 +216,8 @@ final class GatewayLink: ConnectionOwner {
     // MARK: What connections tell
 
     func connectionChanged(_ connection: GatewayConnection) {
+        // Its certificate was taken, and so was ours.
+        if connection.life.phase == .open, fault == GatewayLink.tlsFault { fault = nil }
         endOfTurn.schedule()
     }
 
@@ -250,8 +258,8 @@ final class GatewayLink: ConnectionOwner {
             // Texts of the system name the host.
             tell(settings.hidesHost ? "Unreachable" : reason, isRepeated: failures > 0)
         case .untrusted(let reason):
-            fault = "TLS"
-            tell(settings.hidesHost ? "TLS" : reason, isRepeated: failures > 0)
+            fault = GatewayLink.tlsFault
+            tell(settings.hidesHost ? GatewayLink.tlsFault : reason, isRepeated: failures > 0)
         }
         endOfTurn.schedule()
         guard pace.failures > failures else { return }
@@ -295,11 +303,14 @@ final class GatewayLink: ConnectionOwner {
     func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
         case .accepted:
+            refusedDevices.accepted(notification.deviceToken)
             counted.refusedTokensInARow = 0
             fault = nil
         case .refused(let reason, _):
             fault = nil
-            if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
+            if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
+                suspect(reason, of: notification.deviceToken)
+            }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
                 log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
@@ -307,13 +318,15 @@ final class GatewayLink: ConnectionOwner {
         case .tokenDead(let reason, _, _):
             fault = nil
             if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
-        case .blocked(let reason): fault = reason
-        case .deferred: break
+        // Of one notification: whether it is the gateway's, its lane finds out.
+        case .blocked, .deferred: break
         }
     }
 
-    private func suspect(_ reason: String) {
-        counted.refusedTokensInARow += 1
+    private func suspect(_ reason: String, of device: DeviceToken) {
+        refusedDevices.refused(device)
+        guard counted.refusedTokensInARow != refusedDevices.inARow else { return }
+        counted.refusedTokensInARow = refusedDevices.inARow
         guard counted.refusedTokensInARow == GatewayFigures.suspiciousRefusals else { return }
         log.error(
             "gateway.tokens_refused",

@@ -59,8 +59,9 @@ enum FCMAnswer {
 
     private static func overQuota(_ answer: GatewayAnswer, _ reason: String, _ details: [JSON]) -> Verdict {
         let pause = answer.retryAfter ?? quotaPause
+        // Google documents no form for it: what doesn't name the device may mean it all the same.
         return isDeviceQuota(details)
-            ? .throttled(reason, after: pause) : .deferred(reason, .host, after: pause)
+            ? .throttled(reason, after: pause) : .deferred(reason, .host, after: pause, witnesses: 2)
     }
 
     private static func fault(_ answer: GatewayAnswer, _ reason: String) -> Verdict {
@@ -73,7 +74,7 @@ enum FCMAnswer {
         }
     }
 
-    /// Whether the quota is one device's, by the words that Google chose for it; in doubt it is the project's.
+    /// Whether the quota is one device's, by the words that Google chose for it.
     private static func isDeviceQuota(_ details: [JSON]) -> Bool {
         let violations = details.filter { type(of: $0, is: "google.rpc.QuotaFailure") }
             .flatMap { $0["violations"]?.array ?? [] }

@@ -13,7 +13,7 @@ extension Settings {
         /// Whether everybody may push who can reach the endpoint, wherever it is.
         package var isGorushOpen = false
         /// As the push notification server, over HTTP.
-        package var server = Door(body: 262_144)
+        package var server = Door(body: 131_072)
         /// The same over a stream. Empty: there is none.
         package var streamPlaces: [DoorPlace] = []
         package var stream = StatusStreamDoor.Settings()
@@ -76,6 +76,7 @@ extension Settings {
             "installations_per_key", default: status.registrations.perOwner, in: 1...10_000)
         status.registrations.installations = section.integer(
             "installations", default: status.registrations.installations, in: 1...100_000_000)
+        status.serverDoor.installations = status.registrations.installations
         status.registrations.bytes = section.integer(
             "registration_bytes", default: status.registrations.bytes, in: 65536...(1 << 40))
         status.stream.connections = section.integer(

@@ -149,7 +149,7 @@ import Vectors
 
     /// Servers send each only once: what is too much for a phone just now waits, and is refused when it waits too long.
     @Test func aSendWaitsForItsTurn() async throws {
-        for (patience, statuses) in [(Duration.seconds(5), [200, 200, 200]), (.zero, [200, 429, 429])] {
+        for (patience, statuses) in [(Duration.seconds(5), [200, 200, 200]), (.zero, [200, 200, 429])] {
             let world = try await BitwardenWorld(
                 door: { $0.patience = patience },
                 relay: {
@@ -168,6 +168,23 @@ import Vectors
             #expect(await world.relay.pushes(taken).count == taken)
             await world.end()
         }
+    }
+
+    /// What waits is bounded, and of the room one installation gets half.
+    @Test func onlySoManyBytesWait() async throws {
+        let world = try await BitwardenWorld(
+            door: { $0.patientBytes = 4096 }, relay: { $0.limits.tokenBurst = 1 })
+        try await world.register("official, Android")
+        _ = try await world.token("a")
+        var answers: [Int] = []
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<30 { group.addTask { try await logOut(world) } }
+            for try await status in group { answers.append(status) }
+        }
+        let taken = answers.count { $0 == 200 }
+        #expect((4...9).contains(taken), "\(taken)")
+        #expect(answers.count { $0 == 429 } == 30 - taken)
+        await world.end()
     }
 
     @Test func sendsThatWaitForTheirTurnKeepTheirPlaces() async throws {

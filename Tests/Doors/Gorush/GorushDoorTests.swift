@@ -139,13 +139,36 @@ import Testing
         await world.end()
     }
 
+    /// The loop has other things to do in between.
+    @Test func aLongListOfTokensTakesManyTurns() async throws {
+        let world = try await StatusWorld()
+        var most = 0
+        var before = 0
+        var sampler: Reactor.Timer?
+        sampler = Reactor.Timer {
+            let waiting = world.relay.dispatcher.waiting
+            most = max(most, waiting - before)
+            before = waiting
+            sampler?.start(after: .zero)
+        }
+        sampler?.start(after: .zero)
+        let tokens = (0..<1000).map { String(repeating: "7f", count: 30) + String($0 + 1000) }
+        let answer = await world.push(request("\"platform\":1,\"message\":\"m\"", tokens: tokens))
+        #expect(answer?.text == #"{"counts":1000,"logs":[],"success":"ok"}"#)
+        #expect((1...48).contains(most), "\(most) in one turn")
+        sampler?.stop()
+        sampler = nil
+        _ = await world.relay.pushes(1000)
+        await world.end()
+    }
+
     @Test(arguments: [1, 2])
     func aRequestWithTooManyTokensIsRefusedAsAWhole(platform: Int) async throws {
         let world = try await StatusWorld()
-        let tokens = Array(repeating: String(repeating: "7f", count: 32), count: 4001)
+        let tokens = Array(repeating: String(repeating: "7f", count: 32), count: 1001)
         let answer = await world.push(request("\"platform\":\(platform),\"message\":\"m\"", tokens: tokens))
         #expect(answer?.status == 400)
-        #expect(answer?.text == #"{"code":400,"message":"Number of tokens(4001) over limit(4000)"}"#)
+        #expect(answer?.text == #"{"code":400,"message":"Number of tokens(1001) over limit(1000)"}"#)
         #expect(world.relay.dispatcher.waiting == 0)
         await world.end()
     }

@@ -73,7 +73,7 @@ import Testing
         Row(status: 429, reason: "TooManyRequests", verdict: .throttled("TooManyRequests", after: nil)),
         Row(
             status: 429, reason: "TooManyProviderTokenUpdates",
-            verdict: .deferred("TooManyProviderTokenUpdates", .host, .keepCredential)),
+            verdict: .deferred("TooManyProviderTokenUpdates", .host, witnesses: 1, .keepCredential)),
         Row(
             status: 429, reason: "TooManyRequests", retryAfter: .seconds(7),
             verdict: .throttled("TooManyRequests", after: .seconds(7))),

@@ -89,6 +89,22 @@ private let second: Int64 = 1_000_000_000
         #expect(life.phase == .draining)
     }
 
+    /// MAX_CONCURRENT_STREAMS=0 that stays: another connection may do better.
+    @Test func oneThatAllowsNothingForAMinuteGoes() {
+        var life = open()
+        life.received(at: 99 * second)
+        expect(
+            life.check(at: 100 * second, isSpare: false, starvedSince: 41 * second),
+            is: .wait(until: 159 * second))
+        expect(
+            life.check(at: 101 * second, isSpare: false, starvedSince: nil), is: .wait(until: 159 * second))
+        expect(life.check(at: 101 * second, isSpare: false, starvedSince: 41 * second), is: .end(.starved))
+        life.sent(at: 101 * second)
+        expect(
+            life.check(at: 101 * second, isSpare: false, starvedSince: 41 * second),
+            is: .wait(until: 111 * second))
+    }
+
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
         var life = open()
         life.received(at: 599 * second)

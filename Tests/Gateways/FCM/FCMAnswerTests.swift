@@ -40,10 +40,10 @@ import Testing
         ),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"),
-            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60), witnesses: 2)),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: projectQuota + ","),
-            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(60), witnesses: 2)),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","),
             verdict: .throttled("QUOTA_EXCEEDED", after: .seconds(60))),
@@ -69,7 +69,7 @@ import Testing
             verdict: .deferred("INTERNAL", .device, after: .seconds(10))),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED"), retryAfter: .seconds(5),
-            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(5))),
+            verdict: .deferred("QUOTA_EXCEEDED", .host, after: .seconds(5), witnesses: 2)),
         Row(
             status: 429, body: fcm("QUOTA_EXCEEDED", extra: deviceQuota + ","), retryAfter: .until(farAway),
             verdict: .throttled("QUOTA_EXCEEDED", after: untilFarAway)),
@@ -117,7 +117,9 @@ import Testing
         #expect(FCMAnswer.verdict(answer(404, body)) == .blocked("HTTP404"))
         #expect(FCMAnswer.verdict(answer(403, body)) == .blocked("HTTP403"))
         #expect(FCMAnswer.verdict(answer(400, body)) == .deferred("HTTP400", .host))
-        #expect(FCMAnswer.verdict(answer(429, body)) == .deferred("HTTP429", .host, after: .seconds(60)))
+        #expect(
+            FCMAnswer.verdict(answer(429, body))
+                == .deferred("HTTP429", .host, after: .seconds(60), witnesses: 2))
         #expect(FCMAnswer.verdict(answer(500, body)) == .deferred("HTTP500", .device, after: .seconds(10)))
         for status in [302, 502, 503, 504] {
             #expect(

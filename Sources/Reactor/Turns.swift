@@ -1,0 +1,31 @@
+/// Divides work over turns of the loop: between two of them everybody else's events are handled.
+@EventLoop
+package final class Turns {
+    private let most: Int
+    private var done = 0
+
+    /// - Parameter most: Pieces of work in one turn.
+    package init(of most: Int) { self.most = most }
+
+    /// To be awaited before each piece: returns at once while this turn may do more.
+    package func next() async {
+        done += 1
+        guard done > most else { return }
+        done = 1
+        await EventLoop.nextTurn()
+    }
+}
+
+extension EventLoop {
+    /// Returns when the loop has looked for new events.
+    @EventLoop
+    package static func nextTurn() async {
+        var timer: Timer?
+        await withCheckedContinuation { continuation in
+            // What is made active within a turn belongs to it; a timer that is over is seen after the next look.
+            timer = Timer { continuation.resume() }
+            timer?.start(after: .zero)
+        }
+        timer?.stop()
+    }
+}

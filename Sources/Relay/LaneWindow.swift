@@ -1,0 +1,41 @@
+/// How many requests a lane may have on their way: half as many after a failure, one more with each answer, as congestion
+/// control does it. After a longer pause it grows over a minute, as Firebase asks ("Best practices for sending FCM
+/// messages at scale").
+struct LaneWindow: Equatable, Sendable {
+    /// `.max`: as many as the gateway takes.
+    private(set) var size = Int.max
+    /// Monotonic nanoseconds at which a ramp began; `nil`: there is none.
+    private var rampBegan: Int64?
+
+    /// No connection takes more.
+    static let full = 1024
+    static let first = 3
+    static let doubling: Duration = .seconds(7)
+    /// A shorter pause was no outage.
+    static let outage: Duration = .seconds(5)
+
+    mutating func shrink(inFlight: Int) { size = max(1, min(size, inFlight + 1) / 2) }
+
+    /// After a pause.
+    mutating func restart(after pause: Duration, at time: Int64) {
+        size = max(LaneWindow.first, min(size, LaneWindow.full))
+        if pause >= LaneWindow.outage { rampBegan = time }
+    }
+
+    mutating func answered() {
+        guard size < .max else { return }
+        size += 1
+        if size > LaneWindow.full { size = .max }
+    }
+
+    /// Times are monotonic nanoseconds.
+    mutating func limit(at time: Int64) -> Int {
+        guard let rampBegan else { return size }
+        let doublings = max(0, time - rampBegan) / LaneWindow.doubling.nanoseconds
+        guard doublings < 10, LaneWindow.first << doublings < LaneWindow.full else {
+            self.rampBegan = nil
+            return size
+        }
+        return min(size, LaneWindow.first << doublings)
+    }
+}

@@ -1,0 +1,40 @@
+/// Tells senders apart as far as the node can: one number for each circuit, address, connection or account. Known to this
+/// process alone.
+package struct SenderID: Hashable, Sendable {
+    private let value: Int
+
+    package init(_ sender: some Hashable) { value = sender.hashValue }
+}
+
+/// Who has sent to which device in the last ten to twenty minutes.
+///
+/// Bounded: of more than fit, the oldest are forgotten sooner, and are then as good as new ones.
+struct RecentSenders: Sendable {
+    private struct Pair: Hashable {
+        let token: Digest
+        let sender: SenderID
+    }
+
+    static let memory: Duration = .seconds(600)
+    static let most = 32_768
+
+    private var young: Set<Pair> = []
+    private var old: Set<Pair> = []
+    /// Monotonic nanoseconds.
+    private var turnedAt: Int64 = 0
+
+    func contains(_ sender: SenderID, to token: Digest) -> Bool {
+        let pair = Pair(token: token, sender: sender)
+        return young.contains(pair) || old.contains(pair)
+    }
+
+    mutating func insert(_ sender: SenderID, to token: Digest, at time: Int64) {
+        if time - turnedAt >= RecentSenders.memory.nanoseconds || young.count >= RecentSenders.most {
+            // Nobody has come for so long that those before are over as well.
+            old = time - turnedAt >= 2 * RecentSenders.memory.nanoseconds ? [] : young
+            young = []
+            turnedAt = time
+        }
+        young.insert(Pair(token: token, sender: sender))
+    }
+}

@@ -1,0 +1,108 @@
+import Vectors
+
+@testable import Relay
+
+/// One lane's gateway in time that the test makes up: phones get notifications at set times, each request takes 50 ms, and
+/// what it is answered the test says. What counts is when each notification leaves for the first time.
+final class GatewayPlay {
+    struct Sent {
+        let phone: Int
+        let submittedAt: Duration
+        let leftAt: Duration
+        var delay: Duration { leftAt - submittedAt }
+    }
+
+    private let node: Node
+    private let start = Sample.start.monotonicNanoseconds
+    private var submissions: [(at: Duration, phone: Int)] = []
+    private var answers: [(at: Duration, handle: Pipeline.Handle, phone: Int)] = []
+    /// By sequence number.
+    private var submitted: [Int64: (phone: Int, at: Duration)] = [:]
+    private(set) var sent: [Sent] = []
+    /// Every request, repetitions too.
+    private(set) var requests: [(at: Duration, phone: Int)] = []
+    private(set) var mostInFlight = 0
+    private let lane: Int
+    private var number = 0
+
+    private static let room = 100
+    private static let roundTrip: Duration = .milliseconds(50)
+
+    init(seed: UInt64 = 1) {
+        var limits = Admission.Limits()
+        limits.tokenRate = 1000
+        limits.tokenBurst = 1000
+        limits.waitingPerToken = 1000
+        node = Node(limits: limits)
+        node.random = SeededRandom(state: seed)
+        lane = node.pipeline.add(Node.android) ?? 0
+    }
+
+    var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
+
+    func submit(to phone: Int, at time: Duration) { submissions.append((time, phone)) }
+
+    /// Until that time.
+    func run(until end: Duration, _ outcome: (_ phone: Int, _ time: Duration) -> Outcome) {
+        submissions.sort { $0.at < $1.at }
+        var next = 0
+        while true {
+            let wake = node.pipeline.wakeAt
+            var due = wake == .max ? end : Duration.nanoseconds(wake - start)
+            if next < submissions.count { due = min(due, submissions[next].at) }
+            if let answer = answers.first { due = min(due, answer.at) }
+            guard due < end else { break }
+            if due > time { node.pass(due - time) }
+            if next < submissions.count, submissions[next].at <= time {
+                number += 1
+                let sequence = node.accept(
+                    Sample.android("\(number)", token: Sample.token(submissions[next].phone)))
+                submitted[sequence] = (submissions[next].phone, submissions[next].at)
+                next += 1
+            } else if let answer = answers.first, answer.at <= time {
+                answers.removeFirst()
+                node.pipeline.attemptEnded(
+                    answer.handle, outcome(answer.phone, answer.at), at: node.now, using: &node.random)
+            } else {
+                node.pipeline.wake(at: node.now, clockOffset: 0)
+            }
+            carryOut()
+        }
+        submissions.removeFirst(next)
+        if end > time { node.pass(end - time) }
+    }
+
+    private func carryOut() {
+        repeat {
+            var stirred: [Int] = []
+            node.pipeline.takeStirred(&stirred)
+            for lane in stirred {
+                node.pipeline.pump(lane, room: GatewayPlay.room - answers.count, at: node.now)
+            }
+            for effect in node.takeEffects() {
+                switch effect {
+                case .send(let handle, _, _): send(handle)
+                case .commitSoon: if !node.begin().isEmpty { node.pipeline.committed([], at: node.now) }
+                default: break
+                }
+            }
+        } while node.pipeline.hasEffects
+    }
+
+    private func send(_ handle: Pipeline.Handle) {
+        guard let (phone, at) = submitted[handle.sequence] else { return }
+        if !requests.contains(where: { $0.phone == phone && $0.at >= at }) || at == time {
+            sent.append(Sent(phone: phone, submittedAt: at, leftAt: time))
+        }
+        requests.append((time, phone))
+        answers.append((time + GatewayPlay.roundTrip, handle, phone))
+        mostInFlight = max(mostInFlight, answers.count)
+    }
+
+    /// Of those phones, sorted; what has not left yet counts as well.
+    func delays(of phones: Range<Int>) -> [Duration] {
+        let left = sent.filter { phones.contains($0.phone) }.map(\.delay)
+        let waiting = max(0, submitted.values.count { phones.contains($0.phone) } - left.count)
+        return (left + Array(repeating: .seconds(86_400), count: waiting)).sorted()
+    }
+}
