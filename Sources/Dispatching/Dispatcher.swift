@@ -23,9 +23,9 @@ package final class Dispatcher {
     package private(set) var commitFigures = CommitFigures()
 
     var pipeline: Pipeline
-    private let outbox: any Outbox
+    let outbox: any Outbox
     private let digester: SubmissionDigester
-    private let log: Logger
+    let log: Logger
     private var random = SystemRandomNumberGenerator()
 
     /// By the indices of their ids.
@@ -36,6 +36,7 @@ package final class Dispatcher {
     var faulty: Set<Int> = []
     private var effects: [Effect] = []
     private var isExecuting = false
+    private(set) var isStopping = false
     private var whenStopped: [CheckedContinuation<Void, Never>] = []
 
     private var commitSoon: WhenIdle!
@@ -228,31 +229,6 @@ package final class Dispatcher {
         gateway.send(notification, completion: answered)
     }
 
-    private func load(_ sequences: [Int64], _ lane: Int) {
-        Task {
-            do throws(OutboxError) {
-                let found = try await outbox.notifications(sequences)
-                pipeline.loaded(found, of: sequences, lane: lane, at: .now)
-            } catch {
-                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
-                pipeline.loadFailed(sequences, lane: lane, at: .now)
-            }
-            execute()
-        }
-    }
-
-    private func claim(_ claim: Claim) {
-        Task {
-            do throws(OutboxError) {
-                pipeline.claimed(try await outbox.claim(claim), by: claim, at: .now)
-            } catch {
-                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
-                pipeline.claimFailed(claim, at: .now)
-            }
-            execute()
-        }
-    }
-
     // MARK: Stopping
 
     /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
@@ -263,6 +239,7 @@ package final class Dispatcher {
     /// Takes nothing more, lets requests on their way and the running commit end, and closes the outbox. What is not
     /// delivered then stays in it.
     package func stop(deadline: Duration = .seconds(10)) async {
+        isStopping = true
         for gateway in gateways { gateway?.stop() }
         await withCheckedContinuation { stopped in
             whenStopped.append(stopped)

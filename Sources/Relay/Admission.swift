@@ -108,6 +108,26 @@ package struct Admission: Sendable {
         return delay == 0 ? 0 : min(delay, other.take(from: &otherUsed, at: time))
     }
 
+    /// Whether a lane may have one more. It may have some times as much as is free, so that the one that has most leaves
+    /// room for all others, and these for yet others: no lane that can't deliver fills the node. One that has never
+    /// delivered may have an eighth of what is free.
+    func hasRoom(for taken: Lane.Room, isProven: Bool) -> Bool {
+        func mayHave(_ taken: Int, free: Int, least: Int) -> Bool {
+            taken < max(isProven ? Admission.shareOfFree * free : free / Admission.partOfFree, least)
+        }
+        return mayHave(taken.count, free: limits.waiting - waiting, least: Admission.leastShare)
+            && mayHave(
+                taken.bytes, free: limits.waitingBytes - waitingBytes,
+                least: Admission.leastShare * Validator.payloadLimit)
+    }
+
+    /// Four fifths of all at most, for a lane alone.
+    private static let shareOfFree = 4
+    /// A ninth of all at most.
+    private static let partOfFree = 8
+    /// What a lane may have in any case, as long as there is room.
+    private static let leastShare = 64
+
     /// It is no longer on its way into the outbox.
     mutating func settle(size: Int) { storingBytes -= size }
 

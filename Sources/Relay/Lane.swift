@@ -42,6 +42,10 @@ package struct Lane: Sendable {
     package internal(set) var isGone = false
     /// Without one nothing is sent, and what waits is kept.
     var hasGateway = false
+    /// All that waits, in memory or not, and what is on its way into the outbox.
+    var taken = Room()
+    /// Its gateway has taken one since the start, or had some left for it then.
+    var isProven = false
     /// Notifications in memory.
     var count = 0
     /// Those of them on their way into the outbox.
@@ -88,6 +92,22 @@ package struct Lane: Sendable {
     /// that would not from its turn.
     static let trials = 3
     static let mostTrials = 48
+
+    /// Places and bytes.
+    struct Room: Equatable, Sendable {
+        var count = 0
+        var bytes = 0
+
+        mutating func take(_ size: Int) {
+            count += 1
+            bytes += size
+        }
+
+        mutating func release(_ size: Int) {
+            count -= 1
+            bytes -= size
+        }
+    }
 
     init(id: LaneID, shown: LaneID? = nil) {
         self.id = id

@@ -171,6 +171,7 @@ extension Pipeline {
         switch outcome {
         case .accepted:
             delivery.answered(slot, at: now.monotonicNanoseconds)
+            delivery.withLane(delivery.entries[slot].lane) { $0.isProven = true }
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
             finish(slot, .delivered, at: now)
@@ -330,6 +331,7 @@ extension Pipeline {
         dropBody(of: slot)
         let entry = delivery.entries[slot]
         admission.release(token: entry.token, size: entry.size, isShelved: entry.isShelved)
+        delivery.withLane(entry.lane) { $0.taken.release(entry.size) }
         delivery.remove(slot)
     }
 

@@ -41,6 +41,9 @@ extension Pipeline {
             now.monotonicNanoseconds - max(0, now.unixMilliseconds - backlog.oldestAcceptedAt) * 1_000_000
         delivery.withLane(lane(backlog.lane)) {
             $0.shelved += backlog.waiting
+            $0.taken.count += backlog.waiting
+            $0.taken.bytes += backlog.bytes
+            $0.isProven = true
             $0.claimAt = 0
             $0.oldestShelvedAt = oldest
         }
@@ -225,7 +228,10 @@ extension Pipeline {
 
     private mutating func endOnDisk(_ row: WaitingRow, _ ending: Ending, at now: Instant) {
         guard let lane = delivery.lane(row.lane), delivery.slots[row.sequence] == nil else { return }
-        delivery.withLane(lane) { $0.shelved -= 1 }
+        delivery.withLane(lane) {
+            $0.shelved -= 1
+            $0.taken.release(row.size)
+        }
         admission.releaseShelved(size: row.size)
         let acceptedAt =
             now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000

@@ -71,12 +71,18 @@ extension Pipeline {
         guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
             return .answered(Pipeline.comeAgain)
         }
+        let room = delivery.lanes[lane].taken
+        guard admission.hasRoom(for: room, isProven: delivery.lanes[lane].isProven) else {
+            delivery.tidyLane(lane)
+            return .answered(.busy(.node(retryAfter: Admission.retryWhenFull)))
+        }
         if let busy = admission.admit(
             token: digests.token, size: size, from: submission.sender, at: now)
         {
             delivery.tidyLane(lane)
             return .answered(.busy(busy))
         }
+        delivery.withLane(lane) { $0.taken.take(size) }
         noteClock(now)
         let isShelved = goesToBacklog(lane)
         let slot = delivery.insert(

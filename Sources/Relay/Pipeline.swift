@@ -166,6 +166,10 @@ package struct Pipeline: ~Copyable, Sendable {
                     attempts: row.attempts, isUrgent: row.isUrgent))
             delivery.number(slot, row.sequence)
             lastSequence = max(lastSequence, row.sequence)
+            delivery.withLane(delivery.entries[slot].lane) {
+                $0.taken.take(row.size)
+                $0.isProven = true
+            }
             let isDue = row.notBefore <= now.unixMilliseconds
             // The wall clock may have jumped: no wait is longer than the longest of ours.
             delivery.enqueue(

@@ -65,7 +65,9 @@ import Wire
         var httpSettings = HTTPServer.Settings()
         changeHTTP(&httpSettings)
         let server = HTTPServer(settings: httpSettings, circuits: circuits) { request, respond in
-            respond(HTTPResponse(status: 200, text: request.path))
+            respond(
+                HTTPResponse(
+                    status: 200, text: request.path == "/sender" ? "\(request.sender)" : request.path))
         }
         let loopback = Endpoint.host("127.0.0.1", port: 0)
         return Node(
@@ -95,6 +97,24 @@ import Wire
         await client.wait { !$0.received.isEmpty || $0.hasEnded }
         #expect(String(decoding: client.received, as: UTF8.self).hasPrefix("HTTP/1.1 200"))
         #expect(node.circuits.counters.circuits == 1)
+        await node.close()
+    }
+
+    /// By which the core keeps their shares apart.
+    @Test(arguments: [true, false])
+    func aSenderIsACircuitOrWhereNoneIsToldAConnection(areTold: Bool) async throws {
+        let node = try await node(areTold: areTold)
+        var senders: [String] = []
+        for circuit in [1, 1, 2] as [UInt32] {
+            let client = areTold ? try await node.client(circuit) : try await RawPeer(node.http)
+            client.stream.write(Array("GET /sender HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            await client.wait { !$0.received.isEmpty || $0.hasEnded }
+            let text = String(decoding: client.received, as: UTF8.self)
+            senders.append(text.components(separatedBy: "\r\n\r\n").last ?? "")
+        }
+        #expect(!senders.contains("0"))
+        #expect((senders[0] == senders[1]) == areTold)
+        #expect(senders[1] != senders[2])
         await node.close()
     }
 

@@ -150,6 +150,28 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         await stage.close()
     }
 
+    @Test func initTurnsItOn() async throws {
+        let directory = try LabDirectory()
+        let file = directory.path + "/onionbell.yaml"
+        func write(_ contact: String) throws -> CommandResult {
+            try run([
+                program, "init", "--defaults", "--force", "--web-push", contact, "--state-directory",
+                directory.path + "/state", "--config", file,
+            ])
+        }
+        let written = try write("mailto:me@example.org")
+        #expect(written.status == 0 && written.output.contains("key show --vapid"), "\(written.errors)")
+        #expect(!written.output.contains("No credentials yet"))
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.contains("\n  - name: browsers\n    gateway: web_push\n"))
+        #expect(text.contains("\n    contact: mailto:me@example.org\n"))
+        #expect(try run([program, "check-config", "--config", file]).status == 0)
+        #expect(try write("anonymous").status == 0)
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("\n    contact:"))
+        #expect(try write("me@example.org").status == 65)
+        await directory.remove()
+    }
+
     // MARK: Other people's code at the other end
 
     /// http_ece, py_vapid: what Web Push programs in Python use.

@@ -12,11 +12,11 @@ final class Node {
 
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
-        bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp
+        bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp, window: Window = Window()
     ) {
         pipeline = Pipeline(
             validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget,
-            originsPerApp: originsPerApp)
+            originsPerApp: originsPerApp, window: window)
     }
 
     static let android = LaneID(app: "android", host: .production)

@@ -17,6 +17,13 @@ extension World {
             World.bodyBudget + 104
             * (storing + attempts.count + (64 + World.window.claim) * World.lanes.count)
         if pipeline.bodyBytes > bodies { fail("\(pipeline.bodyBytes) bytes of bodies") }
+        for lane in pipeline.lanes where !lane.isProven && lane.taken.count > 64 {
+            fail("\(lane.id) has never delivered and has \(lane.taken.count) waiting")
+        }
+        for lane in pipeline.lanes
+        where lane.taken.count > max(World.limits.waiting * 4 / 5 + 1, restored) {
+            fail("\(lane.id) takes the reserve of all others")
+        }
         for lane in pipeline.lanes
         where lane.count - lane.storing > World.window.perLane + 2 * World.window.claim {
             fail("\(lane.count) of \(lane.id) are in memory")

@@ -22,7 +22,7 @@ private struct World {
     init(
         _ manner: WebPushRules.Manner = .mozilla, protocols: [String] = ["h2", "http/1.1"],
         contact: String = WebPushApp.nobodysContact, isNamed: Bool = true, rest: Duration = .seconds(60),
-        trusts: LabCredentials? = nil
+        trusts: LabCredentials? = nil, starts: Bool = true
     ) throws {
         lab = try LabCredentials()
         server = try GatewaySimulator(
@@ -38,7 +38,7 @@ private struct World {
         limits.rest = rest
         gateway = WebPushGateway(
             try #require(PushEndpoint.Place(host)), isNamed: isNamed, shared, limits: limits)
-        gateway.start()
+        if starts { gateway.start() }
     }
 
     func browser() throws -> Browser { try server.subscribe(for: key.publicText) }
@@ -176,6 +176,17 @@ private func push(
         while world.gateway.figures.connections > 0 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(world.gateway.figures.lastError == nil)
         #expect(await world.gateway.deliver(push(to: browser, id: 100)) == .accepted)
+        world.end()
+    }
+
+    /// What the outbox held at the start is looked at before the gateways begin.
+    @Test func whatWaitedBeforeTheStartOpensAConnection() async throws {
+        let world = try World(starts: false)
+        let browser = try world.browser()
+        world.gateway.noteBacklog()
+        world.gateway.start()
+        while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(await world.gateway.deliver(push(to: browser)) == .accepted)
         world.end()
     }
 

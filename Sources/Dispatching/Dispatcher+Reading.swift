@@ -1,0 +1,31 @@
+import Relay
+
+/// What the core wants to read of the outbox.
+extension Dispatcher {
+    func load(_ sequences: [Int64], _ lane: Int) {
+        Task {
+            do throws(OutboxError) {
+                let found = try await outbox.notifications(sequences)
+                pipeline.loaded(found, of: sequences, lane: lane, at: .now)
+            } catch {
+                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
+                pipeline.loadFailed(sequences, lane: lane, at: .now)
+            }
+            execute()
+        }
+    }
+
+    func claim(_ claim: Claim) {
+        Task {
+            do throws(OutboxError) {
+                pipeline.claimed(try await outbox.claim(claim), by: claim, at: .now)
+            } catch {
+                // It may be closed by now.
+                guard !isStopping else { return }
+                log.error("outbox.read_failed", metadata: ["reason": "\(error)"])
+                pipeline.claimFailed(claim, at: .now)
+            }
+            execute()
+        }
+    }
+}
