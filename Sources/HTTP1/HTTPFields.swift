@@ -1,6 +1,6 @@
 import Encodings
 
-/// The header fields of a message, in the order sent; names in lower case.
+/// The header fields of a message, in the order sent; names of what was received in lower case.
 ///
 /// They lie as bytes in one run, and a text is made of those only that are asked for.
 package struct HTTPFields: Equatable, Sendable {
@@ -27,13 +27,16 @@ package struct HTTPFields: Equatable, Sendable {
         marks.map { (text($0.start..<$0.nameEnd), text($0.nameEnd..<$0.end)) }
     }
 
-    /// - Parameter name: in lower case.
+    /// - Parameter name: in lower case, where it is to be found again.
     package mutating func append(_ name: String, _ value: String) {
-        append(name: name.utf8.span, value: value.utf8.span)
+        bytes.append(name)
+        let nameEnd = bytes.count
+        bytes.append(value)
+        marks.append(Mark(start: nameEnd - name.utf8.count, nameEnd: nameEnd, end: bytes.count))
     }
 
     /// - Parameter name: of ASCII, in any case.
-    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    mutating func append(received name: Span<UInt8>, _ value: Span<UInt8>) {
         let start = bytes.count
         bytes.append(addingCapacity: name.count + value.count) { output in
             for index in name.indices { output.append(ASCII.lowercased(name[index])) }

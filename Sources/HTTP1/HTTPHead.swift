@@ -17,7 +17,7 @@ struct HTTPHead {
             while bytes[valueEnd - 1].isBlank { valueEnd -= 1 }
             let valueStart = min(bytes.endOfRun(from: colon + 1, of: \.isBlank), valueEnd)
             fields.append(
-                name: bytes.extracting(start..<colon), value: bytes.extracting(valueStart..<valueEnd))
+                received: bytes.extracting(start..<colon), bytes.extracting(valueStart..<valueEnd))
             start = end + 2
         }
         self.fields = fields

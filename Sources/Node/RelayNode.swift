@@ -40,7 +40,7 @@ final class RelayNode {
     var closedCircuits = LastMinute()
     private let sockets: DoorSockets
     private var managementServer: HTTPServer?
-    private var managementServer: HTTPServer?
+    private var statusDoorServer: HTTPServer?
     private(set) var history: NodeHistory?
     let loopWatch = LoopWatch()
     let disk: DiskWatch
@@ -190,7 +190,7 @@ final class RelayNode {
         .server(beside: door)
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))
-            managementServer = status
+            statusDoorServer = status
         } catch {
             log.warning("node.status_socket_failed", metadata: ["reason": "\(error)"])
         }
@@ -330,6 +330,6 @@ final class RelayNode {
         loopWatch.stop()
         disk.stop()
         await managementServer?.close()
-        await managementServer?.close()
+        await statusDoorServer?.close()
     }
 }

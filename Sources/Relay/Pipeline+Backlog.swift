@@ -119,6 +119,8 @@ extension Pipeline {
         {
             guard delivery.lanes[lane].idleCount > limit / 4 else { break }
             let slots = delivery.waiting(of: token)
+            // It may be named twice.
+            guard !slots.isEmpty else { continue }
             let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
             delivery.withLane(lane) { $0.shelved += slots.count }
             shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)

@@ -7,6 +7,7 @@ final class Backlog {
     private let move: Statement
     private let spare: Statement
     private let putOff: Statement
+    private let putOffBehind: Statement
     private let count: Statement
     private let delete: Statement
     private let ready: Statement
@@ -39,12 +40,17 @@ final class Backlog {
             on: connection)
         // Where several are put off together, the order of their numbers is the order of all.
         spare = try Statement(
-            "UPDATE backlog SET not_before = max(not_before, ?2), rank = 1 WHERE token_digest = ?1",
+            "UPDATE backlog SET not_before = ?2, rank = 1 WHERE token_digest = ?1",
             on: connection)
         putOff = try Statement(
             """
             UPDATE backlog SET not_before = ?2
             WHERE token_digest = (SELECT token_digest FROM backlog WHERE sequence = ?1)
+            """, on: connection)
+        putOffBehind = try Statement(
+            """
+            UPDATE backlog SET not_before = ?2
+            WHERE token_digest = (SELECT token_digest FROM notification WHERE sequence = ?1)
             """, on: connection)
         count = try Statement("UPDATE backlog SET attempts = ?2 WHERE sequence = ?1", on: connection)
         delete = try Statement("DELETE FROM backlog WHERE sequence = ?", on: connection)
@@ -129,6 +135,9 @@ final class Backlog {
         return true
     }
 
+    /// Until when what a device has there waits.
+    func notBefore(of token: Digest) throws(SQLiteError) -> Int64 { try state(of: token).notBefore }
+
     private func state(of token: Digest) throws(SQLiteError) -> (count: Int, rank: Int64, notBefore: Int64) {
         try device.bind(1, token)
         defer { device.reset() }
@@ -142,7 +151,7 @@ final class Backlog {
         try move.run()
     }
 
-    /// All of a device wait until then, if they don't wait for longer.
+    /// All of a device wait until then.
     func spare(_ token: Digest, until notBefore: Int64) throws(SQLiteError) {
         try spare.bind(1, token)
         try spare.bind(2, notBefore)
@@ -168,6 +177,14 @@ final class Backlog {
         try putOff.bind(1, sequence)
         try putOff.bind(2, notBefore)
         try putOff.run()
+    }
+
+    /// One that is not here was put off: those of its device that are wait as long.
+    func putOff(behind sequence: Int64, until notBefore: Int64) throws(SQLiteError) {
+        guard notBefore > 0 else { return }
+        try putOffBehind.bind(1, sequence)
+        try putOffBehind.bind(2, notBefore)
+        try putOffBehind.run()
     }
 
     func end(_ sequence: Int64) throws(SQLiteError) {

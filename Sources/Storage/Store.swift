@@ -209,9 +209,12 @@ final class Store {
         try postpone.bind(2, notBefore)
         try postpone.bind(3, sequence)
         try postpone.run()
+        try backlog.putOff(behind: sequence, until: notBefore)
     }
 
     private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(SQLiteError) {
+        // What one that comes from memory has written down may be an older clock's: all of a device have one time.
+        let notBefore = max(notBefore, try backlog.notBefore(of: token))
         for sequence in sequences {
             guard !backlog.hasHandedOut(sequence) else {
                 backlog.takeBack(sequence)

@@ -226,7 +226,9 @@ private struct LoggedEvents: LogHandler {
         }
         await submit(submission(1), from: front)
         await submit(submission(1), from: back)
-        await submit(submission(2, uid: "uid-1"), from: back)
+        var changed = submission(1)
+        changed.content = submission(2, message: 13).content
+        await submit(changed, from: back)
         await submit(Submission(uid: "x", platform: nil, deviceToken: "", message: ""), from: back)
         await submit(submission(3), from: front)
         await gateway.wait(forSent: 2)
@@ -363,7 +365,7 @@ private struct LoggedEvents: LogHandler {
         await gateway.wait(forSent: 1)
         await outbox.setFault(.failed("broken"))
         gateway.answer(0, .accepted)
-        while dispatcher.counters.failedCommits == 0 { await Task.yield() }
+        while dispatcher.counters.failedCommits == 0, !Task.isCancelled { await Task.yield() }
         #expect(receipts.all == [.stored])
         await outbox.setFault(nil)
         #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])

@@ -59,7 +59,7 @@ import Wire
             client.stream.write(line(1 + index % 10))
             silent.append(client)
         }
-        while server.openConnections(heldBy: 30) < 300 { await Task.yield() }
+        while server.openConnections(heldBy: 30) < 300, !Task.isCancelled { await Task.yield() }
         #expect(server.openConnections == 300)
         var honest: [RawPeer] = []
         for circuit in 100..<120 as Range<UInt32> {
@@ -101,7 +101,7 @@ import Wire
             peer.stream.write(line(1 + index % 4))
             silent.append(peer)
         }
-        while door.openConnections(heldBy: 25) < 100 { await Task.yield() }
+        while door.openConnections(heldBy: 25) < 100, !Task.isCancelled { await Task.yield() }
         for circuit in 100..<110 as Range<UInt32> {
             let peer = try await RawPeer(endpoint)
             peer.stream.write(line(circuit) + Self.ping)
@@ -171,13 +171,13 @@ import Wire
             return client
         }
         let small = try await half(20_000)
-        while room.used < 16_000 { await Task.yield() }
+        while room.used < 16_000, !Task.isCancelled { await Task.yield() }
         let large = try await half(400_000)
         await large.wait { $0.hasEnded }
         #expect(room.closed == 1 && !small.hasEnded)
         #expect(room.used < 200_000)
         small.stream.close()
-        while room.used > 0 { await Task.yield() }
+        while room.used > 0, !Task.isCancelled { await Task.yield() }
         await server.close()
     }
 
@@ -193,7 +193,9 @@ import Wire
         var clients: [RawPeer] = []
         for _ in 0..<8 { clients.append(try await RawPeer(endpoint)) }
         // Five at once, and one more for each second that this takes.
-        while server.counters.refusedHandshakes + server.counters.connections < 8 { await Task.yield() }
+        while server.counters.refusedHandshakes + server.counters.connections < 8, !Task.isCancelled {
+            await Task.yield()
+        }
         #expect(server.counters.connections >= 5 && server.counters.refusedHandshakes >= 1)
         await server.close()
     }

@@ -184,6 +184,11 @@ struct SmallDisk {
         await stage.world.close()
     }
 
+    /// As evenly spread as keyed digests are.
+    private static func digest(_ number: Int64, low: UInt64) -> Relay.Digest {
+        Relay.Digest(high: UInt64(number) &* 0x9e37_79b9_7f4a_7c15, low: low)
+    }
+
     private static func row(_ sequence: Int64) -> StoreRequest {
         let digits = String(repeating: "0", count: 8 - "\(sequence)".count) + "\(sequence)"
         let device = sequence % 100
@@ -198,8 +203,8 @@ struct SmallDisk {
                 isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true,
                 expiresAt: now + 86_400_000, acceptedAt: now),
             digests: SubmissionDigests(
-                token: Relay.Digest(high: UInt64(device), low: 1),
-                identity: Relay.Digest(high: UInt64(sequence), low: 2),
-                content: Relay.Digest(high: UInt64(sequence), low: 3)))
+                token: digest(device, low: 1),
+                identity: digest(sequence, low: 2),
+                content: digest(sequence, low: 3)))
     }
 }

@@ -34,6 +34,10 @@ import Testing
         ("tor.password_file", "/a", "/b", { $0.tor.passwordFile }),
         ("tor.socks", "127.0.0.1:1", "unix:/b", { $0.tor.socks?.description ?? "" }),
         ("tor.heartbeat", "11", "12", { "\($0.tor.heartbeat.components.seconds)" }),
+        (
+            "onion.public_address", "6be5uu6ldm3mim2xiyov2m6owzhdlicfobqho5mbpglzio6qt5etyhid.onion",
+            "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion", { $0.onion.publicAddress }
+        ),
         ("onion.upload_timeout", "11", "12", { "\($0.onion.uploadTimeout.components.seconds)" }),
         ("onion.self_dial_interval", "11", "12", { "\($0.onion.selfDial.interval.components.seconds)" }),
         ("onion.self_dial_timeout", "11", "12", { "\($0.onion.selfDial.timeout.components.seconds)" }),

@@ -73,20 +73,22 @@ final class GatewayPlay {
     }
 
     private func carryOut() {
+        var effects: [Effect] = []
         repeat {
             var stirred: [Int] = []
             node.pipeline.takeStirred(&stirred)
             for lane in stirred {
                 node.pipeline.pump(lane, room: GatewayPlay.room - answers.count, at: node.now)
             }
-            for effect in node.takeEffects() {
+            effects = node.takeEffects()
+            for effect in effects {
                 switch effect {
                 case .send(let handle, _, _): send(handle)
                 case .commitSoon: if !node.begin().isEmpty { node.pipeline.committed([], at: node.now) }
                 default: break
                 }
             }
-        } while node.pipeline.hasEffects
+        } while !effects.isEmpty
     }
 
     private func send(_ handle: Pipeline.Handle) {

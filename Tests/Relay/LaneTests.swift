@@ -104,7 +104,7 @@ import Vectors
     @Test func anAnswerDuringAPauseEndsWhatTheGatewayHasNotAskedFor() {
         var random = SeededRandom(state: 1)
         var own = lane()
-        own.blockedReason = "BadTopic"
+        own.block(reason: "BadTopic", at: 0)
         own.pause(atLeast: nil, at: 0, policy: policy, using: &random)
         _ = own.answered(phone, at: 1)
         #expect(own.condition == .open)
@@ -118,7 +118,7 @@ import Vectors
     @Test func newCredentialsAreTriedAtOnce() {
         var random = SeededRandom(state: 1)
         var lane = lane()
-        lane.blockedReason = "InvalidProviderToken"
+        lane.block(reason: "InvalidProviderToken", at: 0)
         lane.pause(atLeast: nil, at: 0, policy: policy, using: &random)
         lane.resume()
         #expect(lane.condition == .trying)

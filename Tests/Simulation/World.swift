@@ -266,6 +266,8 @@ final class World {
             fail("\(sequence) ended (\(ending)) without waiting")
             return
         }
+        // The wish goes with the last one in memory, also when more of the device is on disk.
+        if pipeline.delivery.waiting(of: entry.token).isEmpty { books.spared[entry.token] = nil }
         if ending == .delivered, gateway.taken[sequence] == nil {
             fail("\(sequence) is called delivered, and no gateway took it")
         }

@@ -50,14 +50,14 @@ package struct ModelOutbox {
                 }
                 if row.isShelved, !claimed.contains(sequence) { violation("\(sequence) is put off on disk") }
                 rows[sequence]?.attempts = attempts
-                if !row.isShelved {
-                    rows[sequence]?.notBefore = notBefore
-                } else if notBefore > 0 {
+                if !row.isShelved { rows[sequence]?.notBefore = notBefore }
+                if notBefore > 0 {
                     for other in shelvedOf[row.token] ?? [] { rows[other]?.notBefore = notBefore }
                 }
             case .shelve(let token, let sequences, let notBefore):
+                let before = (shelvedOf[token] ?? []).compactMap { rows[$0]?.notBefore }.max() ?? 0
                 for sequence in sequences { shelve(sequence, of: token, violation) }
-                spare(token, until: notBefore)
+                spare(token, until: max(before, notBefore))
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
@@ -139,7 +139,7 @@ package struct ModelOutbox {
     private mutating func spare(_ token: Digest, until notBefore: Int64) {
         for sequence in shelvedOf[token] ?? [] {
             guard var row = rows[sequence] else { continue }
-            row.notBefore = max(row.notBefore, notBefore)
+            row.notBefore = notBefore
             row.rank = 1
             rows[sequence] = row
         }

@@ -49,7 +49,7 @@ import Wire
             }.min()!
         }
         // Sixteen times the members: 16 times the time, and 256 times if each copied those before it.
-        #expect(try cost(16_000) < cost(1000) * 64 + .milliseconds(20))
+        #expect(try cost(8000) < cost(500) * 64 + .milliseconds(20))
     }
 
     @Test func theSenderAddressIsMergedToo() throws {

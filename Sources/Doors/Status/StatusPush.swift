@@ -72,3 +72,14 @@ package struct StatusTarget: Equatable, Sendable {
         self.usedAt = usedAt
     }
 }
+
+extension PushResult {
+    /// Taken is all that a sender is told of what goes well.
+    init(_ receipt: Receipt) {
+        switch receipt {
+        case .stored, .held, .ended(.delivered): self = .accepted
+        case .busy, .ended(.refused), .ended(.expired): self = .internal
+        case .ended(.tokenDead): self = .notRegistered
+        }
+    }
+}

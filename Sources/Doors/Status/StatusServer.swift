@@ -339,14 +339,3 @@ package final class StatusServer {
         }
     }
 }
-
-extension PushResult {
-    /// Taken is all that a sender is told of what goes well.
-    fileprivate init(_ receipt: Receipt) {
-        switch receipt {
-        case .stored, .held, .ended(.delivered): self = .accepted
-        case .busy, .ended(.refused), .ended(.expired): self = .internal
-        case .ended(.tokenDead): self = .notRegistered
-        }
-    }
-}

@@ -317,7 +317,9 @@ final class GatewayLink: ConnectionOwner {
             }
         case .tokenDead(let reason, _, _):
             fault = nil
-            if suspicious.contains(reason), !notification.deviceToken.isOfNobody { suspect(reason) }
+            if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
+                suspect(reason, of: notification.deviceToken)
+            }
         // Of one notification: whether it is the gateway's, its lane finds out.
         case .blocked, .deferred: break
         }

@@ -92,7 +92,7 @@ struct PushHosts: Equatable, Sendable {
         }
     }
 
-    var namesOnions: Bool { hosts.contains { $0.hasSuffix(".onion") || $0.contains(".onion:") } }
+    var namesOnions: Bool { hosts.contains { $0.hasSuffix(".onion") || $0.mentions(".onion:") } }
 
     private static func `is`(_ host: String, below domain: String) -> Bool {
         let (host, domain) = (host.utf8.span, domain.utf8.span)

@@ -51,7 +51,7 @@ enum WebPushAnswer {
             }
             return nil
         }
-        return String(decoding: answer.body.prefix(1024), as: UTF8.self).contains(googlesOtherKey)
+        return String(decoding: answer.body.prefix(1024), as: UTF8.self).mentions(googlesOtherKey)
             ? otherKey : nil
     }
 

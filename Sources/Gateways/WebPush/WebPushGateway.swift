@@ -104,13 +104,13 @@ final class WebPushGateway: LinkedGateway {
         _ notification: Notification
     ) -> Verdict {
         let verdict = WebPushAnswer.verdict(answer)
-        // A stranger's server that doesn't like our key concerns nobody but him.
-        if !isNamed, verdict.consequence == .renewCredential || verdict.consequence == .ownFault,
-            !shared.tokens.refused(generation: generation, for: origin)
-        {
-            return .refused(verdict.outcome.word ?? answer.statusWord)
+        guard !isNamed else { return verdict }
+        // A stranger's server that doesn't like our key or our requests concerns nobody but him.
+        switch verdict.consequence {
+        case .none, .keepCredential, .reconnect: return verdict
+        case .renewCredential where shared.tokens.refused(generation: generation, for: origin): return verdict
+        case .renewCredential, .ownFault: return .refused(verdict.outcome.word ?? answer.statusWord)
         }
-        return verdict
     }
 
     func renewCredential(_ generation: Int) -> Bool {

@@ -65,10 +65,11 @@ import Wire
         var client = self.client()
         #expect(try await register(client, at: world) == 0)
         world.relay.sandbox.faults = FaultScript([
-            FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: 1), times: 1)
+            FaultRule(
+                .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
         ])
         #expect(try reports(try await ask(world, client.request())) == [0])
-        while world.events("forgotten") == 0 { await Task.yield() }
+        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
         #expect(try reports(try await ask(world, client.request())) == [3])
         #expect(try await register(client, at: world) == 2)
         client.registration.version = 2
@@ -89,7 +90,7 @@ import Wire
             FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: later), times: 1)
         ])
         #expect(try reports(try await ask(world, one.request())) == [0])
-        while world.events("forgotten") == 0 { await Task.yield() }
+        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
         #expect(try reports(try await ask(world, other.request())) == [3])
         await world.end()
     }
@@ -104,7 +105,7 @@ import Wire
                 .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
         ])
         #expect(try reports(try await ask(world, client.request())) == [0])
-        while world.events("forgotten") == 0 { await Task.yield() }
+        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
         #expect(world.relay.dispatcher.deadTokens == 1)
         client.registration.version = 2
         #expect(try await register(client, at: world) == 0)

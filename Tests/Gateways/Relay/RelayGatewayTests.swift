@@ -61,7 +61,7 @@ private struct World {
         let world = try World { $0.limits.rest = .milliseconds(50) }
         for notification in many(3) {
             #expect(await world.gateway.deliver(notification) == .accepted)
-            while world.relay.figures.openConnections > 0 { await Task.yield() }
+            while world.relay.figures.openConnections > 0, !Task.isCancelled { await Task.yield() }
         }
         #expect(world.relay.figures.connections >= 3)
         let figures = world.gateway.figures
@@ -151,7 +151,7 @@ private struct World {
     /// Nothing waits for it, and the operator is told all the same.
     @Test func aRelayThatIsAwayIsSeenBeforeItIsNeeded() async throws {
         let world = try World { $0.look = .milliseconds(100) }
-        while world.relay.figures.connections == 0 { await Task.yield() }
+        while world.relay.figures.connections == 0, !Task.isCancelled { await Task.yield() }
         let endpoint = world.relay.endpoint
         world.relay.close()
         while world.gateway.figures.connectionFailures == 0 { try await Task.sleep(for: .milliseconds(10)) }

@@ -125,6 +125,10 @@ private func push(
         #expect(
             outcome == (isNamed ? .blocked(reason: "BadJwtToken") : .refused(reason: "BadJwtToken")))
         #expect((world.gateway.fault != nil) == isNamed)
+        world.server.faults = FaultScript([FaultRule(.text(status: 400, ""), times: 1)])
+        #expect(
+            await world.gateway.deliver(push(to: try world.browser(), id: 3)) == .refused(reason: "HTTP400"))
+        #expect(world.gateway.figures.ownFaults.counts.isEmpty != isNamed)
         world.server.clockOffset = .zero
         #expect(await world.gateway.deliver(push(to: try world.browser(), id: 2)) == .accepted)
         #expect(world.gateway.fault == nil)

@@ -1,0 +1,34 @@
+extension Delivery {
+    /// One notification, from its submission to its end.
+    struct Entry: Sendable {
+        /// The outbox gives it; 0 until then.
+        var sequence: Int64 = 0
+        var token: Digest
+        var lane: Int
+        var size: Int
+        /// Monotonic nanoseconds of its submission; below 0 when the machine has started since.
+        var acceptedAt: Int64
+        /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
+        var deadline: Int64
+        var attempts = 0
+        /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.
+        var registeredAt: Int64 = 0
+        /// How often in a row the gateway gave it back unhandled.
+        var returns = 0
+        var isUrgent: Bool
+        /// The outbox has it in its backlog, or will.
+        var isShelved = false
+        /// Postponed because its gateway wants the device spared, or from before the start.
+        var isThrottled = false
+        var state = State.storing
+        /// The one behind it in the queue of its token.
+        var next: Slot?
+        /// `nil` while it is only on disk.
+        var body: Notification?
+
+        /// Whether a slot still holds what a heap says it does.
+        func isCurrent(_ sequence: Int64, _ state: State) -> Bool {
+            self.sequence == sequence && self.state == state
+        }
+    }
+}
