@@ -113,7 +113,7 @@ let package = Package(
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatching", "Outbound",
                 "Storage",
-                "Gateways", "Tor", "Doors", "Client", "HTTP1", "Metrics", "Overview", "QR", "YAML",
+                "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSON", "Metrics", "Overview", "QR", "YAML",
                 "Programs", "CSupport", log,
             ]),
         .executableTarget(name: "Onionbelld", dependencies: ["Node", "Programs"], swiftSettings: checked),

@@ -28,8 +28,7 @@ package final class Dispatcher {
     let log: Logger
     private var random = SystemRandomNumberGenerator()
 
-    /// By the indices of their ids.
-    private var replies: [Reply?] = []
+    private var replies = Replies()
     /// By the indices of their lanes.
     var gateways: [(any Gateway)?] = []
     /// Lanes whose gateway had a fault when they were looked at last.
@@ -106,8 +105,7 @@ package final class Dispatcher {
             execute()
             return nil
         case .storing(let sender, let id):
-            while replies.count <= sender.index { replies.append(nil) }
-            replies[sender.index] = reply
+            replies.add(reply, of: sender)
             execute()
             return id
         }
@@ -167,14 +165,19 @@ package final class Dispatcher {
         isExecuting = true
         var effects: [Effect] = []
         swap(&effects, &self.effects)
-        while pipeline.takeEffects(into: &effects) {
-            // Moved out one by one: an element of an array that is read is copied.
-            effects.reverse()
-            while let effect = effects.popLast() { run(effect) }
+        var rest = pipeline.takeEffects(into: &effects)
+        while !effects.isEmpty {
+            for index in effects.indices {
+                // Moved out: an element of an array that is read is copied.
+                var effect = Effect.commitSoon
+                swap(&effect, &effects[index])
+                run(effect)
+            }
+            effects.removeAll(keepingCapacity: true)
+            rest = pipeline.takeEffects(into: &effects)
         }
         self.effects = effects
         isExecuting = false
-        let rest = pipeline.rest()
         if rest.hasStirred { pumpSoon.schedule() }
         if rest.wakeAt != alarmAt { setAlarm(to: rest.wakeAt) }
     }
@@ -188,10 +191,9 @@ package final class Dispatcher {
     private func run(_ effect: Effect) {
         switch effect {
         case .tell(let sender, let receipt, let isLast):
-            let reply = replies[sender.index]
-            if isLast { replies[sender.index] = nil }
+            let reply = isLast ? replies.take(sender) : replies.reply(of: sender)
             reply?(receipt)
-        case .drop(let sender): replies[sender.index] = nil
+        case .drop(let sender): _ = replies.take(sender)
         case .send(let handle, let notification, let lane): send(handle, notification, lane)
         case .load(let sequences, let lane): load(sequences, lane)
         case .claim(let claim): self.claim(claim)

@@ -24,27 +24,26 @@ package final class SubmissionDigester {
         text.add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
         text.add(recipient.deviceToken.text)
         let token = digest(text)
-        // The same with the message behind it.
+        let device = text.count
+        var ownIdentity: (high: UInt64, low: UInt64)?
+        if let uid = submission.uid {
+            // Of this device: two senders that count from 1 don't take each other's for their own.
+            text[0] = UInt8(ascii: "u")
+            text.add(uid)
+            if recipient.isOfAlias {
+                text.add(recipient.lane.app)
+                text.add(recipient.deviceToken.text)
+            }
+            ownIdentity = digest(text)
+            text.removeSubrange(device...)
+        }
         text[0] = UInt8(ascii: "c")
         switch submission.content {
         case .bisq(let content): text.add(content.message)
         case .prepared(let push): text.add(push.body)
         }
         let content = digest(text)
-        var identity = content
-        if let uid = submission.uid {
-            // Of this device: two senders that count from 1 don't take each other's for their own.
-            text.begin(UInt8(ascii: "u"))
-            text.add(recipient.lane.app)
-            text.add(recipient.lane.host == .production ? "" : recipient.lane.host.name)
-            text.add(recipient.deviceToken.text)
-            text.add(uid)
-            if recipient.isOfAlias {
-                text.add(recipient.lane.app)
-                text.add(recipient.deviceToken.text)
-            }
-            identity = digest(text)
-        }
+        let identity = ownIdentity ?? content
         return SubmissionDigests(
             token: Digest(high: token.high, low: token.low),
             identity: Digest(high: identity.high, low: identity.low),

@@ -17,6 +17,10 @@ public enum ASCII {
         byte &- UInt8(ascii: "A") < 26 ? 1 : 0
     }
 
+    @inlinable @inline(__always) public static func lowerHexDigit(_ byte: UInt8) -> UInt8 {
+        digit(byte) | (byte &- UInt8(ascii: "a") < 6 ? 1 : 0)
+    }
+
     @inlinable @inline(__always) public static func hexDigit(_ byte: UInt8) -> UInt8 {
         digit(byte) | ((byte | 0x20) &- UInt8(ascii: "a") < 6 ? 1 : 0)
     }
@@ -41,6 +45,14 @@ extension Span<UInt8> {
     @inlinable public func hasSameBytes(as other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+
+    /// Whether it is that word (in lower case), in letters of either case.
+    public func isWord(_ word: String) -> Bool {
+        let word = word.utf8.span
+        guard count == word.count else { return false }
+        for index in indices where ASCII.lowercased(self[index]) != word[index] { return false }
         return true
     }
 

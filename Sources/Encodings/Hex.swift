@@ -13,8 +13,10 @@ public enum Hex {
     }
 
     /// Either case. `nil` for an odd number of digits, or anything else among them.
-    package static func decode(_ text: String) -> [UInt8]? {
-        var digits = text.utf8.span
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8.span) }
+
+    package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var digits = text
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)

@@ -47,27 +47,31 @@ package struct HTTPFields: Equatable, Sendable {
 
     /// The value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
-        for mark in marks where has(mark, name) { return text(mark.nameEnd..<mark.end) }
+        let wanted = name.utf8.span
+        for mark in marks where has(mark, wanted) { return text(mark.nameEnd..<mark.end) }
         return nil
     }
 
     /// The same as its bytes; none where there is no such field.
     func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result {
-        for mark in marks where has(mark, name) {
+        let wanted = name.utf8.span
+        for mark in marks where has(mark, wanted) {
             return body(bytes.span.extracting(mark.nameEnd..<mark.end))
         }
         return body("".utf8.span)
     }
 
     func count(of name: String) -> Int {
+        let wanted = name.utf8.span
         var count = 0
-        for mark in marks where has(mark, name) { count += 1 }
+        for mark in marks where has(mark, wanted) { count += 1 }
         return count
     }
 
     /// Whether a list field such as `connection` contains `token` (in lower case), without regard to case.
     func list(_ name: String, contains token: String) -> Bool {
-        for mark in marks where has(mark, name) {
+        let wanted = name.utf8.span
+        for mark in marks where has(mark, wanted) {
             let found = bytes[mark.nameEnd..<mark.end].split(separator: UInt8(ascii: ",")).contains {
                 $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
             }
@@ -86,8 +90,9 @@ package struct HTTPFields: Equatable, Sendable {
         }
     }
 
-    private func has(_ mark: Mark, _ name: String) -> Bool {
-        bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name.utf8.span)
+    private func has(_ mark: Mark, _ name: Span<UInt8>) -> Bool {
+        mark.nameEnd - mark.start == name.count
+            && bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name)
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

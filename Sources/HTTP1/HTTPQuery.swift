@@ -5,11 +5,10 @@ import Encodings
 /// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
 /// blank, so a form's way to write one would only make two texts of one.
 package struct HTTPQuery: Sendable {
-    /// Where one lies: its name from `start`, its value up to `end`.
+    /// Where one lies.
     private struct Mark {
-        let start: Int
-        let nameEnd: Int
-        let end: Int
+        let name: Range<Int>
+        let value: Range<Int>
     }
 
     /// Decoded, each text with a byte behind it, so that no character begins in one and ends in the next. A text is made
@@ -22,10 +21,38 @@ package struct HTTPQuery: Sendable {
     package static let most = 100
 
     /// - Throws: ``HTTPFault/badPercentEncoding``, ``HTTPFault/tooManyFields(limit:)``.
-    package init(_ text: String) throws(HTTPFault) { try self.init(text.utf8.span) }
+    package init(_ text: String) throws(HTTPFault) {
+        if text.utf8.span.firstIndex(of: UInt8(ascii: "%")) == nil {
+            self.init(plain: Array(text.utf8), try HTTPQuery.marks(in: text.utf8.span))
+        } else {
+            try self.init(text.utf8.span)
+        }
+    }
+
+    /// Nearly all need no decoding: what stands between the texts is the byte behind each.
+    private init(plain bytes: [UInt8], _ marks: [Mark]) {
+        self.bytes = bytes
+        self.marks = marks
+    }
 
     package init(_ text: Span<UInt8>) throws(HTTPFault) {
         bytes.reserveCapacity(text.count + 2 * 8)
+        marks = try HTTPQuery.marks(in: text)
+        for index in marks.indices {
+            let start = bytes.count
+            try bytes.append(percentEncoded: text.extracting(marks[index].name))
+            let middle = bytes.count
+            bytes.append(0)
+            try bytes.append(percentEncoded: text.extracting(marks[index].value))
+            marks[index] = Mark(name: start..<middle, value: middle + 1..<bytes.count)
+            bytes.append(0)
+        }
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw .badPercentEncoding }
+    }
+
+    /// Where each lies as sent.
+    private static func marks(in text: Span<UInt8>) throws(HTTPFault) -> [Mark] {
+        var marks: [Mark] = []
         marks.reserveCapacity(8)
         var start = 0
         while start < text.count {
@@ -33,24 +60,26 @@ package struct HTTPQuery: Sendable {
             defer { start = end + 1 }
             guard end > start else { continue }
             guard marks.count < HTTPQuery.most else { throw .tooManyFields(limit: HTTPQuery.most) }
-            let parameter = text.extracting(start..<end)
-            let nameEnd = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count
-            let begin = bytes.count
-            try bytes.append(percentEncoded: parameter.extracting(first: nameEnd))
-            let middle = bytes.count
-            bytes.append(0)
-            try bytes.append(percentEncoded: parameter.extracting(droppingFirst: nameEnd + 1))
-            marks.append(Mark(start: begin, nameEnd: middle, end: bytes.count))
-            bytes.append(0)
+            let sign = text.extracting(first: end).firstIndex(of: UInt8(ascii: "="), from: start) ?? end
+            marks.append(Mark(name: start..<sign, value: min(sign + 1, end)..<end))
         }
-        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw .badPercentEncoding }
+        return marks
     }
 
     /// The first value given for that name.
     package subscript(name: String) -> String? {
-        for mark in marks
-        where bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name.utf8.span) {
-            return String(decoding: bytes[(mark.nameEnd + 1)..<mark.end], as: UTF8.self)
+        place(of: name).map { String(decoding: bytes[$0], as: UTF8.self) }
+    }
+
+    /// The same as its bytes; `nil` where there is none.
+    package func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
+        place(of: name).map { body(bytes.span.extracting($0)) }
+    }
+
+    private func place(of name: String) -> Range<Int>? {
+        let wanted = name.utf8.span
+        for mark in marks where bytes.span.extracting(mark.name).hasSameBytes(as: wanted) {
+            return mark.value
         }
         return nil
     }

@@ -32,17 +32,37 @@ package struct HTTPRequestDecoder {
         if case .body = state { true } else { !unread.isEmpty || hasSkippedEmptyLine }
     }
 
-    /// Whether a request has begun and is not whole, and the bytes of those that are not taken yet. Changes nothing: as a
-    /// mutating function it is not given a copy of all texts.
-    package mutating func standing() -> (isWithinRequest: Bool, heldBytes: Int) {
-        var held = unread.count
-        if case .body(let request, _) = state { held += request.body.capacity }
-        return (isWithinRequest, held)
+    /// What a decoder holds.
+    package struct Standing {
+        /// A request has begun and is not whole: its deadline runs.
+        package var isWithinRequest = false
+        /// Bytes of requests that are not taken yet.
+        package var heldBytes = 0
+
+        package init() {}
     }
 
-    package mutating func append(_ bytes: RawSpan) {
-        guard fault == nil else { return }
-        unread.append(bytes)
+    private var standing: Standing {
+        var standing = Standing()
+        standing.isWithinRequest = isWithinRequest
+        standing.heldBytes = unread.count
+        if case .body(let request, _) = state { standing.heldBytes += request.body.capacity }
+        return standing
+    }
+
+    @discardableResult
+    package mutating func append(_ bytes: RawSpan) -> Standing {
+        if fault == nil { unread.append(bytes) }
+        return standing
+    }
+
+    /// As ``next()``.
+    ///
+    /// - Parameter standing: What it holds afterwards.
+    package mutating func next(leaving standing: inout Standing) throws(HTTPFault) -> HTTPRequest? {
+        let request = try next()
+        standing = self.standing
+        return request
     }
 
     /// The next whole request, or `nil` until ``append(_:)`` has brought the rest.

@@ -34,8 +34,13 @@ extension JSON {
 extension [JSON.Member] {
     /// The value of the member of that name.
     package func value(of key: String) -> JSON? {
+        place(of: key).map { self[$0].value }
+    }
+
+    fileprivate func place(of key: String) -> Int? {
+        let wanted = key.utf8.span
         // By index: an element that goes through a closure is copied with all its texts.
-        for index in indices where self[index].key.hasSameBytes(as: key) { return self[index].value }
+        for index in indices where self[index].key.utf8.span.hasSameBytes(as: wanted) { return index }
         return nil
     }
 }
@@ -68,7 +73,7 @@ private struct JSONReader {
             if found.count == JSONReader.fewKeys { keys = Set(found.map { ByteText($0.key) }) }
             let isNew =
                 found.count < JSONReader.fewKeys
-                ? found.value(of: key) == nil : keys.insert(ByteText(key)).inserted
+                ? found.place(of: key) == nil : keys.insert(ByteText(key)).inserted
             found.append(JSON.Member(key: key, value: value, text: text))
             return isNew
         }
@@ -287,7 +292,8 @@ private struct JSONReader {
     }
 
     private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
-        for byte in word.utf8 { try expect(byte) }
+        let letters = word.utf8.span
+        for index in letters.indices { try expect(letters[index]) }
         return value
     }
 

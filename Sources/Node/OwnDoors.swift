@@ -55,11 +55,12 @@ final class OwnDoors: HTTPDoor {
         }
     }
 
-    func matches(path: String) -> Bool { path == self.path }
-
-    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        wasAsked = true
-        respond(HTTPResponse(status: 204))
+    func handler(for path: String) -> HTTPServer.Handler? {
+        guard path == self.path else { return nil }
+        return { [self] _, respond in
+            wasAsked = true
+            respond(HTTPResponse(status: 204))
+        }
     }
 }
 

@@ -54,7 +54,9 @@ package final class Stream {
     private var isReading = true
     private var closesWhenFlushed = false
     private var isDirty = false
-    private var output: [UInt8] = []
+    /// Accessed for an instant each time, and lent to nobody (``withOutput(_:)``): no two accesses can overlap, which Swift
+    /// would look for at each of them.
+    @exclusivity(unchecked) private var output: [UInt8] = []
     private var sentCount = 0
 
     /// Nothing read for that long ends the stream; `nil`: it may be silent for ever.
@@ -140,21 +142,29 @@ package final class Stream {
 
     package func write(_ bytes: [UInt8]) {
         guard isOpen, !closesWhenFlushed else { return }
-        output.append(contentsOf: bytes)
+        withOutput { $0.append(contentsOf: bytes) }
         flushAtEndOfTurn()
     }
 
     package func write(_ bytes: RawSpan) {
         guard isOpen, !closesWhenFlushed else { return }
-        bytes.withUnsafeBytes { output.append(contentsOf: $0) }
+        withOutput { output in bytes.withUnsafeBytes { output.append(contentsOf: $0) } }
         flushAtEndOfTurn()
     }
 
     /// Lets `body` append to what waits to be sent: saves the copy of a buffer of one's own.
     package func write(with body: (inout [UInt8]) -> Void) {
         guard isOpen, !closesWhenFlushed else { return }
-        body(&output)
+        withOutput(body)
         flushAtEndOfTurn()
+    }
+
+    /// Lends the output out of the object.
+    private func withOutput<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
+        var bytes: [UInt8] = []
+        swap(&bytes, &output)
+        defer { swap(&bytes, &output) }
+        return body(&bytes)
     }
 
     private func flushAtEndOfTurn() {
@@ -177,10 +187,14 @@ package final class Stream {
 
     private func flush() {
         guard isOpen else { return }
-        while sentCount < output.count {
+        while unsentBytes > 0 {
             let start = sentCount
-            let count = output.withUnsafeBytes { bytes in
-                send(descriptor.number, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL))
+            let count = withOutput { output in
+                output.withUnsafeBytes { bytes in
+                    send(
+                        descriptor.number, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL)
+                    )
+                }
             }
             if count >= 0 {
                 sentCount += count

@@ -28,7 +28,7 @@ struct Delivery: Sendable {
     /// Places in ``lanes``, once there are more than a look at each is worth.
     private var laneIndex: [LaneID: Int] = [:]
     private(set) var stirred: [Int] = []
-    private(set) var slots: [Int64: Slot] = [:]
+    private(set) var slots = SequenceTable<Slot>()
 
     private static let fewLanes = 16
 

@@ -13,10 +13,13 @@ package struct DeviceToken: Hashable, Sendable {
     /// promises no length ("Sending notification requests to APNs").
     package init?(hexadecimal text: String) {
         let bytes = text.utf8.span
-        guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2),
-            bytes.consists(of: ASCII.hexDigit)
-        else { return nil }
-        self.text = bytes.consists { 1 ^ ASCII.upperCase($0) } ? text : text.lowercased()
+        guard (64...512).contains(bytes.count), bytes.count.isMultiple(of: 2) else { return nil }
+        if bytes.consists(of: ASCII.lowerHexDigit) {
+            self.text = text
+        } else {
+            guard bytes.consists(of: ASCII.hexDigit) else { return nil }
+            self.text = text.lowercasedASCII
+        }
     }
 
     /// 32 to 4,096 of `[A-Za-z0-9_:.-]`, as FCM has them; Firebase promises neither. None that begins like the addresses

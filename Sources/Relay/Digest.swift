@@ -11,6 +11,10 @@ package struct Digest: Hashable, Sendable {
     /// Half of it spreads as well as all: nobody without the key can make two that share it.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
+    /// What a table asks for. A keyed digest needs no hash of its own: to make one took a quarter of the time of each look
+    /// into a table.
+    package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: low) ^ seed }
+
     /// What the operator's list of the outbox shows: 8 hex digits, enough to follow one device.
     package var shortHex: String {
         let digits = String(high >> 32, radix: 16)

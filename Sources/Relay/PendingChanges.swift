@@ -4,8 +4,8 @@ struct PendingChanges: Sendable {
     private var changes: [OutboxChange] = []
     /// What ended since the changes were taken last, and between that and the time before. A repetition that was
     /// stored before the end of its first is told here how that ended: the outbox didn't know yet.
-    private var endings: [Int64: Ending] = [:]
-    private var earlierEndings: [Int64: Ending] = [:]
+    private var endings = SequenceTable<Ending>()
+    private var earlierEndings = SequenceTable<Ending>()
 
     var isEmpty: Bool { changes.isEmpty }
 
@@ -32,7 +32,7 @@ struct PendingChanges: Sendable {
     /// The commit of these failed: all but submissions and proofs go into the next one, before what has come since. What a
     /// later change makes needless is let go, so that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {
-        endings.merge(earlierEndings) { now, _ in now }
+        endings.add(missing: earlierEndings)
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
         let failed = failed.filter { change in
             switch change {

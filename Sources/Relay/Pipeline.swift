@@ -181,21 +181,18 @@ package struct Pipeline: ~Copyable, Sendable {
 
     /// All effects since the last call, in their order: `taken` is empty before. What was taken before has been done.
     ///
-    /// - Returns: Whether there are any.
+    /// - Returns: Whether lanes may have something to send (``takeStirred(_:)``), and ``wakeAt``.
     @discardableResult
-    package mutating func takeEffects(into taken: inout [Effect]) -> Bool {
-        guard !effects.isEmpty else { return false }
-        senders.effectsTaken()
-        swap(&taken, &effects)
-        return true
+    package mutating func takeEffects(into taken: inout [Effect]) -> (hasStirred: Bool, wakeAt: Int64) {
+        if !effects.isEmpty {
+            senders.effectsTaken()
+            swap(&taken, &effects)
+        }
+        return (!delivery.stirred.isEmpty, wakeAt)
     }
 
     /// Lanes that may have something to send: see ``pump(_:room:at:)``. `taken` is empty before.
     package mutating func takeStirred(_ taken: inout [Int]) { delivery.takeStirred(&taken) }
-
-    /// Whether there are such lanes, and ``wakeAt``. Changes nothing: as a mutating function it is not given a copy of the
-    /// pipeline.
-    package mutating func rest() -> (hasStirred: Bool, wakeAt: Int64) { (!delivery.stirred.isEmpty, wakeAt) }
 
     // MARK: Time
 

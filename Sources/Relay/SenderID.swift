@@ -1,9 +1,13 @@
 /// Tells senders apart as far as the node can: one number for each circuit, address, connection or account. Known to this
 /// process alone.
 package struct SenderID: Hashable, Sendable {
+    /// Of Swift's hash, which is seeded at random: it spreads.
     private let value: Int
 
     package init(_ sender: some Hashable) { value = sender.hashValue }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(value) }
+    package func _rawHashValue(seed: Int) -> Int { value ^ seed }
 }
 
 /// Who has sent to which device in the last ten to twenty minutes.
@@ -13,6 +17,13 @@ struct RecentSenders: Sendable {
     private struct Pair: Hashable {
         let token: Digest
         let sender: SenderID
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(token)
+            hasher.combine(sender)
+        }
+
+        func _rawHashValue(seed: Int) -> Int { token._rawHashValue(seed: sender._rawHashValue(seed: seed)) }
     }
 
     static let memory: Duration = .seconds(600)

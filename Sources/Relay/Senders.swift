@@ -10,7 +10,7 @@ struct Senders: Sendable {
     /// Repetitions of a notification listen for the same end; the newest are those whose senders still do.
     static let mostListeners = 8
 
-    private var listening: [Int64: Listeners] = [:]
+    private var listening = SequenceTable<Listeners>()
     private var free: [ReplyID] = []
     /// Ids whose last receipt was given to the edge, and those whose last receipt the edge has told since.
     private var leaving: [ReplyID] = []

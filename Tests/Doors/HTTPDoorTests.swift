@@ -18,11 +18,12 @@ private final class TestDoor: HTTPDoor {
 
     init(_ prefix: String) { self.prefix = prefix }
 
-    func matches(path: String) -> Bool { path.hasPrefix(prefix) }
-
-    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        if answersAtOnce { return respond(HTTPResponse(status: 200, text: prefix)) }
-        waiting.append(respond)
+    func handler(for path: String) -> HTTPServer.Handler? {
+        guard path.hasPrefix(prefix) else { return nil }
+        return { [self] _, respond in
+            if answersAtOnce { return respond(HTTPResponse(status: 200, text: prefix)) }
+            waiting.append(respond)
+        }
     }
 
     func answerWaiting() {

@@ -121,9 +121,11 @@ extension World {
     /// Does what the core wants done, as the edge does.
     func carryOut() {
         var effects: [Effect] = []
-        while violation == nil, pipeline.takeEffects(into: &effects) {
+        pipeline.takeEffects(into: &effects)
+        while violation == nil, !effects.isEmpty {
             for effect in effects { run(effect) }
             effects.removeAll()
+            pipeline.takeEffects(into: &effects)
         }
     }
 

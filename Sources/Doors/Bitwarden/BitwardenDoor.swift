@@ -57,17 +57,23 @@ package final class BitwardenDoor: HTTPDoor {
     private nonisolated static let tokenPath = "/connect/token"
     private nonisolated static let pushPath = "/push/"
 
-    package func matches(path: String) -> Bool { Self.isOurs(path) }
-
     /// Of the paths behind `/push/` those with a token and an id are Web Push's (``WebPushRoute``).
     nonisolated static func isOurs(_ path: String) -> Bool {
         path == tokenPath || path.hasPrefix(pushPath) && !WebPushRoute.isOurs(path)
     }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard Self.isOurs(path) else { return nil }
+        let isToken = path == Self.tokenPath
+        return { [self] in answer($0, isToken: isToken, $1) }
+    }
+
+    private func answer(
+        _ request: HTTPRequest, isToken: Bool, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
         Task {
             do throws(BitwardenFault) {
-                if request.path == Self.tokenPath {
+                if isToken {
                     respond(try await token(request))
                 } else {
                     try await push(request, respond)

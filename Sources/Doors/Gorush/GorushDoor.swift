@@ -42,16 +42,20 @@ package final class GorushDoor: HTTPDoor {
         figures = dispatcher.door("gorush")
     }
 
-    package func matches(path: String) -> Bool {
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        switch path {
         // A setting that ends in a slash yields two.
-        ["/api/push", "//api/push", "/healthz"].contains(path)
+        case "/api/push", "//api/push": { [self] in push($0, $1) }
+        case "/healthz":
+            { request, respond in
+                guard ["GET", "HEAD"].contains(request.method) else { return respond(.gorushNotFound) }
+                respond(HTTPResponse(status: 200, body: []))
+            }
+        case _: nil
+        }
     }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        if request.path == "/healthz" {
-            guard ["GET", "HEAD"].contains(request.method) else { return respond(.gorushNotFound) }
-            return respond(HTTPResponse(status: 200, body: []))
-        }
+    private func push(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "POST" else { return respond(.gorushNotFound) }
         guard
             !settings.isLocal

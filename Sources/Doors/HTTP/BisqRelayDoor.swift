@@ -36,13 +36,11 @@ package final class BisqRelayDoor: HTTPDoor {
         (bisq1, bisq2) = (dispatcher.door("bisq1"), dispatcher.door("bisq2"))
     }
 
-    package func matches(path: String) -> Bool { RelayRoute(path: path) != nil }
-
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        switch RelayRoute(path: request.path) {
-        case .get: answerGet(request, respond)
-        case .post(let platform, let token): answerPost(request, platform, token: token, respond)
-        case nil: respond(HTTPResponse(status: 404, text: "no such endpoint"))
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        switch RelayRoute(path: path) {
+        case .get: { [self] in answerGet($0, $1) }
+        case .post(let platform, let token): { [self] in answerPost($0, platform, token: token, $1) }
+        case nil: nil
         }
     }
 

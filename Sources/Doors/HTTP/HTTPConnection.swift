@@ -20,8 +20,12 @@ final class HTTPConnection: DoorConnection {
     private unowned let server: HTTPServer
     private let isProxy: Bool
     private var decoder: HTTPRequestDecoder
-    private var standing = (isWithinRequest: false, heldBytes: 0)
+    private var standing = HTTPRequestDecoder.Standing()
     private var turn = Turn.waiting
+    /// What was read last holds no request that could be answered.
+    private var isDrained = true
+    /// Requests handed to the handler, and the last of them that it has answered.
+    private var (asked, answered) = (0, 0)
 
     /// - Parameter isProxy: it is believed whose its requests are.
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
@@ -37,16 +41,18 @@ final class HTTPConnection: DoorConnection {
     }
 
     override func received(_ bytes: RawSpan) -> Int {
-        decoder.append(bytes)
-        standing = decoder.standing()
+        standing = decoder.append(bytes)
+        isDrained = false
         return 0
     }
 
     override func proceed() {
-        while turn == .waiting, !hasEnded, !isHeldBack {
+        while !isDrained, turn == .waiting, !hasEnded, !isHeldBack {
             do throws(HTTPFault) {
-                let next = try decoder.next()
-                standing = decoder.standing()
+                var standing = HTTPRequestDecoder.Standing()
+                let next = try decoder.next(leaving: &standing)
+                self.standing = standing
+                isDrained = next == nil || standing.heldBytes == 0
                 guard let request = next else { return askForMore() }
                 stopDeadline()
                 answer(request)
@@ -87,13 +93,14 @@ final class HTTPConnection: DoorConnection {
         turn = .asking
         let isKeptAlive = request.isKeptAlive
         let withBody = request.method != "HEAD"
-        var isAnswered = false
+        asked += 1
+        let number = asked
         var request = request
         request.sender = circuit?.number ?? 0
         server.handler(request) { [weak self] response in
-            precondition(!isAnswered, "a request was answered twice")
-            isAnswered = true
             guard let self, !hasEnded else { return }
+            precondition(answered < number, "a request was answered twice")
+            answered = number
             let isLate = turn == .answering
             turn = .waiting
             var response = response

@@ -5,11 +5,9 @@ import Relay
 /// One protocol over HTTP. Several can share a server: each knows its own paths.
 @EventLoop
 package protocol HTTPDoor: AnyObject {
-    /// Whether a path (as sent, percent-encoded) is one of this door's. No two doors have one in common.
-    func matches(path: String) -> Bool
-
-    /// Answers a request for one of its paths by calling `respond` once, now or later.
-    func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void)
+    /// What answers requests for a path (as sent, percent-encoded); `nil` where it is none of this door's. No two doors
+    /// have one in common. A path is read here, once for each request.
+    func handler(for path: String) -> HTTPServer.Handler?
 
     /// What this door's clients understand as "come again then".
     func busyAnswer(_ busy: Busy) -> HTTPResponse
@@ -19,6 +17,14 @@ package protocol HTTPDoor: AnyObject {
 }
 
 extension HTTPDoor {
+    /// Answers a request by calling `respond` once, now or later: 404 where its path is none of this door's.
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard let handler = handler(for: request.path) else {
+            return respond(HTTPResponse(status: 404, text: "no such endpoint"))
+        }
+        handler(request, respond)
+    }
+
     package func busyAnswer(_ busy: Busy) -> HTTPResponse {
         var response = HTTPResponse(status: busy.status, text: Reason.busy.code)
         response.addRetryAfter(busy)
@@ -61,9 +67,15 @@ package final class LimitedDoor: HTTPDoor {
         rate = Rate(perSecond: Double(limits.rate), burst: limits.rate)
     }
 
-    package func matches(path: String) -> Bool { door.matches(path: path) }
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard let handler = door.handler(for: path) else { return nil }
+        return { [self] in answer($0, by: handler, $1) }
+    }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    private func answer(
+        _ request: HTTPRequest, by handler: HTTPServer.Handler,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
         guard request.body.count <= limits.body else {
             turnedAway += 1
             return respond(door.tooLargeAnswer(limit: limits.body))
@@ -73,7 +85,7 @@ package final class LimitedDoor: HTTPDoor {
             return respond(door.busyAnswer(busy))
         }
         unanswered += 1
-        door.answer(request) { [self] response in
+        handler(request) { [self] response in
             unanswered -= 1
             respond(response)
         }

@@ -66,8 +66,8 @@ package final class HTTPServer {
         doors: [any HTTPDoor]
     ) {
         self.init(settings: settings, circuits: circuits, room: room) { request, respond in
-            for door in doors where door.matches(path: request.path) {
-                return door.answer(request, respond: respond)
+            for door in doors {
+                if let handler = door.handler(for: request.path) { return handler(request, respond) }
             }
             respond(HTTPResponse(status: 404, text: "no such endpoint"))
         }

@@ -12,13 +12,13 @@ import Relay
 enum RelayGetForm {
     /// `nil` when a parameter that must be there is missing or can't be read.
     static func submission(_ query: HTTPQuery, bisq1: PhoneApps, bisq2: PhoneApps) -> Submission? {
-        guard let isAndroid = flag(query["isAndroid"], default: false),
-            let isProduction = flag(query["isProduction"], default: true),
-            let isContentAvailable = flag(query["isContentAvailable"], default: true),
-            let hasSound = flag(query["snd"], default: false),
-            let isMutable = flag(query["mutableContent"], default: false),
-            let token = query["token"], !token.isEmpty, let digits = query["msg"], !digits.isEmpty,
-            let message = text(hex: digits)
+        guard let isAndroid = flag("isAndroid", in: query, default: false),
+            let isProduction = flag("isProduction", in: query, default: true),
+            let isContentAvailable = flag("isContentAvailable", in: query, default: true),
+            let hasSound = flag("snd", in: query, default: false),
+            let isMutable = flag("mutableContent", in: query, default: false),
+            let token = query["token"], !token.isEmpty,
+            let message = query.withValue(of: "msg", text(hex:)) ?? nil, !message.isEmpty
         else { return nil }
         let apps = message.utf8.span.starts(with: "BisqMessage".utf8.span) ? bisq1 : bisq2
         return Submission(
@@ -49,16 +49,13 @@ enum RelayGetForm {
 
     private static let success = HTTPResponse(status: 200, text: "success")
 
-    private static func flag(_ text: String?, default fallback: Bool) -> Bool? {
-        guard let text else { return fallback }
-        return switch text.word() {
-        case "true": true
-        case "false": false
-        case _: nil
-        }
+    private static func flag(_ name: String, in query: HTTPQuery, default fallback: Bool) -> Bool? {
+        query.withValue(of: name) { value in
+            value.isWord("true") ? true : value.isWord("false") ? false : nil
+        } ?? fallback
     }
 
-    private static func text(hex: String) -> String? {
+    private static func text(hex: Span<UInt8>) -> String? {
         guard let bytes = Hex.decode(hex), let text = try? UTF8Span(validating: bytes.span) else {
             return nil
         }

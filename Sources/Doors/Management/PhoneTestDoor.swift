@@ -28,14 +28,19 @@ package final class PhoneTestDoor: HTTPDoor {
     /// A server of this door and of the operator's pages.
     package func server(beside pages: ManagementDoor) -> HTTPServer {
         HTTPServer { [self] request, respond in
-            matches(path: request.path)
-                ? answer(request, respond: respond) : pages.answer(request, respond: respond)
+            guard let handler = handler(for: request.path) else {
+                return pages.answer(request, respond: respond)
+            }
+            handler(request, respond)
         }
     }
 
-    package func matches(path: String) -> Bool { path == "/phones/test" }
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard path == "/phones/test" else { return nil }
+        return { [self] in test($0, $1) }
+    }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    private func test(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
         guard let query = try? HTTPQuery(request.query ?? ""),
             let number = query["number"].flatMap(Int64.init),

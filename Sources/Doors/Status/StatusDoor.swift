@@ -11,9 +11,12 @@ package final class StatusDoor: HTTPDoor {
 
     package init(_ server: StatusServer) { self.server = server }
 
-    package func matches(path: String) -> Bool { path == "/status/v1/message" }
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard path == "/status/v1/message" else { return nil }
+        return { [self] in take($0, $1) }
+    }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    private func take(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
         server.take(request.body, from: request.senderID) { reply in
             switch reply {

@@ -34,9 +34,12 @@ package final class WebPushDoor: HTTPDoor {
         deadlines = OutcomeDeadlines(after: settings.outcomeDeadline)
     }
 
-    package func matches(path: String) -> Bool { WebPushRoute.isOurs(path) }
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard WebPushRoute.isOurs(path) else { return nil }
+        return { [self] in answer($0, $1) }
+    }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    private func answer(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         let route = WebPushRoute(path: request.path, query: request.query)
         switch route {
         case .relay, .push: push(request, route, respond)

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Logging
 import Synchronization
 
@@ -75,21 +76,10 @@ struct LineLogHandler: LogHandler {
         return isPlain ? text : json(text)
     }
 
-    /// As a JSON string; nothing in it can end the line or reach the terminal.
     private static func json(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value):
-                let hex = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
+        var bytes: [UInt8] = []
+        bytes.append(jsonString: text)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

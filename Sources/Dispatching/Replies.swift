@@ -1,0 +1,23 @@
+import Relay
+
+/// How each sender that waits is told, by the id that the core has given it.
+struct Replies {
+    /// By the indices of their ids.
+    private var replies: [Dispatcher.Reply?] = []
+
+    mutating func add(_ reply: @escaping Dispatcher.Reply, of sender: ReplyID) {
+        while replies.count <= sender.index { replies.append(nil) }
+        replies[sender.index] = reply
+    }
+
+    /// The sender hears more later.
+    mutating func reply(of sender: ReplyID) -> Dispatcher.Reply? { replies[sender.index] }
+
+    /// The sender hears nothing more.
+    mutating func take(_ sender: ReplyID) -> Dispatcher.Reply? {
+        // Moved out: nothing is let go of while the array is accessed.
+        var taken: Dispatcher.Reply?
+        swap(&taken, &replies[sender.index])
+        return taken
+    }
+}
