@@ -79,10 +79,11 @@ let package = Package(
         library("HTTP2", ["CNGHTTP2"]),
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Registrations", pure: true, ["Relay"]),
         library(
             "Storage",
             [
-                "Reactor", "Relay", "CSQLite",
+                "Reactor", "Relay", "Registrations", "CSQLite",
             ]),
         library(
             "Gateways",
@@ -98,7 +99,7 @@ let package = Package(
         library(
             "Doors",
             [
-                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Storage", "Reactor",
+                "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Registrations", "Reactor",
                 "Crypto",
                 "JSON", "HTTP1", "TLS", "Overview", log,
             ]),
@@ -112,7 +113,7 @@ let package = Package(
             "Node",
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "Dispatching", "Outbound",
-                "Storage",
+                "Registrations", "Storage",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSON", "Metrics", "Overview", "QR", "YAML",
                 "Programs", "CSupport", log,
             ]),
@@ -120,7 +121,8 @@ let package = Package(
         .executableTarget(
             name: "Onionbell",
             dependencies: [
-                "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto", "Storage",
+                "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
+                "Registrations", "Storage",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSON", "Overview", "QR", "Programs", arguments, log,
             ],
             swiftSettings: checked),
@@ -201,7 +203,7 @@ let package = Package(
         tests(
             "Storage",
             [
-                "CSQLite", "Storage", "Relay", "Vectors",
+                "CSQLite", "Registrations", "Storage", "Relay", "Vectors",
             ]),
         tests(
             "Gateways",
@@ -217,7 +219,8 @@ let package = Package(
         tests(
             "Doors",
             [
-                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Storage", "Crypto", "Reactor",
+                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Registrations", "Storage", "Crypto",
+                "Reactor",
                 "Vectors",
                 "HTTP1", "HTTP2", "JSON", "TLS", "Gateways", "Lab", "Client", "Status",
             ]),

@@ -18,8 +18,9 @@ extension DoorListeners.PlacedDoor {
         let door: BitwardenDoor
         do throws(OutboxError) {
             door = BitwardenDoor(
-                settings: settings.door, installations: try await Installations(in: outbox),
-                devices: try await BitwardenDevices(in: outbox), dispatcher: dispatcher, key: key, log: log)
+                settings: settings.door, installations: try await SQLiteInstallations(in: outbox),
+                devices: try await SQLiteBitwardenDevices(in: outbox), dispatcher: dispatcher, key: key,
+                log: log)
         } catch {
             throw .unavailable("the endpoint for Bitwarden servers: \(error)")
         }

@@ -38,7 +38,8 @@ struct StatusDoors {
         do {
             server = StatusServer(
                 settings: settings.serverDoor, key: try Secp256k1.PrivateKey(try state.statusKey()),
-                registrations: try await StatusRegistrations(in: outbox, limits: settings.registrations),
+                registrations: try await SQLiteStatusRegistrations(
+                    in: outbox, limits: settings.registrations),
                 dispatcher: dispatcher, digestKey: try state.digestKey(), log: log)
             let key = Hex.encode(server.publicKey)
             try state.write(statusPublicKey: key)

@@ -45,9 +45,9 @@ package struct NotificationID: Hashable, Sendable {
         var end = 0
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { end += 1 }
-            let byte = (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)) & 0xff
-            text[end] = Hex.digit(UInt8(byte >> 4))
-            text[end + 1] = Hex.digit(UInt8(byte & 15))
+            let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) &>> UInt64(56 - 8 * (index & 7)))
+            text[end] = Hex.digit(byte >> 4)
+            text[end + 1] = Hex.digit(byte & 15)
             end += 2
         }
         return text

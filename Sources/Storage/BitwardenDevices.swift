@@ -1,57 +1,8 @@
+import Registrations
 import Relay
 
-/// The phones that self-hosted Bitwarden servers have registered.
-///
-/// Of what names users, organizations and devices only keyed digests are kept, made under the installation's id: one
-/// installation's digests are never another's. A push token is kept as it is, since it is what is sent to.
-package struct BitwardenDevices: Sendable {
-    /// One device of one user.
-    package struct Device: Equatable, Sendable {
-        /// Of the device's id: what a later registration takes the place of.
-        package let id: Digest
-        package let installation: String
-        package let user: Digest
-        /// Of the app installation's own id.
-        package let identifier: Digest
-        /// Bitwarden's device type: 0 Android, 1 iOS.
-        package let type: Int
-        package let pushToken: String
-        package let organizations: [Digest]
-
-        package init(
-            id: Digest, installation: String, user: Digest, identifier: Digest, type: Int, pushToken: String,
-            organizations: [Digest]
-        ) {
-            self.id = id
-            self.installation = installation
-            self.user = user
-            self.identifier = identifier
-            self.type = type
-            self.pushToken = pushToken
-            self.organizations = organizations
-        }
-    }
-
-    /// Where to push to.
-    package struct Phone: Equatable, Sendable {
-        package let type: Int
-        package let pushToken: String
-        /// When it was last registered, by whichever of its users; milliseconds since 1970.
-        package var registeredAt: Int64
-
-        package init(type: Int, pushToken: String, registeredAt: Int64) {
-            self.type = type
-            self.pushToken = pushToken
-            self.registeredAt = registeredAt
-        }
-    }
-
-    package enum Target: Equatable, Sendable {
-        case installation(String)
-        case user(Digest)
-        case organization(Digest)
-    }
-
+/// ``Registrations/BitwardenDevices`` in the outbox's file.
+package struct SQLiteBitwardenDevices: BitwardenDevices {
     private let file: SQLiteOutbox
 
     /// Makes the tables if they are not there, those of ``Installations`` as well.
@@ -61,13 +12,7 @@ package struct BitwardenDevices: Sendable {
         self.file = file
     }
 
-    /// Puts a device in the place of the one with its id. Durable when it returns.
-    ///
-    /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - limit: devices of one installation.
-    /// - Returns: `false` when there is no room for a further one.
-    package func put(_ device: Device, at now: Int64, limit: Int) async throws(OutboxError) -> Bool {
+    package func put(_ device: BitwardenDevice, at now: Int64, limit: Int) async throws(OutboxError) -> Bool {
         try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
             try tables.put(device, at: now, limit: limit)
         }
@@ -79,7 +24,6 @@ package struct BitwardenDevices: Sendable {
         }
     }
 
-    /// Makes devices members of an organization, or ends that. Those that are not known are skipped.
     package func change(
         _ organization: Digest, of devices: [Digest], isMember: Bool
     ) async throws(OutboxError) {
@@ -88,26 +32,23 @@ package struct BitwardenDevices: Sendable {
         }
     }
 
-    /// The phones that something is for, each once, in the order of their registration.
-    ///
-    /// - Parameter acting: the app installation that is left out.
     package func phones(
-        of target: Target, except acting: Digest?
-    ) async throws(OutboxError) -> [Phone] {
+        of target: BitwardenDevice.Target, except acting: Digest?
+    ) async throws(OutboxError) -> [BitwardenDevice.Phone] {
         try await file.read(BitwardenTables.self) { tables throws(SQLiteError) in
             try tables.phones(of: target, except: acting)
         }
     }
 
-    /// Forgets what was registered for a dead push token up to a time (milliseconds since 1970).
-    package func forget(_ phone: Phone, registeredUntil time: Int64) async throws(OutboxError) {
+    package func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) async throws(OutboxError)
+    {
         try await file.write(BitwardenTables.self) { tables throws(SQLiteError) in
             try tables.forget(phone, registeredUntil: time)
         }
     }
 }
 
-/// The statements of ``BitwardenDevices``.
+/// The statements of ``SQLiteBitwardenDevices``.
 final class BitwardenTables: DoorTables {
     static let name = "bitwarden"
     static let steps = [
@@ -196,7 +137,7 @@ final class BitwardenTables: DoorTables {
     }
 
     func put(
-        _ device: BitwardenDevices.Device, at now: Int64, limit: Int
+        _ device: BitwardenDevice, at now: Int64, limit: Int
     ) throws(SQLiteError) -> Bool {
         let isKnown = try isKnown(device.id)
         guard try isKnown ? true : hasRoom(for: device.installation, limit: limit) else { return false }
@@ -244,8 +185,8 @@ final class BitwardenTables: DoorTables {
     }
 
     func phones(
-        of target: BitwardenDevices.Target, except acting: Digest?
-    ) throws(SQLiteError) -> [BitwardenDevices.Phone] {
+        of target: BitwardenDevice.Target, except acting: Digest?
+    ) throws(SQLiteError) -> [BitwardenDevice.Phone] {
         switch target {
         case .installation(let id):
             try selectInstallation.bind(1, id)
@@ -261,14 +202,14 @@ final class BitwardenTables: DoorTables {
 
     private func phones(
         _ statement: borrowing Statement, except acting: Digest?
-    ) throws(SQLiteError) -> [BitwardenDevices.Phone] {
+    ) throws(SQLiteError) -> [BitwardenDevice.Phone] {
         defer { statement.reset() }
-        var phones: [BitwardenDevices.Phone] = []
+        var phones: [BitwardenDevice.Phone] = []
         // Several users of one phone share its token.
         var places: [String: Int] = [:]
         while try statement.step() {
             guard acting == nil || Digest(statement.pair(2)) != acting else { continue }
-            let phone = BitwardenDevices.Phone(
+            let phone = BitwardenDevice.Phone(
                 type: Int(statement.integer(0)), pushToken: statement.text(1),
                 registeredAt: statement.integer(3))
             if let place = places["\(phone.type) \(phone.pushToken)"] {
@@ -281,7 +222,7 @@ final class BitwardenTables: DoorTables {
         return phones
     }
 
-    func forget(_ phone: BitwardenDevices.Phone, registeredUntil time: Int64) throws(SQLiteError) {
+    func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) throws(SQLiteError) {
         try deleteToken.bind(1, phone.pushToken)
         try deleteToken.bind(2, Int64(phone.type))
         try deleteToken.bind(3, time)

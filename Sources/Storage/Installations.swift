@@ -1,24 +1,8 @@
+import Registrations
 import Relay
 
-/// Who may use a door that asks for a name and a key, as the operator made them.
-package struct Installations: Sendable {
-    /// What is kept of one.
-    package struct Installation: Equatable, Sendable {
-        package let id: String
-        /// Keyed: the key itself is not kept.
-        package let keyDigest: Digest
-        package let isEnabled: Bool
-        /// Milliseconds since 1970.
-        package let addedAt: Int64
-
-        package init(id: String, keyDigest: Digest, isEnabled: Bool = true, addedAt: Int64) {
-            self.id = id
-            self.keyDigest = keyDigest
-            self.isEnabled = isEnabled
-            self.addedAt = addedAt
-        }
-    }
-
+/// ``Registrations/Installations`` in the outbox's file.
+package struct SQLiteInstallations: Installations {
     private let file: SQLiteOutbox
 
     /// Makes the tables if they are not there.
@@ -27,7 +11,6 @@ package struct Installations: Sendable {
         self.file = file
     }
 
-    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
     package func put(_ installation: Installation) async throws(OutboxError) {
         try await file.write(InstallationTables.self) { tables throws(SQLiteError) in
             try tables.put(installation)
@@ -39,7 +22,7 @@ package struct Installations: Sendable {
     }
 }
 
-/// The statements of ``Installations``.
+/// The statements of ``SQLiteInstallations``.
 final class InstallationTables: DoorTables {
     static let name = "installations"
     static let steps = [
@@ -71,7 +54,7 @@ final class InstallationTables: DoorTables {
             "SELECT key_digest, enabled, added_at FROM installation WHERE id = ?", on: connection)
     }
 
-    func put(_ installation: Installations.Installation) throws(SQLiteError) {
+    func put(_ installation: Installation) throws(SQLiteError) {
         try insert.bind(1, installation.id)
         try insert.bind(2, high: installation.keyDigest.high, low: installation.keyDigest.low)
         try insert.bind(3, installation.isEnabled ? 1 : 0)
@@ -79,11 +62,11 @@ final class InstallationTables: DoorTables {
         try insert.run()
     }
 
-    func find(_ id: String) throws(SQLiteError) -> Installations.Installation? {
+    func find(_ id: String) throws(SQLiteError) -> Installation? {
         try select.bind(1, id)
         defer { select.reset() }
         guard try select.step() else { return nil }
-        return Installations.Installation(
+        return Installation(
             id: id, keyDigest: Digest(select.pair(0)), isEnabled: select.integer(1) != 0,
             addedAt: select.integer(2))
     }

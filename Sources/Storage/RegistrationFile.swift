@@ -1,4 +1,5 @@
 import CSQLite
+import Registrations
 
 /// What doors have registered, as the operator's commands see it, also beside the node that runs: doors ask their
 /// tables each time.
@@ -62,12 +63,12 @@ package struct RegistrationFile: ~Copyable {
 
 extension RegistrationFile {
     /// Adds an installation, or puts it in the place of the one with its id.
-    package func put(_ installation: Installations.Installation) throws(SQLiteError) {
+    package func put(_ installation: Installation) throws(SQLiteError) {
         try DoorSchema.prepare(InstallationTables.self, on: connection)
         try InstallationTables(connection).put(installation)
     }
 
-    package func installation(_ id: String) throws(SQLiteError) -> Installations.Installation? {
+    package func installation(_ id: String) throws(SQLiteError) -> Installation? {
         guard try DoorSchema.steps(of: InstallationTables.self, on: connection) > 0 else { return nil }
         return try InstallationTables(connection).find(id)
     }

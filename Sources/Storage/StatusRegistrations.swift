@@ -1,96 +1,42 @@
+import Registrations
 import Relay
 
-/// What the door for Status' clients keeps: who registered, and which messages were handled.
-///
-/// Rows are found by keyed digests. Of a phone that has unregistered, or whose device token is dead, nothing is left
-/// but those and the version.
-package struct StatusRegistrations: Sendable {
-    /// One installation of one client.
-    package struct Key: Hashable, Sendable {
-        /// Of the client's key.
-        package let owner: Digest
-        /// Of the client's key and the installation's id.
-        package let installation: Digest
-
-        package init(owner: Digest, installation: Digest) {
-            self.owner = owner
-            self.installation = installation
-        }
-    }
-
-    /// What is kept at most.
-    package struct Limits: Equatable, Sendable {
-        /// Registered installations of one client.
-        package var perOwner = 50
-        /// Installations in all, registered or not. Of a full table the one goes that is of the least use: who
-        /// unregistered first, then who was never pushed to for ``unused``, then who was not for ``idle``.
-        package var installations = 100_000
-        package var unused: Duration = .seconds(86_400)
-        package var idle: Duration = .seconds(30 * 86_400)
-        /// Bytes of all registrations.
-        package var bytes = 1 << 30
-        /// Handled messages; the oldest are forgotten first.
-        package var messages = 1_000_000
-
-        package init() {}
-    }
-
-    package enum PutResult: Equatable, Sendable {
-        case stored
-        /// There is one of this version, or of a higher one.
-        case stale
-        /// A limit is reached.
-        case full
-    }
-
+/// ``Registrations/StatusRegistrations`` in the outbox's file.
+package struct SQLiteStatusRegistrations: StatusRegistrations {
     private let file: SQLiteOutbox
-    private let limits: Limits
+    private let limits: StatusRegistration.Limits
 
     /// Makes the tables if they are not there.
-    package init(in file: SQLiteOutbox, limits: Limits) async throws(OutboxError) {
+    package init(in file: SQLiteOutbox, limits: StatusRegistration.Limits) async throws(OutboxError) {
         try await file.open(StatusTables.self)
         self.file = file
         self.limits = limits
     }
 
-    /// Also of one that is not registered any more.
-    package func version(of key: Key) async throws(OutboxError) -> UInt64? {
+    package func version(of key: StatusRegistration.Key) async throws(OutboxError) -> UInt64? {
         try await file.read(StatusTables.self) { tables throws(SQLiteError) in try tables.version(of: key) }
     }
 
-    /// Puts a registration in the place of an older one. Durable when it returns.
-    ///
-    /// - Parameters:
-    ///   - registration: `nil`: unregistered; where nothing is known nothing is kept.
-    ///   - now: milliseconds since 1970.
     package func put(
-        _ registration: [UInt8]?, of key: Key, version: UInt64, at now: Int64
-    ) async throws(OutboxError) -> PutResult {
+        _ registration: [UInt8]?, of key: StatusRegistration.Key, version: UInt64, at now: Int64
+    ) async throws(OutboxError) -> StatusRegistration.PutResult {
         try await file.write(StatusTables.self) { [limits] tables throws(SQLiteError) in
             try tables.put(registration, of: key, version: version, at: now, limits)
         }
     }
 
-    /// Remembers that a push was delivered.
-    ///
-    /// - Parameter now: milliseconds since 1970.
-    package func noteUse(of key: Key, at now: Int64) async throws(OutboxError) {
+    package func noteUse(of key: StatusRegistration.Key, at now: Int64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(SQLiteError) in
             try tables.noteUse(of: key, at: now)
         }
     }
 
-    /// Unregisters what still has this version.
-    package func forget(_ key: Key, version: UInt64) async throws(OutboxError) {
+    package func forget(_ key: StatusRegistration.Key, version: UInt64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(SQLiteError) in
             try tables.forget(key, version: version)
         }
     }
 
-    /// Goes through the registrations of these clients.
-    ///
-    /// - Parameter body: takes the client's place in `owners` and the registration, on the store's thread; `false`
-    ///   ends it.
     package func reduce<Value: Sendable>(
         _ owners: [Digest], into initial: Value,
         _ body: @Sendable (inout Value, Int, [UInt8]) -> Bool
@@ -104,21 +50,9 @@ package struct StatusRegistrations: Sendable {
         }
     }
 
-    /// A phone that can be pushed to.
-    package struct Kept: Sendable {
-        package let registration: [UInt8]
-        /// Milliseconds since 1970.
-        package let registeredAt: Int64
-        /// When a push was last delivered, at most a day ago more; 0: never.
-        package let usedAt: Int64
-    }
-
-    /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
-    ///
-    /// - Parameter body: on the store's thread, once for each installation; takes its places in `keys`, and `nil` for
-    ///   what is not registered; returns as many values.
     package func look<Value: Sendable>(
-        for message: Digest, _ keys: [Key], _ body: @Sendable ([Int], Kept?) -> [Value]
+        for message: Digest, _ keys: [StatusRegistration.Key],
+        _ body: @Sendable ([Int], StatusRegistration.Kept?) -> [Value]
     ) async throws(OutboxError) -> (told: [UInt8]?, found: [Value]) {
         try await file.read(StatusTables.self) { tables throws(SQLiteError) in
             if let told = try tables.results(of: message) { return (told, []) }
@@ -132,11 +66,6 @@ package struct StatusRegistrations: Sendable {
         }
     }
 
-    /// Remembers what was told of a message, and forgets those that were handled before a time. Durable when it
-    /// returns.
-    ///
-    /// - Parameters:
-    ///   - now: milliseconds since 1970, as `forgotten`.
     package func remember(
         _ message: Digest, _ results: [UInt8], at now: Int64, forgettingBefore forgotten: Int64
     ) async throws(OutboxError) {

@@ -1,3 +1,4 @@
+import Registrations
 import Relay
 
 /// The statements of ``StatusRegistrations``.
@@ -117,24 +118,24 @@ final class StatusTables: DoorTables {
             """, on: connection)
     }
 
-    func version(of key: StatusRegistrations.Key) throws(SQLiteError) -> UInt64? {
+    func version(of key: StatusRegistration.Key) throws(SQLiteError) -> UInt64? {
         try select.bind(1, key.installation)
         defer { select.reset() }
         return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
     }
 
-    func kept(of key: StatusRegistrations.Key) throws(SQLiteError) -> StatusRegistrations.Kept? {
+    func kept(of key: StatusRegistration.Key) throws(SQLiteError) -> StatusRegistration.Kept? {
         try select.bind(1, key.installation)
         defer { select.reset() }
         guard try select.step(), !select.isNull(1) else { return nil }
-        return StatusRegistrations.Kept(
+        return StatusRegistration.Kept(
             registration: select.bytes(1), registeredAt: select.integer(2), usedAt: select.integer(3))
     }
 
     func put(
-        _ registration: [UInt8]?, of key: StatusRegistrations.Key, version: UInt64, at now: Int64,
-        _ limits: StatusRegistrations.Limits
-    ) throws(SQLiteError) -> StatusRegistrations.PutResult {
+        _ registration: [UInt8]?, of key: StatusRegistration.Key, version: UInt64, at now: Int64,
+        _ limits: StatusRegistration.Limits
+    ) throws(SQLiteError) -> StatusRegistration.PutResult {
         let known = try self.version(of: key)
         if let known, known >= version { return .stale }
         guard known != nil || registration != nil else { return .stored }
@@ -167,7 +168,7 @@ final class StatusTables: DoorTables {
     }
 
     /// Lets go of the one of the least use.
-    private func makeRoom(at now: Int64, _ limits: StatusRegistrations.Limits) throws(SQLiteError) -> Bool {
+    private func makeRoom(at now: Int64, _ limits: StatusRegistration.Limits) throws(SQLiteError) -> Bool {
         let kinds: [(isRegistered: Int64, isUsed: Int64, latest: Int64)] = [
             (0, 0, now), (0, 1, now), (1, 0, now - limits.unused.milliseconds),
             (1, 1, now - limits.idle.milliseconds),
@@ -186,13 +187,13 @@ final class StatusTables: DoorTables {
         return false
     }
 
-    func noteUse(of key: StatusRegistrations.Key, at now: Int64) throws(SQLiteError) {
+    func noteUse(of key: StatusRegistration.Key, at now: Int64) throws(SQLiteError) {
         try use.bind(1, now)
         try use.bind(2, key.installation)
         try use.run()
     }
 
-    func forget(_ key: StatusRegistrations.Key, version: UInt64) throws(SQLiteError) {
+    func forget(_ key: StatusRegistration.Key, version: UInt64) throws(SQLiteError) {
         try clear.bind(1, key.installation)
         try clear.bind(2, Int64(bitPattern: version))
         try clear.run()

@@ -1,3 +1,4 @@
+import Registrations
 import Relay
 import Testing
 
@@ -38,17 +39,17 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
 /// The tables that doors keep in the outbox's file.
 @Suite(.serialized) struct RegistrationStoreTests {
     let directory: Directory
-    private static let one = Installations.Installation(
+    private static let one = Installation(
         id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 1_700_000_000_000)
 
     init() throws { directory = try Directory() }
 
     @Test func whatWasWrittenIsThereAfterAStartAnew() async throws {
         let first = try await SQLiteOutbox(path: directory.outbox)
-        try await Installations(in: first).put(Self.one)
+        try await SQLiteInstallations(in: first).put(Self.one)
         await first.close()
         let second = try await SQLiteOutbox(path: directory.outbox)
-        let installations = try await Installations(in: second)
+        let installations = try await SQLiteInstallations(in: second)
         #expect(try await installations.installation("one") == Self.one)
         #expect(try await installations.installation("two") == nil)
         await second.close()
@@ -102,7 +103,7 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
     @Test func theOperatorSeesAndRemovesBesideTheNode() async throws {
         let outbox = try await SQLiteOutbox(path: directory.outbox)
         #expect(try RegistrationFile(path: directory.outbox, isReadOnly: true).views.isEmpty)
-        let installations = try await Installations(in: outbox)
+        let installations = try await SQLiteInstallations(in: outbox)
         try await installations.put(Self.one)
         let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
         let view = try #require(file.views.first)

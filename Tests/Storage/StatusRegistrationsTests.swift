@@ -1,3 +1,4 @@
+import Registrations
 import Relay
 import Testing
 
@@ -8,21 +9,21 @@ import Testing
 
     init() throws { directory = try Directory() }
 
-    private func key(_ owner: UInt64, _ installation: UInt64 = 1) -> StatusRegistrations.Key {
-        StatusRegistrations.Key(
+    private func key(_ owner: UInt64, _ installation: UInt64 = 1) -> StatusRegistration.Key {
+        StatusRegistration.Key(
             owner: Digest(high: owner, low: 0), installation: Digest(high: owner, low: installation))
     }
 
     private func open(
-        _ change: (inout StatusRegistrations.Limits) -> Void = { _ in }
-    ) async throws -> (outbox: SQLiteOutbox, registrations: StatusRegistrations) {
-        var limits = StatusRegistrations.Limits()
+        _ change: (inout StatusRegistration.Limits) -> Void = { _ in }
+    ) async throws -> (outbox: SQLiteOutbox, registrations: SQLiteStatusRegistrations) {
+        var limits = StatusRegistration.Limits()
         change(&limits)
         let outbox = try await SQLiteOutbox(path: directory.outbox)
-        return (outbox, try await StatusRegistrations(in: outbox, limits: limits))
+        return (outbox, try await SQLiteStatusRegistrations(in: outbox, limits: limits))
     }
 
-    private func all(_ owner: UInt64, in registrations: StatusRegistrations) async throws -> [[UInt8]] {
+    private func all(_ owner: UInt64, in registrations: SQLiteStatusRegistrations) async throws -> [[UInt8]] {
         try await registrations.reduce([Digest(high: owner, low: 0)], into: []) { found, _, bytes in
             found.append(bytes)
             return true
@@ -119,7 +120,7 @@ import Testing
             $0.bytes = 10
         }
         func put(_ count: Int?, _ owner: UInt64, _ installation: UInt64, _ version: UInt64 = 1) async throws
-            -> StatusRegistrations.PutResult
+            -> StatusRegistration.PutResult
         {
             try await registrations.put(
                 count.map { [UInt8](repeating: 7, count: $0) }, of: key(owner, installation),

@@ -1,7 +1,6 @@
 import Crypto
 import Encodings
 import Relay
-import Storage
 
 /// Names what installations, users, organizations and devices are told apart by, without keeping it. Made under the
 /// node's key and the installation's id: the same user of another installation is somebody else. One owner, one isolation.

@@ -4,8 +4,8 @@ import Encodings
 import HTTP1
 import Logging
 import Reactor
+import Registrations
 import Relay
-import Storage
 
 /// The relay that self-hosted Bitwarden servers and Vaultwarden hand their pushes to, in the place of Bitwarden's own:
 /// `/connect/token` and `/push/...`.
@@ -28,8 +28,8 @@ package final class BitwardenDoor: HTTPDoor {
     }
 
     private let settings: Settings
-    private let installations: Installations
-    private let devices: BitwardenDevices
+    private let installations: any Installations
+    private let devices: any BitwardenDevices
     private let queues: PatientQueues
     private let digests: BitwardenDigests
     private let tokens: BitwardenTokens
@@ -37,7 +37,8 @@ package final class BitwardenDoor: HTTPDoor {
     private let log: Logger
 
     package init(
-        settings: Settings, installations: Installations, devices: BitwardenDevices, dispatcher: Dispatcher,
+        settings: Settings, installations: any Installations, devices: any BitwardenDevices,
+        dispatcher: Dispatcher,
         key: Secret, log: Logger
     ) {
         self.settings = settings
@@ -139,7 +140,7 @@ package final class BitwardenDoor: HTTPDoor {
         return id
     }
 
-    private func known(_ id: String) async throws(BitwardenFault) -> Installations.Installation? {
+    private func known(_ id: String) async throws(BitwardenFault) -> Installation? {
         try await stored { () throws(OutboxError) in try await self.installations.installation(id) }
     }
 
@@ -183,7 +184,7 @@ package final class BitwardenDoor: HTTPDoor {
     private func register(
         _ registration: BitwardenRequest.Registration, of id: String
     ) async throws(BitwardenFault) {
-        let device = BitwardenDevices.Device(
+        let device = BitwardenDevice(
             id: digests.device(registration.deviceID, in: id), installation: id,
             user: digests.user(registration.userID, in: id),
             identifier: digests.app(registration.identifier, in: id), type: registration.type,
@@ -211,14 +212,14 @@ package final class BitwardenDoor: HTTPDoor {
         _ send: BitwardenRequest.Send, of id: String,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) async throws(BitwardenFault) {
-        let target: BitwardenDevices.Target =
+        let target: BitwardenDevice.Target =
             switch send.target {
             case .installation: .installation(id)
             case .user(let user): .user(digests.user(user, in: id))
             case .organization(let organization): .organization(digests.organization(organization, in: id))
             }
         let acting = send.acting.map { digests.app($0, in: id) }
-        var phones: [BitwardenDevices.Phone] = []
+        var phones: [BitwardenDevice.Phone] = []
         if send.isForPhones {
             phones = try await stored { () throws(OutboxError) in
                 try await devices.phones(of: target, except: acting)
@@ -251,7 +252,7 @@ package final class BitwardenDoor: HTTPDoor {
     private static let pushesPerTurn = 24
 
     /// `nil`: nothing of ours reaches this type of device.
-    private func app(for phone: BitwardenDevices.Phone) -> String? {
+    private func app(for phone: BitwardenDevice.Phone) -> String? {
         switch phone.type {
         case BitwardenRequest.ios: settings.apps.ios.first?.name
         case BitwardenRequest.android: settings.apps.android
@@ -260,7 +261,7 @@ package final class BitwardenDoor: HTTPDoor {
     }
 
     private func submission(
-        _ send: BitwardenRequest.Send, _ phone: BitwardenDevices.Phone, to app: String,
+        _ send: BitwardenRequest.Send, _ phone: BitwardenDevice.Phone, to app: String,
         of installation: String, uid: String
     ) -> Submission {
         let isApple = phone.type == BitwardenRequest.ios
@@ -275,7 +276,7 @@ package final class BitwardenDoor: HTTPDoor {
     }
 
     /// A registration that came after the push was sent stays: it may have brought the token back.
-    private func forget(_ phone: BitwardenDevices.Phone, registeredUntil time: Int64) {
+    private func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) {
         figures.count("forgotten")
         Task {
             do throws(OutboxError) {

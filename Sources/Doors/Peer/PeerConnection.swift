@@ -47,7 +47,7 @@ final class PeerConnection: DoorConnection {
         let pending = PendingRequest(uid: request.uid, of: self)
         let awaitsOutcome = request.awaitsOutcome
         var submission = Submission(request)
-        submission.sender = circuit.map { SenderID($0.number) }
+        if let circuit { submission.sender = SenderID(circuit.number) }
         door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)
         }

@@ -2,9 +2,9 @@ import Crypto
 import Dispatching
 import Logging
 import Reactor
+import Registrations
 import Relay
 import Status
-import Storage
 
 /// Status' push notification server (16/PUSH-NOTIFICATION-SERVER): takes registrations, answers queries, and pushes.
 ///
@@ -40,7 +40,7 @@ package final class StatusServer {
 
     private let settings: Settings
     private let key: Secp256k1.PrivateKey
-    private let registrations: StatusRegistrations
+    private let registrations: any StatusRegistrations
     private let dispatcher: Dispatcher
     let figures: DoorCounter
     private let digest: KeyedDigest
@@ -53,7 +53,7 @@ package final class StatusServer {
 
     /// - Parameter digestKey: the node's, under which it keeps what must not be read from its disk.
     package init(
-        settings: Settings, key: Secp256k1.PrivateKey, registrations: StatusRegistrations,
+        settings: Settings, key: Secp256k1.PrivateKey, registrations: any StatusRegistrations,
         dispatcher: Dispatcher, digestKey: Secret, log: Logger
     ) {
         self.settings = settings
@@ -178,9 +178,9 @@ package final class StatusServer {
         return Relay.Digest(high: pair.high, low: pair.low)
     }
 
-    private func key(of keyHash: [UInt8], installationID: String) -> StatusRegistrations.Key {
+    private func key(of keyHash: [UInt8], installationID: String) -> StatusRegistration.Key {
         let pair = digest([UInt8(ascii: "i")] + keyHash + [0] + Array(installationID.utf8))
-        return StatusRegistrations.Key(
+        return StatusRegistration.Key(
             owner: owner(keyHash), installation: Relay.Digest(high: pair.high, low: pair.low))
     }
 
@@ -217,7 +217,7 @@ package final class StatusServer {
         case answered(PushResult)
         case send(StatusTarget)
 
-        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusRegistrations.Kept?) {
+        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusRegistration.Kept?) {
             switch PushDecision(entry, registration) {
             case .answered(let result): self = .answered(result)
             case .send(let registration):
@@ -281,7 +281,7 @@ package final class StatusServer {
 
     /// Hands over what is to be sent; returns when the outbox has answered for all of it.
     private func push(
-        _ plans: [Plan], of request: PushRequest, _ keys: [StatusRegistrations.Key], named id: [UInt8],
+        _ plans: [Plan], of request: PushRequest, _ keys: [StatusRegistration.Key], named id: [UInt8],
         from sender: SenderID?
     ) async -> (results: [PushResult], wasBusy: Bool) {
         await withCheckedContinuation { continuation in
@@ -320,14 +320,14 @@ package final class StatusServer {
     }
 
     /// Once a day: a phone that is pushed to keeps its place.
-    private func noteUse(of key: StatusRegistrations.Key, _ target: StatusTarget) {
+    private func noteUse(of key: StatusRegistration.Key, _ target: StatusTarget) {
         let now = EventLoop.unixMilliseconds
         guard now - target.usedAt > Duration.seconds(86_400).milliseconds else { return }
         Task { try? await registrations.noteUse(of: key, at: now) }
     }
 
     /// The device token is dead: whoever sends there again is told that nobody is registered.
-    private func forget(_ key: StatusRegistrations.Key, _ version: UInt64) {
+    private func forget(_ key: StatusRegistration.Key, _ version: UInt64) {
         figures.count("forgotten")
         Task {
             do throws(OutboxError) {

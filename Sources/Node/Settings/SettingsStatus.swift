@@ -1,6 +1,6 @@
 import Doors
+import Registrations
 import Relay
-import Storage
 
 extension Settings {
     /// The doors for Status.
@@ -18,7 +18,7 @@ extension Settings {
         package var streamPlaces: [DoorPlace] = []
         package var stream = StatusStreamDoor.Settings()
         package var serverDoor = StatusServer.Settings()
-        package var registrations = StatusRegistrations.Limits()
+        package var registrations = StatusRegistration.Limits()
 
         package var isServer: Bool { server.isOn || !streamPlaces.isEmpty }
     }

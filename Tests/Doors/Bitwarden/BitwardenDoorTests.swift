@@ -5,6 +5,7 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import Registrations
 import Relay
 import Storage
 import Testing
@@ -105,7 +106,7 @@ import Vectors
                 when: .always)
         ])
         #expect(try await logOut(world) == 200)
-        let target = BitwardenDevices.Target.installation(
+        let target = BitwardenDevice.Target.installation(
             try #require(BitwardenWorld.vectors.config.installations["a"]).id)
         while try await !world.devices.phones(of: target, except: nil).isEmpty {
             try await Task.sleep(for: .milliseconds(5))
@@ -136,14 +137,14 @@ import Vectors
         let token = String(repeating: "ab", count: 32)
         for (user, time) in [(1, 5), (2, 9), (3, 7)] {
             let digest = Relay.Digest(high: UInt64(user), low: 0)
-            let device = BitwardenDevices.Device(
+            let device = BitwardenDevice(
                 id: digest, installation: "93b60203-2c75-4ec9-b575-6651c7dad956", user: digest,
                 identifier: digest, type: 1, pushToken: token, organizations: [])
             #expect(try await world.devices.put(device, at: Int64(time), limit: 10))
         }
-        let target = BitwardenDevices.Target.installation("93b60203-2c75-4ec9-b575-6651c7dad956")
+        let target = BitwardenDevice.Target.installation("93b60203-2c75-4ec9-b575-6651c7dad956")
         let phones = try await world.devices.phones(of: target, except: nil)
-        #expect(phones == [BitwardenDevices.Phone(type: 1, pushToken: token, registeredAt: 9)])
+        #expect(phones == [BitwardenDevice.Phone(type: 1, pushToken: token, registeredAt: 9)])
         await world.end()
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import Registrations
 import Relay
 import Storage
 import Testing
@@ -15,8 +16,8 @@ final class BitwardenWorld {
     static let vectors = try! BitwardenVectors.read()
 
     let relay: RelayWorld
-    let installations: Installations
-    let devices: BitwardenDevices
+    let installations: SQLiteInstallations
+    let devices: SQLiteBitwardenDevices
     let digests = BitwardenDigests(key: Secret([7]))
     private let http: HTTPServer
     private let endpoint: Endpoint
@@ -38,8 +39,8 @@ final class BitwardenWorld {
         settings.apps.ios = [PushApps.Apple(name: "bitwarden-ios", topic: topic)]
         settings.apps.android = "android"
         door(&settings)
-        installations = try await Installations(in: relay.store)
-        devices = try await BitwardenDevices(in: relay.store)
+        installations = try await SQLiteInstallations(in: relay.store)
+        devices = try await SQLiteBitwardenDevices(in: relay.store)
         let door = BitwardenDoor(
             settings: settings, installations: installations, devices: devices, dispatcher: relay.dispatcher,
             key: Secret([7]), log: relay.log)
@@ -52,7 +53,7 @@ final class BitwardenWorld {
 
     func add(_ id: String, key: String, isEnabled: Bool = true) async throws {
         try await installations.put(
-            Installations.Installation(
+            Installation(
                 id: id, keyDigest: digests.key(key, of: id), isEnabled: isEnabled, addedAt: 0))
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import Registrations
 import Relay
 import Status
 import Storage
@@ -17,7 +18,7 @@ final class StatusWorld {
         var gorush = GorushDoor.Settings()
         var server = StatusServer.Settings()
         var stream = StatusStreamDoor.Settings()
-        var registrations = StatusRegistrations.Limits()
+        var registrations = StatusRegistration.Limits()
         var relay: (inout RelayWorld.Options) -> Void = { _ in }
 
         init() {
@@ -57,7 +58,8 @@ final class StatusWorld {
         let key = try #require(StatusWorld.vectors.keys["server"]?.private_hex)
         server = StatusServer(
             settings: options.server, key: try Secp256k1.PrivateKey(Secret(bytes(hex: key))),
-            registrations: try await StatusRegistrations(in: relay.store, limits: options.registrations),
+            registrations: try await SQLiteStatusRegistrations(
+                in: relay.store, limits: options.registrations),
             dispatcher: relay.dispatcher, digestKey: Secret([7]), log: relay.log)
         var settings = HTTPServer.Settings()
         settings.limits.body = 1 << 20

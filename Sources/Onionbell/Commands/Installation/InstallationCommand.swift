@@ -6,6 +6,7 @@ import Glibc
 import Node
 import Programs
 import Reactor
+import Registrations
 import Storage
 
 /// `onionbell installation`: who may use the door for Bitwarden servers.
@@ -57,7 +58,7 @@ struct InstallationAddCommand: ParsableCommand {
                 throw fail("\(error)", status: 69)
             }
             try file.put(
-                Installations.Installation(
+                Installation(
                     id: id, keyDigest: digests.key(key, of: id), addedAt: EventLoop.unixMilliseconds))
         }
         printLine(
@@ -122,7 +123,7 @@ struct InstallationName: ParsableArguments {
                 throw fail("no installation has this id", status: 1)
             }
             try file.put(
-                Installations.Installation(
+                Installation(
                     id: id, keyDigest: known.keyDigest, isEnabled: isEnabled, addedAt: known.addedAt))
             printLine(isEnabled ? "enabled" : "disabled")
         }

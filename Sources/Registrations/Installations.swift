@@ -1,0 +1,26 @@
+import Relay
+
+/// Who may use a door that asks for a name and a key, as the operator made them: what the store keeps of one.
+package struct Installation: Equatable, Sendable {
+    package let id: String
+    /// Keyed: the key itself is not kept.
+    package let keyDigest: Digest
+    package let isEnabled: Bool
+    /// Milliseconds since 1970.
+    package let addedAt: Int64
+
+    package init(id: String, keyDigest: Digest, isEnabled: Bool = true, addedAt: Int64) {
+        self.id = id
+        self.keyDigest = keyDigest
+        self.isEnabled = isEnabled
+        self.addedAt = addedAt
+    }
+}
+
+/// The installations in the store. Each call is a transaction.
+package protocol Installations: Sendable {
+    /// Adds one, or puts it in the place of the one with its id. Durable when it returns.
+    func put(_ installation: Installation) async throws(OutboxError)
+
+    func installation(_ id: String) async throws(OutboxError) -> Installation?
+}
