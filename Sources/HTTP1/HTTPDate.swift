@@ -46,12 +46,17 @@ package enum HTTPDate {
 
 /// A server's wish, `Retry-After: 120` or `Retry-After: <date>` (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// - Parameter now: seconds since 1970, by our clock.
+    /// - Parameters:
+    ///   - date: `Date` of the same answer: when the server wrote it, by its own clock. A date is judged by that one, and
+    ///     by ours only where there is none: either may be wrong, and the server meant a span of time.
+    ///   - now: seconds since 1970, by our clock.
     /// - Returns: how long to wait from now, at least 0 and at most a day; `nil` for what can't be read.
-    package static func duration(_ text: String, now: Int64) -> Duration? {
+    package static func duration(_ text: String, date: String? = nil, now: Int64) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
             return .seconds(min(Int64(text) ?? .max, 86_400))
         }
-        return HTTPDate.seconds(text, now: now).map { .seconds(min(max($0 - now, 0), 86_400)) }
+        guard let end = HTTPDate.seconds(text, now: now) else { return nil }
+        let written = date.flatMap { HTTPDate.seconds($0, now: now) } ?? now
+        return .seconds(min(max(end - written, 0), 86_400))
     }
 }

@@ -14,8 +14,8 @@ struct Delivery: Sendable {
     private struct Queue: Sendable {
         var head: Slot
         var tail: Slot
-        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time. Forgotten with the queue: a
-        /// gateway that still wants the device spared says so again.
+        /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time. Forgotten with the queue: what
+        /// a gateway has asked for is in ``wishes``.
         var notBefore: Int64
     }
 
@@ -29,6 +29,7 @@ struct Delivery: Sendable {
     private var laneIndex: [LaneID: Int] = [:]
     private(set) var stirred: [Int] = []
     private(set) var slots = SequenceTable<Slot>()
+    var wishes = Wishes()
 
     private static let fewLanes = 16
 
@@ -62,7 +63,7 @@ struct Delivery: Sendable {
     /// A lane with neither gateway nor notifications makes room for another one.
     mutating func tidyLane(_ lane: Int) {
         guard !lanes[lane].hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
-            !lanes[lane].isClaiming,
+            !lanes[lane].isClaiming, !lanes[lane].isRecorded,
             !lanes[lane].isGone
         else { return }
         laneIndex[lanes[lane].id] = nil
@@ -117,6 +118,7 @@ struct Delivery: Sendable {
             queues[token]?.tail = slot
         } else {
             queues[token] = Queue(head: slot, tail: slot, notBefore: 0)
+            let notBefore = wishes.isEmpty ? notBefore : max(notBefore, wishes.until(token))
             if notBefore > 0 {
                 postpone(slot, until: notBefore, isThrottled: true)
             } else {

@@ -76,10 +76,12 @@ package struct Lane: Sendable {
     package private(set) var condition = Condition.open
     package private(set) var inFlight = 0
     /// Pauses in a row without an answer between them.
-    private var failures = 0
+    private(set) var failures = 0
     /// Monotonic nanoseconds: since when it is not open, and before when the gateway wants nothing.
-    private var pausedAt: Int64 = 0
-    private var askedUntil: Int64 = 0
+    private(set) var pausedAt: Int64 = 0
+    private(set) var askedUntil: Int64 = 0
+    /// The outbox has a ``LaneRecord`` of it, or will.
+    var isRecorded = false
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
     package private(set) var blockedReason: String?
     /// Since when, in monotonic nanoseconds; `nil` as the reason.
@@ -167,6 +169,14 @@ package struct Lane: Sendable {
         failures += 1
         let own = policy.delay(afterAttempts: failures, atLeast: nil, using: &random)
         condition = .paused(until: max(time + min(own, Lane.longestPause).nanoseconds, askedUntil))
+    }
+
+    /// Goes on with a pause of the last process.
+    mutating func restore(until: Int64, asked: Int64, pausedAt: Int64, failures: Int, at time: Int64) {
+        self.failures = failures
+        self.pausedAt = pausedAt
+        askedUntil = asked
+        condition = until > time ? .paused(until: until) : .trying
     }
 
     /// Credentials, topic or clock are wrong.

@@ -31,6 +31,12 @@ package enum OutboxChange: Equatable, Sendable {
     /// Puts all of a device that are in memory (back) into the backlog: it and what it has there are due at `notBefore`,
     /// above 0 (ms since 1970).
     case shelve(Digest, [Int64], notBefore: Int64)
+    /// Remembers what a gateway has asked for a device, in place of what it asked before.
+    case spare(DeviceWish)
+    /// Forgets what gateways asked for no later than that (ms since 1970).
+    case forgetWishes(until: Int64)
+    /// Remembers how a lane stands; `nil`: as a new one.
+    case lane(LaneID, LaneRecord?)
     /// Remembers a dead token.
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.
@@ -98,6 +104,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var waiting: [WaitingRow]
     package var backlog: [LaneBacklog]
     package var deadTokens: [Digest: DeadToken]
+    package var wishes: [DeviceWish] = []
+    package var lanes: [LaneID: LaneRecord] = [:]
     /// Nothing has a higher number.
     package var lastSequence: Int64
 

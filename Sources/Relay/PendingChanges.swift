@@ -7,7 +7,13 @@ struct PendingChanges: Sendable {
     private var endings = SequenceTable<Ending>()
     private var earlierEndings = SequenceTable<Ending>()
 
-    var isEmpty: Bool { changes.isEmpty }
+    /// How lanes stand: only the last word is written.
+    private var lanes: [LaneID: LaneRecord?] = [:]
+
+    var isEmpty: Bool { changes.isEmpty && lanes.isEmpty }
+
+    /// - Parameter record: `nil`: it stands as a new one.
+    mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
 
     mutating func append(_ change: OutboxChange) {
         changes.append(change)
@@ -23,9 +29,13 @@ struct PendingChanges: Sendable {
         swap(&earlierEndings, &endings)
         // As much room as the last time, unless that was much: batches are alike.
         endings.removeAll(keepingCapacity: endings.capacity <= 4096)
-        let taken = changes
+        var taken = changes
         changes = []
         changes.reserveCapacity(min(taken.count, 1024))
+        if !lanes.isEmpty {
+            for (lane, record) in lanes { taken.append(.lane(lane, record)) }
+            lanes = [:]
+        }
         return taken
     }
 
@@ -34,17 +44,18 @@ struct PendingChanges: Sendable {
     mutating func putBack(_ failed: [OutboxChange]) {
         endings.add(missing: earlierEndings)
         earlierEndings.removeAll(keepingCapacity: earlierEndings.capacity <= 4096)
+        for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
         let failed = failed.filter { change in
             switch change {
-            case .store, .proof: false
-            case .finish, .postpone, .shelve, .buryToken, .reviveToken, .forget: true
+            case .store, .proof, .lane: false
+            case .finish, .postpone, .shelve, .spare, .forgetWishes, .buryToken, .reviveToken, .forget: true
             }
         }
         var overtaken: Set<Int64> = []
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .shelve, .buryToken, .reviveToken, .proof: return true
+            case .store, .shelve, .spare, .forgetWishes, .lane, .buryToken, .reviveToken, .proof: return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):
                 overtaken.insert(sequence)

@@ -142,6 +142,7 @@ extension Pipeline {
         let blockedBefore = delivery.lanes[lane].blockedReason
         note(outcome, of: slot, in: lane, at: now)
         judge(slot, outcome, at: now, using: &random)
+        if outcome.isJudgement, delivery.lanes[lane].isRecorded { writeDown(lane: lane, at: now) }
         tellIfBlocked(lane, before: blockedBefore)
         delivery.stir(lane)
         if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
@@ -198,6 +199,7 @@ extension Pipeline {
             let delay = policy.delay(
                 afterAttempts: delivery.entries[slot].attempts + 1, atLeast: deferral.retryAfter,
                 using: &random)
+            note(wish: policy.obeyed(deferral.retryAfter), of: slot, at: now)
             postpone(slot, for: delay, isThrottle: deferral.isThrottle, at: now)
         case .deferred(let deferral): fail(slot, deferral, isBlocked: false, at: now, using: &random)
         }
@@ -252,6 +254,8 @@ extension Pipeline {
     ) {
         let (lane, token) = (delivery.entries[slot].lane, delivery.entries[slot].token)
         let time = now.monotonicNanoseconds
+        let asked = policy.obeyed(deferral.retryAfter)
+        note(wish: asked, of: slot, at: now)
         let finding = delivery.withLane(lane) { $0.suspicion.failed(token) }
         guard finding != .alone else {
             let least = isBlocked ? Lane.shortestBlock : deferral.retryAfter
@@ -270,11 +274,12 @@ extension Pipeline {
             let app = delivery.lanes[lane].id.app
             for other in delivery.lanes.indices
             where other == lane || deferral.scope == .app && delivery.lanes[other].id.app == app {
-                pause(other, deferral, at: time, using: &random)
+                pause(other, deferral, at: now, using: &random)
             }
+        } else if isBlocked {
+            writeDown(lane: lane, at: now)
         }
         delivery.countAttempt(of: slot)
-        let asked = policy.obeyed(deferral.retryAfter)
         var delay = policy.delay(
             afterAttempts: delivery.entries[slot].attempts, atLeast: asked, using: &random)
         // A few are enough to see when it works again: of many, each is tried the more rarely.
@@ -286,11 +291,13 @@ extension Pipeline {
     }
 
     private mutating func pause(
-        _ lane: Int, _ deferral: Deferral, at time: Int64, using random: inout some RandomNumberGenerator
+        _ lane: Int, _ deferral: Deferral, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
         delivery.withLane(lane) { [policy] in
-            $0.pause(atLeast: deferral.retryAfter, at: time, policy: policy, using: &random)
+            $0.pause(
+                atLeast: deferral.retryAfter, at: now.monotonicNanoseconds, policy: policy, using: &random)
         }
+        writeDown(lane: lane, at: now)
     }
 
     // MARK: Ends

@@ -24,6 +24,8 @@ extension Pipeline {
     package mutating func resume(_ id: LaneID, at now: Instant) {
         guard let lane = delivery.lane(id) else { return }
         delivery.resume(lane, at: now.monotonicNanoseconds)
+        writeDown(lane: lane, at: now)
+        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
     /// The index of a lane, if it is there.
@@ -99,6 +101,7 @@ extension Pipeline {
     private mutating func close(_ lane: Int) {
         effects.append(.laneClosed(lane))
         delivery.withLane(lane) { $0.hasGateway = false }
+        forgetRecord(of: lane)
         delivery.tidyLane(lane)
     }
 }

@@ -155,6 +155,8 @@ package struct Pipeline: ~Copyable, Sendable {
         for backlog in content.backlog { restore(backlog, at: now) }
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         deadTokens.restore(content.deadTokens, at: now)
+        restore(content.lanes, at: now)
+        restore(content.wishes, at: now)
         for row in content.waiting {
             admission.restore(token: row.token, size: row.size)
             let slot = delivery.insert(
@@ -225,6 +227,7 @@ package struct Pipeline: ~Copyable, Sendable {
         expire(at: now)
         sweep(at: now)
         closeIdleLanes(at: now.monotonicNanoseconds)
+        endWishes(at: now)
         let isTrusted =
             clock?.hasStood(for: memory.identities, offset: clockOffset, at: now.monotonicNanoseconds)
             ?? false

@@ -135,9 +135,6 @@ final class Backlog {
         return true
     }
 
-    /// Until when what a device has there waits.
-    func notBefore(of token: Digest) throws(SQLiteError) -> Int64 { try state(of: token).notBefore }
-
     private func state(of token: Digest) throws(SQLiteError) -> (count: Int, rank: Int64, notBefore: Int64) {
         try device.bind(1, token)
         defer { device.reset() }
@@ -285,7 +282,7 @@ final class Backlog {
 
 extension LaneHost {
     /// As the table `lane` and the indices name it.
-    fileprivate var key: String { self == .production ? "" : name }
+    var key: String { self == .production ? "" : name }
 
-    fileprivate init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
+    init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
 }

@@ -150,7 +150,7 @@ package struct OutboxFile: ~Copyable {
 
     // MARK: In place of the node
 
-    /// Makes them due at once, in the backlog with all others of their devices.
+    /// Makes them due at once, in the backlog with all others of their devices. What their gateways asked for is forgotten.
     ///
     /// - Returns: how many had been put off.
     package func makeDue(_ selection: Selection) throws(SQLiteError) -> Int {
@@ -158,7 +158,14 @@ package struct OutboxFile: ~Copyable {
             let condition =
                 table == "backlog"
                 ? "token_digest IN (SELECT token_digest FROM backlog WHERE \(condition))" : condition
-            return ["UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)"]
+            var statements = ["UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)"]
+            if version >= Schema.firstWithWishes {
+                let rows = "FROM \(table) WHERE \(condition)"
+                statements.insert("DELETE FROM wish WHERE digest IN (SELECT token_digest \(rows))", at: 0)
+                if case .sequences = selection { return statements }
+                statements.insert("DELETE FROM lane_state WHERE app IN (SELECT app \(rows))", at: 0)
+            }
+            return statements
         }
     }
 

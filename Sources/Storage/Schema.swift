@@ -5,12 +5,15 @@ import CSQLite
 /// `notification` and `backlog` hold what waits, nothing else: a row goes with its end (`secure_delete` writes zeros over
 /// it). What is in `notification` is in memory as well. What is in `backlog` is there until it is claimed, and only
 /// `backlog` has indices. `lane` counts its rows. `identity` and `dead_token` hold keyed digests only, and how a
-/// notification ended: one that neither waits nor has an ending was delivered. `door` tells how far the tables of each
+/// notification ended: one that neither waits nor has an ending was delivered. `wish` and `lane_state` hold what gateways
+/// asked for. `door` tells how far the tables of each
 /// door have come (``DoorSchema``).
 enum Schema {
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// The first that has the table `door`.
     static let firstWithDoors: Int64 = 2
+    /// The first that has the tables `wish` and `lane_state`.
+    static let firstWithWishes: Int64 = 4
     /// The operator's commands read these: all columns that they ask for are there.
     static let readable: ClosedRange<Int64> = 1...version
 
@@ -108,6 +111,29 @@ enum Schema {
         CREATE INDEX backlog_end ON backlog (expires_at);
         """
 
+    /// What gateways asked for single devices, and how lanes stand that are not as new ones.
+    private static let wishes = """
+        CREATE TABLE wish (
+            digest BLOB PRIMARY KEY,
+            app TEXT NOT NULL,
+            host TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE lane_state (
+            app TEXT NOT NULL,
+            host TEXT NOT NULL,
+            written_at INTEGER NOT NULL,
+            paused_at INTEGER NOT NULL,
+            paused_until INTEGER NOT NULL,
+            asked_until INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            blocked_reason TEXT,
+            blocked_since INTEGER,
+            PRIMARY KEY (app, host)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     private static let tables = """
         \(waiting("notification"))
         \(waiting("backlog"))
@@ -128,6 +154,7 @@ enum Schema {
             since INTEGER NOT NULL,
             buried_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        \(wishes)
         \(DoorSchema.versions)
         """
 
@@ -161,10 +188,13 @@ enum Schema {
         case 0: try change(connection, tables)
         case 1:
             try check(connection)
-            try change(connection, secondVersion + thirdVersion)
+            try change(connection, secondVersion + thirdVersion + wishes)
         case 2:
             try check(connection)
-            try change(connection, thirdVersion)
+            try change(connection, thirdVersion + wishes)
+        case 3:
+            try check(connection)
+            try change(connection, wishes)
         case version: try check(connection)
         case let other: throw otherVersion(other)
         }

@@ -22,6 +22,7 @@ final class Store {
 
     private let identities: Identities
     private let backlog: Backlog
+    private let wishes: GatewayWishes
     /// Whose rows the running commit takes away: together, since most follow one another.
     private var delivered: [Int64] = []
     /// Higher than that of every row and identity still there.
@@ -63,6 +64,7 @@ final class Store {
         prove = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
         identities = try Identities(connection)
         backlog = try Backlog(connection)
+        wishes = try GatewayWishes(connection)
         let last = try connection.firstInteger(
             """
             SELECT max(coalesce((SELECT max(sequence) FROM notification), 0),
@@ -93,6 +95,9 @@ final class Store {
                     try postpone(sequence, attempts: attempts, notBefore: notBefore)
                 case .shelve(let token, let sequences, let notBefore):
                     try shelve(token, sequences, notBefore: notBefore)
+                case .spare(let wish): try wishes.add(wish)
+                case .forgetWishes(let until): try wishes.forget(until: until)
+                case .lane(let lane, let record): try wishes.set(record, of: lane)
                 case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
                     try bury.bind(2, told.since)
@@ -213,8 +218,6 @@ final class Store {
     }
 
     private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(SQLiteError) {
-        // What one that comes from memory has written down may be an older clock's: all of a device have one time.
-        let notBefore = max(notBefore, try backlog.notBefore(of: token))
         for sequence in sequences {
             guard !backlog.hasHandedOut(sequence) else {
                 backlog.takeBack(sequence)
@@ -273,6 +276,8 @@ final class Store {
             content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
                 since: tokens.integer(1), buriedAt: tokens.integer(2))
         }
+        content.wishes = try wishes.all()
+        content.lanes = try wishes.lanes()
         return content
     }
 }

@@ -53,4 +53,15 @@ import Testing
         #expect(RetryAfter.duration("-1", now: now) == nil)
         #expect(RetryAfter.duration("", now: now) == nil)
     }
+
+    /// A span of time is meant: our clock may be a day ahead, and theirs a day behind.
+    @Test(arguments: [-86_400, 0, 86_400, 40_000_000] as [Int64])
+    func aDateIsJudgedByTheDateOfItsAnswer(clockError: Int64) {
+        let now: Int64 = 784_111_777 + clockError
+        let (date, end) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT")
+        #expect(RetryAfter.duration(end, date: date, now: now) == .seconds(60))
+        #expect(RetryAfter.duration(date, date: end, now: now) == .zero)
+        #expect(RetryAfter.duration("120", date: date, now: now) == .seconds(120))
+        #expect(RetryAfter.duration(end, date: "yesterday", now: 784_111_777) == .seconds(60))
+    }
 }

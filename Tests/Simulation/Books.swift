@@ -19,10 +19,23 @@ struct Books {
     private(set) var refused = 0
     private(set) var dead = 0
     private(set) var expired = 0
-    /// Monotonic nanoseconds before which a gateway wants nothing for a device.
-    var spared: [Digest: Int64] = [:]
-    /// The same for a whole app.
-    var paused: [LaneID: Int64] = [:]
+    /// What gateways have asked for, in monotonic nanoseconds.
+    struct Wishes {
+        /// Before which one wants nothing for a device.
+        var spared: [Digest: Int64] = [:]
+        /// The same for a whole lane.
+        var paused: [LaneID: Int64] = [:]
+
+        /// - Parameter time: When the next process wants to know it.
+        func restored(_ time: (Int64) -> Int64) -> Wishes {
+            Wishes(spared: spared.mapValues(time), paused: paused.mapValues(time))
+        }
+    }
+
+    var wishes = Wishes()
+    /// As the running commit has them, and as they outlive the process.
+    private var writing = Wishes()
+    private var written = Wishes()
     /// Devices that failed as all of the lane would, by how many answers the lane had had, and those since the last one.
     private var failed: [LaneID: [Digest: Int]] = [:]
     private var answers: [LaneID: Int] = [:]
@@ -49,8 +62,6 @@ struct Books {
     mutating func end(_ sequence: Int64, _ ending: Ending) -> Entry? {
         guard let entry = waiting.removeValue(forKey: sequence) else { return nil }
         waitingOf[entry.token]?.remove(sequence)
-        // With the last one the node forgets the wish: the next one asks anew.
-        if waitingOf[entry.token]?.isEmpty == true { spared[entry.token] = nil }
         undurable[sequence] = (entry, ending)
         count(ending, 1)
         return entry
@@ -58,8 +69,16 @@ struct Books {
 
     mutating func makeDurable(_ sequence: Int64) { undurable[sequence] = nil }
 
-    /// The process is gone, and with it every end that was not written down.
-    mutating func crash() {
+    mutating func beginCommit() { writing = wishes }
+    mutating func takeCommit() { written = writing }
+
+    /// The process is gone, and with it all that was not written down.
+    ///
+    /// - Parameter time: What a time of its clock is by that of the next process.
+    mutating func crash(_ time: (Int64) -> Int64) {
+        wishes = written.restored(time)
+        written = wishes
+
         for (sequence, undone) in undurable {
             count(undone.ending, -1)
             wait(sequence, undone.entry)
@@ -67,8 +86,6 @@ struct Books {
         undurable = [:]
         failed = [:]
         suspects = [:]
-        spared = [:]
-        paused = [:]
     }
 
     mutating func setDeadlines(_ deadline: (Notification) -> Int64) {
@@ -97,12 +114,14 @@ struct Books {
 
     /// The operator has mended something: everybody is believed anew.
     mutating func resumed(_ lane: LaneID) {
-        paused[lane] = nil
+        wishes.paused[lane] = nil
         failed[lane] = nil
         suspects[lane] = nil
     }
 
-    mutating func pause(_ lane: LaneID, until end: Int64) { paused[lane] = max(paused[lane] ?? .min, end) }
+    mutating func pause(_ lane: LaneID, until end: Int64) {
+        wishes.paused[lane] = max(wishes.paused[lane] ?? .min, end)
+    }
 
     private mutating func count(_ ending: Ending, _ step: Int) {
         switch ending {

@@ -11,6 +11,8 @@ enum Canary: String, CaseIterable, Sendable {
 
     /// What waits on disk is handed out in the wrong order.
     case handsOutTheLastFirst
+    /// What gateways asked for is not written down.
+    case forgetsWishesAtACrash
 
     /// Histories within which it must be found.
     static let patience: UInt64 = 4

@@ -201,6 +201,8 @@ final class World {
         carryOut()
     }
 
+    /// What it was when the process began.
+    private var startOffset: Int64 = 0
     var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
@@ -220,16 +222,24 @@ final class World {
         attempts = []
         swallowed = []
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
-        books.crash()
         senders.crash()
+        let end = now
         let wasDown = Duration.seconds(draw(100))
         now.unixMilliseconds += wasDown.milliseconds
         now.monotonicNanoseconds = Int64(draw(1_000_000_000))
+        books.crash { [now, startOffset] wish in
+            // As the clock of its start would have said it. One that was set back since prolongs nothing.
+            let rest = min(
+                wish / 1_000_000 + startOffset - now.unixMilliseconds,
+                (wish - end.monotonicNanoseconds) / 1_000_000)
+            return now.monotonicNanoseconds + max(0, rest) * 1_000_000
+        }
         pipeline = World.pipeline()
         start()
     }
 
     private func start() {
+        startOffset = clockOffset
         outbox.restart()
         let content = outbox.content
         let waiting = outbox.rows.keys.sorted()
@@ -266,8 +276,6 @@ final class World {
             fail("\(sequence) ended (\(ending)) without waiting")
             return
         }
-        // The wish goes with the last one in memory, also when more of the device is on disk.
-        if pipeline.delivery.waiting(of: entry.token).isEmpty { books.spared[entry.token] = nil }
         if ending == .delivered, gateway.taken[sequence] == nil {
             fail("\(sequence) is called delivered, and no gateway took it")
         }

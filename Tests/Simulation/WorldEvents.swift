@@ -79,11 +79,20 @@ extension World {
                 if case .finish(let sequence, _) = $0 { swallowed.contains(sequence) } else { false }
             }
         }
+        if canary == .forgetsWishesAtACrash {
+            changes.removeAll {
+                switch $0 {
+                case .spare, .lane: true
+                default: false
+                }
+            }
+        }
         if canary == .tellsBeforeTheCommit {
             for (index, sender) in senders.listening where sender.isNew {
                 senders.hear(ReplyID(index: index), .stored, isLast: false, in: outbox, fail)
             }
         }
+        books.beginCommit()
         commit = Commit(changes: changes, submissions: submissions)
         submissions = 0
         carryOut()
@@ -94,6 +103,7 @@ extension World {
         guard let commit, commit.results == nil else { return }
         self.commit?.results = outbox.commit(commit.changes) { self.fail($0) }
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
+        books.takeCommit()
         let forgotten = outbox.takeForgotten()
         senders.forget(forgotten)
         for identity in forgotten { settled.remove(NotificationID(high: identity.high, low: identity.low)) }
@@ -188,8 +198,10 @@ extension World {
             fail("\(handle.sequence) overtakes one of its device")
         }
         if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
-        if now.monotonicNanoseconds < books.spared[token] ?? .min { fail("a device is not spared") }
-        if now.monotonicNanoseconds < books.paused[lane] ?? .min { fail("\(lane) is not left in peace") }
+        if now.monotonicNanoseconds < books.wishes.spared[token] ?? .min { fail("a device is not spared") }
+        if now.monotonicNanoseconds < books.wishes.paused[lane] ?? .min {
+            fail("\(lane) is not left in peace")
+        }
         if ids[handle.sequence, default: notification.id] != notification.id {
             fail("another id on a repeat")
         }
@@ -230,9 +242,9 @@ extension World {
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
             let end = now.monotonicNanoseconds + wish.nanoseconds
             switch deferral.scope {
-            case .device: books.spared[attempt.token] = end
+            case .device: books.wishes.spared[attempt.token] = end
             case .host, .app:
-                books.spared[attempt.token] = end
+                books.wishes.spared[attempt.token] = end
                 guard books.isNewWitness(attempt.token, against: attempt.lane),
                     books.witnesses(against: attempt.lane) >= deferral.witnesses
                 else { break }

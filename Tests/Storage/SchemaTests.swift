@@ -115,6 +115,31 @@ private typealias Notification = Relay.Notification
         await outbox.close()
     }
 
+    /// As version 3 made it: without what version 4 added, with one that waits and one that is in the backlog.
+    @Test func whatVersion3LeftIsDelivered() async throws {
+        let new = try await SQLiteOutbox(path: directory.outbox)
+        let shelved = StoreRequest(
+            notification: request(2).notification, digests: request(2, token: 2).digests,
+            place: .backlog(room: 9))
+        _ = try await new.commit([.store(request(1)), .store(shelved)])
+        await new.close()
+        try Connection(path: directory.outbox).execute(
+            "DROP TABLE wish; DROP TABLE lane_state; PRAGMA user_version = 3")
+        let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
+        #expect(try file.makeDue(.all) == 0)
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        var content = try await outbox.content()
+        #expect(content.waiting.map(\.sequence) == [1])
+        #expect(content.backlog.map(\.waiting) == [1])
+        #expect(content.wishes.isEmpty && content.lanes.isEmpty)
+        let wish = DeviceWish(
+            token: Digest(high: 2, low: 2), lane: LaneID(app: "app", host: .production), since: 5, until: 9)
+        _ = try await outbox.commit([.spare(wish)])
+        content = try await outbox.content()
+        #expect(content.wishes == [wish])
+        await outbox.close()
+    }
+
     @Test func aLaneToAnOriginComesBackAsItWas() async throws {
         let origin = try #require(LaneHost(origin: "https://push.example:8443"))
         let lane = LaneID(app: "app", host: origin)

@@ -23,6 +23,8 @@ package struct ModelOutbox {
     package private(set) var rows: [Int64: Row] = [:]
     package private(set) var identities: [Digest: Identity] = [:]
     package private(set) var deadTokens: [Digest: DeadToken] = [:]
+    private var wishes: [Digest: DeviceWish] = [:]
+    private var lanes: [LaneID: LaneRecord] = [:]
     private var identityOf: [Int64: Digest] = [:]
     private var shelvedOf: [Digest: Set<Int64>] = [:]
     private var nextSequence: Int64 = 1
@@ -55,9 +57,11 @@ package struct ModelOutbox {
                     for other in shelvedOf[row.token] ?? [] { rows[other]?.notBefore = notBefore }
                 }
             case .shelve(let token, let sequences, let notBefore):
-                let before = (shelvedOf[token] ?? []).compactMap { rows[$0]?.notBefore }.max() ?? 0
                 for sequence in sequences { shelve(sequence, of: token, violation) }
-                spare(token, until: max(before, notBefore))
+                spare(token, until: notBefore)
+            case .spare(let wish): wishes[wish.token] = wish
+            case .forgetWishes(let until): wishes = wishes.filter { $0.value.until > until }
+            case .lane(let lane, let record): lanes[lane] = record
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
@@ -200,7 +204,7 @@ package struct ModelOutbox {
     package var content: OutboxContent {
         let all = rows.values.sorted { $0.sequence < $1.sequence }
         let lanes = Dictionary(grouping: all.filter(\.isShelved), by: \.notification.lane)
-        return OutboxContent(
+        var content = OutboxContent(
             waiting: all.filter { !$0.isShelved }.map(\.waiting),
             backlog: lanes.map { lane, rows in
                 LaneBacklog(
@@ -208,6 +212,11 @@ package struct ModelOutbox {
                     oldestAcceptedAt: rows.map(\.notification.acceptedAt).min() ?? 0)
             }.sorted { ($0.lane.app, $0.lane.host.name) < ($1.lane.app, $1.lane.host.name) },
             deadTokens: deadTokens, lastSequence: nextSequence - 1)
+        content.wishes = wishes.values.sorted {
+            ($0.token.high, $0.token.low) < ($1.token.high, $1.token.low)
+        }
+        content.lanes = self.lanes
+        return content
     }
 }
 

@@ -103,7 +103,7 @@ final class GatewayConnection {
         case .http1: session = HTTP1ClientSession(host: url.authority)
         case .http2:
             // Nothing is sent before the gateway's SETTINGS have come.
-            session = HTTP2ClientSession(presumedStreams: 1, keeping: ["retry-after"])
+            session = HTTP2ClientSession(presumedStreams: 1, keeping: GatewayAnswer.fields)
         }
     }
 

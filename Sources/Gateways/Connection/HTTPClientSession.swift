@@ -146,17 +146,22 @@ final class HTTP1ClientSession: HTTPClientSession {
 extension GatewayAnswer {
     init(_ response: HTTP2Response) {
         self.init(
-            status: response.status, retryAfter: GatewayAnswer.wish(response.headers["retry-after"]),
+            status: response.status,
+            retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
             body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [])
     }
 
     init(_ response: HTTPResponse) {
         self.init(
-            status: response.status, retryAfter: GatewayAnswer.wish(response.fields["retry-after"]),
+            status: response.status,
+            retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
             body: response.body)
     }
 
-    private static func wish(_ text: String?) -> Duration? {
-        text.flatMap { RetryAfter.duration($0, now: EventLoop.unixMilliseconds / 1000) }
+    /// The fields of an answer that are read.
+    static let fields = ["retry-after", "date"]
+
+    private static func wish(_ text: String?, date: @autoclosure () -> String?) -> Duration? {
+        text.flatMap { RetryAfter.duration($0, date: date(), now: EventLoop.unixMilliseconds / 1000) }
     }
 }

@@ -1,0 +1,28 @@
+/// What of a lane's state outlives the process: a start asks nobody who has just asked to be left in peace. Times are
+/// milliseconds since 1970.
+package struct LaneRecord: Equatable, Sendable {
+    /// When it was written.
+    package var writtenAt: Int64
+    /// Since when the lane has not been open; before when it sends nothing; before when its gateway wants nothing.
+    package var pausedAt: Int64
+    package var pausedUntil: Int64
+    package var askedUntil: Int64
+    /// Pauses in a row without an answer between them.
+    package var failures: Int
+    /// The gateway's word for what the operator has to mend, and since when; `nil`: there is nothing.
+    package var blockedReason: String?
+    package var blockedSince: Int64?
+
+    package init(
+        writtenAt: Int64, pausedAt: Int64, pausedUntil: Int64, askedUntil: Int64, failures: Int,
+        blockedReason: String? = nil, blockedSince: Int64? = nil
+    ) {
+        self.writtenAt = writtenAt
+        self.pausedAt = pausedAt
+        self.pausedUntil = pausedUntil
+        self.askedUntil = askedUntil
+        self.failures = failures
+        self.blockedReason = blockedReason
+        self.blockedSince = blockedSince
+    }
+}

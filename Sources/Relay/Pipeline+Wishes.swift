@@ -1,0 +1,121 @@
+/// What gateways have asked for, and how lanes stand: written down with the commits of what it was said of.
+extension Pipeline {
+    /// The gateway wants nothing for this device before then.
+    ///
+    /// - Parameter asked: As it was asked; zero: it was not.
+    mutating func note(wish asked: Duration, of slot: Int, at now: Instant) {
+        guard asked > .zero else { return }
+        let entry = delivery.entries[slot]
+        let until = now.monotonicNanoseconds + asked.nanoseconds
+        let lane = delivery.lanes[entry.lane].id
+        guard delivery.wishes.add(entry.token, of: lane, until: until) else { return }
+        changes.append(
+            .spare(
+                DeviceWish(
+                    token: entry.token, lane: lane, since: steadyTime(at: now),
+                    until: steadyTime(ofMonotonic: until))))
+    }
+
+    /// How a lane stands has changed.
+    mutating func writeDown(lane: Int, at now: Instant) {
+        let record = delivery.lanes[lane].record(at: now.monotonicNanoseconds) { steadyTime(ofMonotonic: $0) }
+        guard record != nil || delivery.lanes[lane].isRecorded else { return }
+        delivery.withLane(lane) { $0.isRecorded = record != nil }
+        changes.note(delivery.lanes[lane].id, record)
+    }
+
+    /// Lets go what is over.
+    mutating func endWishes(at now: Instant) {
+        if delivery.wishes.endThose(until: now.monotonicNanoseconds) {
+            changes.append(.forgetWishes(until: steadyTime(at: now)))
+        }
+        for lane in delivery.lanes.indices
+        where delivery.lanes[lane].isRecordOnly(at: now.monotonicNanoseconds) {
+            forgetRecord(of: lane)
+            delivery.tidyLane(lane)
+        }
+    }
+
+    mutating func forgetRecord(of lane: Int) {
+        guard delivery.lanes[lane].isRecorded else { return }
+        delivery.withLane(lane) { $0.isRecorded = false }
+        changes.note(delivery.lanes[lane].id, nil)
+    }
+
+    // MARK: At the start
+
+    /// However the wall clock was set: what was asked for then is not asked for longer.
+    private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
+        let longest = end.subtractingReportingOverflow(since)
+        guard !longest.overflow else { return .zero }
+        let rest = end.subtractingReportingOverflow(steadyTime(at: now))
+        return policy.obeyed(
+            .milliseconds(min(longest.partialValue, rest.overflow ? .max : rest.partialValue)))
+    }
+
+    mutating func restore(_ wishes: [DeviceWish], at now: Instant) {
+        for wish in wishes {
+            let rest = rest(until: wish.until, since: wish.since, at: now)
+            // Those that are over go with the next ones that are.
+            _ = delivery.wishes.add(
+                wish.token, of: wish.lane, until: now.monotonicNanoseconds + rest.nanoseconds)
+        }
+    }
+
+    mutating func restore(_ records: [LaneID: LaneRecord], at now: Instant) {
+        let time = now.monotonicNanoseconds
+        let steady = steadyTime(at: now)
+        let sorted = records.sorted { ($0.key.app, $0.key.host.name) < ($1.key.app, $1.key.host.name) }
+        for (id, record) in sorted {
+            let lane = lane(id)
+            let paused = rest(until: record.pausedUntil, since: record.writtenAt, at: now)
+            let asked = rest(until: record.askedUntil, since: record.writtenAt, at: now)
+            func monotonic(_ past: Int64) -> Int64 {
+                let age = steady.subtractingReportingOverflow(past)
+                return time - min(max(0, age.overflow ? 0 : age.partialValue), 1 << 40) * 1_000_000
+            }
+            let (pausedAt, blockedSince) = (monotonic(record.pausedAt), record.blockedSince.map(monotonic))
+            delivery.withLane(lane) {
+                $0.restore(
+                    record, pausedUntil: time + paused.nanoseconds, askedUntil: time + asked.nanoseconds,
+                    pausedAt: pausedAt, blockedSince: blockedSince, at: time)
+            }
+            if let reason = record.blockedReason { effects.append(.blocked(lane: lane, reason: reason)) }
+        }
+    }
+}
+
+extension Lane {
+    /// - Returns: `nil`: a new lane stands so.
+    fileprivate func record(at time: Int64, steadyTime: (Int64) -> Int64) -> LaneRecord? {
+        guard blockedReason != nil || failures > 0 || askedUntil > time else { return nil }
+        var pausedUntil = askedUntil
+        if case .paused(let until) = condition { pausedUntil = until }
+        return LaneRecord(
+            writtenAt: steadyTime(time), pausedAt: steadyTime(pausedAt), pausedUntil: steadyTime(pausedUntil),
+            askedUntil: steadyTime(askedUntil), failures: failures, blockedReason: blockedReason,
+            blockedSince: blockedSince.map(steadyTime))
+    }
+
+    /// Nothing but its record keeps it, and nothing of that is to be waited for.
+    fileprivate func isRecordOnly(at time: Int64) -> Bool {
+        guard isRecorded, !isGone, !hasGateway, count == 0, shelved == 0, !isLoading, !isClaiming else {
+            return false
+        }
+        return askedUntil <= time
+    }
+
+    /// As it stood when the last process ended. Times are monotonic nanoseconds.
+    ///
+    /// What the operator had to mend may be the reason for the start: our own pause for it is not kept.
+    fileprivate mutating func restore(
+        _ record: LaneRecord, pausedUntil: Int64, askedUntil: Int64, pausedAt: Int64, blockedSince: Int64?,
+        at time: Int64
+    ) {
+        restore(
+            until: record.blockedReason == nil ? pausedUntil : askedUntil, asked: askedUntil,
+            pausedAt: pausedAt, failures: max(0, record.failures), at: time)
+        if let reason = record.blockedReason { block(reason: reason, at: blockedSince ?? time) }
+        isRecorded = true
+    }
+}

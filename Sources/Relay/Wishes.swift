@@ -1,0 +1,66 @@
+/// What a gateway has asked for one device: its `Retry-After`. Times are milliseconds since 1970.
+package struct DeviceWish: Equatable, Sendable {
+    package let token: Digest
+    package let lane: LaneID
+    /// When it was asked.
+    package let since: Int64
+    package let until: Int64
+
+    package init(token: Digest, lane: LaneID, since: Int64, until: Int64) {
+        self.token = token
+        self.lane = lane
+        self.since = since
+        self.until = until
+    }
+}
+
+/// Until when gateways want single devices spared. A wish outlives what waits for its device: notifications that come
+/// later wait as long.
+///
+/// Whoever chooses a gateway can have it wish something for any number of devices. A lane has an eighth of what is free
+/// and a few in any case; beyond that a wish holds only as long as something waits for the device.
+struct Wishes: Sendable {
+    private struct Wish {
+        let lane: LaneID
+        /// Monotonic nanoseconds.
+        let until: Int64
+    }
+
+    private var wishes: [Digest: Wish] = [:]
+    private var counts: [LaneID: Int] = [:]
+
+    private let most: Int
+    private static let partOfFree = 8
+    private static let leastShare = 16
+
+    init(most: Int = 1 << 16) { self.most = most }
+
+    var isEmpty: Bool { wishes.isEmpty }
+    var count: Int { wishes.count }
+
+    /// Monotonic nanoseconds before which nothing goes to this device; 0: at any time.
+    func until(_ token: Digest) -> Int64 { wishes[token]?.until ?? 0 }
+
+    /// - Parameter time: Monotonic nanoseconds.
+    /// - Returns: Whether there is room for it.
+    mutating func add(_ token: Digest, of lane: LaneID, until time: Int64) -> Bool {
+        if wishes[token] == nil {
+            let share = max(Wishes.leastShare, (most - wishes.count) / Wishes.partOfFree)
+            guard wishes.count < most, counts[lane, default: 0] < share else { return false }
+            counts[lane, default: 0] += 1
+        }
+        wishes[token] = Wish(lane: lane, until: time)
+        return true
+    }
+
+    /// Lets go what is over at that time (monotonic nanoseconds).
+    ///
+    /// - Returns: Whether there was any.
+    mutating func endThose(until time: Int64) -> Bool {
+        guard wishes.contains(where: { $0.value.until <= time }) else { return false }
+        wishes = wishes.filter { $0.value.until > time }
+        counts = [:]
+        for wish in wishes.values { counts[wish.lane, default: 0] += 1 }
+        return true
+    }
+}

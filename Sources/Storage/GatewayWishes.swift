@@ -1,0 +1,96 @@
+import Relay
+
+/// What gateways asked for, and how lanes stand.
+final class GatewayWishes {
+    private let insert: Statement
+    private let forget: Statement
+    private let wishes: Statement
+    private let setLane: Statement
+    private let dropLane: Statement
+    private let allLanes: Statement
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        insert = try Statement(
+            "INSERT OR REPLACE INTO wish (digest, app, host, since, until) VALUES (?, ?, ?, ?, ?)",
+            on: connection, room: 512)
+        forget = try Statement("DELETE FROM wish WHERE until <= ?", on: connection)
+        wishes = try Statement("SELECT digest, app, host, since, until FROM wish", on: connection)
+        setLane = try Statement(
+            """
+            INSERT OR REPLACE INTO lane_state (app, host, written_at, paused_at, paused_until, asked_until, failures,
+                blocked_reason, blocked_since)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, on: connection, room: 1024)
+        dropLane = try Statement("DELETE FROM lane_state WHERE app = ? AND host = ?", on: connection)
+        allLanes = try Statement(
+            """
+            SELECT app, host, written_at, paused_at, paused_until, asked_until, failures, blocked_reason,
+                blocked_since
+            FROM lane_state
+            """, on: connection)
+    }
+
+    // MARK: Devices
+
+    func add(_ wish: DeviceWish) throws(SQLiteError) {
+        try insert.bind(1, wish.token)
+        try insert.bind(2, wish.lane.app)
+        try insert.bind(3, wish.lane.host.key)
+        try insert.bind(4, wish.since)
+        try insert.bind(5, wish.until)
+        try insert.run()
+    }
+
+    func forget(until time: Int64) throws(SQLiteError) {
+        try forget.bind(1, time)
+        try forget.run()
+    }
+
+    func all() throws(SQLiteError) -> [DeviceWish] {
+        var found: [DeviceWish] = []
+        defer { wishes.reset() }
+        while try wishes.step() {
+            found.append(
+                DeviceWish(
+                    token: Digest(wishes.pair(0)),
+                    lane: LaneID(app: wishes.text(1), host: LaneHost(key: wishes.text(2))),
+                    since: wishes.integer(3), until: wishes.integer(4)))
+        }
+        return found
+    }
+
+    // MARK: Lanes
+
+    /// - Parameter record: `nil`: it stands as a new one.
+    func set(_ record: LaneRecord?, of lane: LaneID) throws(SQLiteError) {
+        guard let record else {
+            try dropLane.bind(1, lane.app)
+            try dropLane.bind(2, lane.host.key)
+            return try dropLane.run()
+        }
+        try setLane.bind(1, lane.app)
+        try setLane.bind(2, lane.host.key)
+        try setLane.bind(3, record.writtenAt)
+        try setLane.bind(4, record.pausedAt)
+        try setLane.bind(5, record.pausedUntil)
+        try setLane.bind(6, record.askedUntil)
+        try setLane.bind(7, Int64(record.failures))
+        try setLane.bind(8, record.blockedReason)
+        if let since = record.blockedSince { try setLane.bind(9, since) } else { try setLane.bind(9, nil) }
+        try setLane.run()
+    }
+
+    func lanes() throws(SQLiteError) -> [LaneID: LaneRecord] {
+        var found: [LaneID: LaneRecord] = [:]
+        defer { allLanes.reset() }
+        while try allLanes.step() {
+            found[LaneID(app: allLanes.text(0), host: LaneHost(key: allLanes.text(1)))] = LaneRecord(
+                writtenAt: allLanes.integer(2), pausedAt: allLanes.integer(3),
+                pausedUntil: allLanes.integer(4), askedUntil: allLanes.integer(5),
+                failures: Int(clamping: allLanes.integer(6)),
+                blockedReason: allLanes.isNull(7) ? nil : allLanes.text(7),
+                blockedSince: allLanes.isNull(8) ? nil : allLanes.integer(8))
+        }
+        return found
+    }
+}
