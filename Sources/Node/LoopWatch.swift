@@ -7,7 +7,7 @@ import Reactor
 final class LoopWatch {
     private var lateness = LastMinute()
     private var turns = LastMinute()
-    /// Monotonic nanoseconds.
+    /// By the clock of timers: who sleeps is not late.
     private var dueAt: Int64 = 0
     private var timer: Timer!
 
@@ -18,7 +18,7 @@ final class LoopWatch {
     func start() {
         // What the start itself took is nobody's wait.
         _ = EventLoop.takeLongestTurn()
-        startTimer(at: EventLoop.monotonicNanoseconds)
+        startTimer(at: EventLoop.awakeNanoseconds)
     }
 
     func stop() { timer.stop() }
@@ -29,7 +29,7 @@ final class LoopWatch {
     }
 
     private func look() {
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.awakeNanoseconds
         count(at: now)
         startTimer(at: now)
     }
@@ -43,7 +43,7 @@ final class LoopWatch {
     var figures: Report.Loop {
         var loop = Report.Loop()
         guard timer.isRunning else { return loop }
-        let now = EventLoop.monotonicNanoseconds
+        let now = EventLoop.awakeNanoseconds
         count(at: now)
         loop.lag = .nanoseconds(max(0, lateness.maximum(at: now)))
         loop.longestTurn = .nanoseconds(turns.maximum(at: now))

@@ -16,15 +16,18 @@ package actor EventLoop {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Nanoseconds of the monotonic clock.
-    package nonisolated static var monotonicNanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+    /// Nanoseconds of a clock that nobody sets, and that counts what the machine slept.
+    package nonisolated static var monotonicNanoseconds: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+
+    /// Nanoseconds of the clock by which timers run: it stands while the machine sleeps.
+    package nonisolated static var awakeNanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
     /// Milliseconds since 1970, UTC.
     package nonisolated static var unixMilliseconds: Int64 { nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
 
     /// Nanoseconds for which the machine has been suspended since its start.
     package nonisolated static var sleptNanoseconds: Int64 {
-        nanoseconds(of: CLOCK_BOOTTIME) - monotonicNanoseconds
+        monotonicNanoseconds - awakeNanoseconds
     }
 
     /// Milliseconds of the wall clock less those of a clock that nobody sets: changes when the wall clock is set.

@@ -1,25 +1,89 @@
-/// Whether the wall clock can be trusted with what must not be forgotten too early: it can, unless it was set within the
-/// time of which it is to tell.
+/// What is known of the wall clock and outlives the process. Times are milliseconds since 1970.
+package struct ClockRecord: Equatable, Sendable {
+    /// The last time at which the clock was trusted.
+    package var trusted: Int64
+    /// When it was set last; `nil`: never that is known of.
+    package var setAt: Int64?
+
+    package init(trusted: Int64, setAt: Int64? = nil) {
+        self.trusted = trusted
+        self.setAt = setAt
+    }
+}
+
+/// Whether the wall clock can be trusted with what must not end or be forgotten too early.
 ///
 /// A clock that jumps a day ahead for a few seconds would have all repetitions of the day taken for new. Once it has
-/// stood for that time, what it calls older is older, whatever it said before.
+/// stood for that time, what it calls older is older, whatever it said before. A clock that is far ahead, at the start, of
+/// the time at which it was trusted last may be wrong until somebody sets it: a board without a battery, one in local
+/// time, a machine that was asleep. It is doubted until it has stood for a while.
 struct ClockWatch {
     /// A smaller step is none: milliseconds.
     private static let step: Int64 = 60_000
+    /// So far from the last trusted time a clock has to prove itself: milliseconds. A start takes less.
+    static let far: Int64 = 600_000
+    /// For so long it has to stand then.
+    static let proof: Duration = .seconds(600)
 
     private var offset: Int64
-    /// Monotonic nanoseconds; `nil`: never since the start.
+    /// Monotonic nanoseconds since when it has stood, and when it was set: `nil`: never that is known of.
+    private var standsSince: Int64
     private var setAt: Int64?
+    /// ``offset`` as it was trusted last.
+    private(set) var trustedOffset: Int64
 
-    /// - Parameter offset: milliseconds of the wall clock less those of one that nobody sets.
-    init(offset: Int64) { self.offset = offset }
+    /// - Parameters:
+    ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
+    ///   - now: monotonic nanoseconds.
+    ///   - last: What the last process left; `nil`: there was none, and the clock is trusted.
+    init(offset: Int64, at now: Int64 = 0, last: ClockRecord? = nil) {
+        self.offset = offset
+        standsSince = now
+        trustedOffset = offset
+        guard let last else { return }
+        let before = last.trusted.subtractingReportingOverflow(now / 1_000_000)
+        if !before.overflow { trustedOffset = before.partialValue }
+        setAt = last.setAt.map {
+            let ago = last.trusted.subtractingReportingOverflow($0)
+            return now - min(max(0, ago.overflow ? 0 : ago.partialValue), 1 << 40) * 1_000_000
+        }
+        trustIfNear()
+    }
 
-    /// To be asked every few seconds.
+    /// What the clock calls over may not be.
+    var isDoubted: Bool { offset.subtractingReportingOverflow(trustedOffset).partialValue > ClockWatch.far }
+
+    /// It says about what it said when it was trusted last.
+    var isNear: Bool {
+        offset.subtractingReportingOverflow(trustedOffset).partialValue.magnitude <= ClockWatch.far.magnitude
+    }
+
+    private mutating func trustIfNear() {
+        if isNear { trustedOffset = offset }
+    }
+
+    /// To be told every few seconds.
     ///
     /// - Parameter now: monotonic nanoseconds.
-    mutating func hasStood(for time: Duration, offset: Int64, at now: Int64) -> Bool {
-        if abs(offset - self.offset) > ClockWatch.step { setAt = now }
+    mutating func look(offset: Int64, at now: Int64) {
+        if abs(offset - self.offset) > ClockWatch.step {
+            setAt = now
+            standsSince = now
+        }
         self.offset = offset
-        return setAt.map { now - $0 > time.nanoseconds } ?? true
+        trustIfNear()
+        if now - standsSince >= ClockWatch.proof.nanoseconds { trustedOffset = offset }
+    }
+
+    /// Whether what it calls older than that is older.
+    func hasStood(for time: Duration, at now: Int64) -> Bool {
+        !isDoubted && setAt.map { now - $0 > time.nanoseconds } ?? true
+    }
+
+    func record(at now: Int64) -> ClockRecord {
+        let trusted = now / 1_000_000 + trustedOffset
+        // One that is neither trusted nor put right may be put right while no process sees it.
+        guard isNear else { return ClockRecord(trusted: trusted, setAt: trusted) }
+        return ClockRecord(trusted: trusted, setAt: setAt.map { trusted - (now - $0) / 1_000_000 })
     }
 }

@@ -313,6 +313,13 @@ struct Delivery: Sendable {
     mutating func setShelved(_ slot: Slot) { entries[slot].isShelved = true }
     mutating func setBody(_ body: Notification?, of slot: Slot) { entries[slot].body = body }
 
+    /// The clock is no longer doubted.
+    mutating func settleDeadline(of slot: Slot, by now: Instant) {
+        entries[slot].deadline = now.deadline(
+            entries[slot].doubtedEnd, within: Validator.longestMilliseconds)
+        entries[slot].doubtedEnd = 0
+    }
+
     mutating func countAttempt(of slot: Slot) {
         entries[slot].attempts += 1
         entries[slot].returns = 0

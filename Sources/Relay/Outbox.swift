@@ -33,8 +33,8 @@ package enum OutboxChange: Equatable, Sendable {
     case shelve(Digest, [Int64], notBefore: Int64)
     /// Remembers what a gateway has asked for a device, in place of what it asked before.
     case spare(DeviceWish)
-    /// Forgets what gateways asked for no later than that (ms since 1970).
-    case forgetWishes(until: Int64)
+    /// Forgets what gateways asked for these devices.
+    case forgetWishes([Digest])
     /// Remembers how a lane stands; `nil`: as a new one.
     case lane(LaneID, LaneRecord?)
     /// Remembers a dead token.
@@ -44,6 +44,8 @@ package enum OutboxChange: Equatable, Sendable {
     /// Forgets identities of notifications accepted before `acceptedBefore`, and tokens buried before `buriedBefore`
     /// (ms since 1970).
     case forget(acceptedBefore: Int64, buriedBefore: Int64)
+    /// Remembers what is known of the wall clock.
+    case clock(ClockRecord)
     /// Changes nothing and is written all the same: what can't be written fails.
     case proof
 }
@@ -106,6 +108,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var deadTokens: [Digest: DeadToken]
     package var wishes: [DeviceWish] = []
     package var lanes: [LaneID: LaneRecord] = [:]
+    /// `nil`: nothing is known of it.
+    package var clock: ClockRecord?
     /// Nothing has a higher number.
     package var lastSequence: Int64
 

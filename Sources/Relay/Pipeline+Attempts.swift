@@ -4,7 +4,7 @@ extension Pipeline {
         case send(Handle, Notification)
         /// The next ones are on disk only.
         case load([Int64])
-        /// This one came to its end without being sent.
+        /// This one came to its end without being sent, or waits for the clock.
         case ended
         /// Nothing before this time (monotonic nanoseconds).
         case wait(until: Int64)
@@ -69,6 +69,10 @@ extension Pipeline {
         }
         guard let body = delivery.entries[slot].body else {
             return .load(load(from: slot, lane: lane, at: time))
+        }
+        if let time = waitsForClock(body, at: now) {
+            delivery.postpone(slot, until: time, isThrottled: false)
+            return .ended
         }
         delivery.setState(.inFlight, of: slot)
         delivery.withLane(lane) { $0.began() }

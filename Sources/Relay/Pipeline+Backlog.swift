@@ -5,34 +5,6 @@
 /// earlier one of its device. What was claimed stays in the backlog until its end. When all that a lane has in memory is
 /// put off, and there is more in its backlog, devices go back there as a whole.
 extension Pipeline {
-    // MARK: Time
-
-    /// Milliseconds since 1970 by a clock that nobody sets while the node runs.
-    func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
-
-    /// No earlier than that moment.
-    func steadyTime(ofMonotonic time: Int64) -> Int64 {
-        let milliseconds = time / 1_000_000 + (time % 1_000_000 > 0 ? 1 : 0)
-        let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
-        return isOverflow ? .max : steady
-    }
-
-    private func monotonicTime(ofSteady time: Int64, at now: Instant) -> Int64 {
-        Instant(unixMilliseconds: steadyTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
-            .deadline(time, within: Claim.longestWait)
-    }
-
-    mutating func noteClock(_ now: Instant) {
-        if leastOffset == .max { steadyOffset = now.offset }
-        leastOffset = min(leastOffset, now.offset)
-    }
-
-    /// The present by a clock that is behind all that the wall clock has been since the start: by it nothing expires too
-    /// early that was accepted since.
-    private func lateTime(at now: Instant) -> Int64 {
-        now.monotonicNanoseconds / 1_000_000 + min(leastOffset, steadyOffset)
-    }
-
     // MARK: Into the backlog
 
     mutating func restore(_ backlog: LaneBacklog, at now: Instant) {
@@ -211,13 +183,13 @@ extension Pipeline {
             $0.oldestShelvedAt = $0.shelved > 0 ? acceptedAt : nil
         }
         admission.claim(token: row.token)
-        let late = Instant(
-            unixMilliseconds: lateTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+        let late = lateInstant(at: now)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: row.token, lane: lane, size: row.size, acceptedAt: acceptedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                attempts: row.attempts, isUrgent: row.isUrgent, isShelved: true, body: found.notification))
+                doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
+                isUrgent: row.isUrgent, isShelved: true, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
         // Its device may have died while it waited.
@@ -253,9 +225,4 @@ extension Pipeline {
 extension Lane {
     /// In memory, neither with the gateway nor on their way into the outbox.
     var idleCount: Int { count - inFlight - storing }
-}
-
-extension Instant {
-    /// Milliseconds of the wall clock less those of the monotonic one.
-    var offset: Int64 { unixMilliseconds - monotonicNanoseconds / 1_000_000 }
 }

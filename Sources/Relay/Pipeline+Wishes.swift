@@ -26,9 +26,9 @@ extension Pipeline {
 
     /// Lets go what is over.
     mutating func endWishes(at now: Instant) {
-        if delivery.wishes.endThose(until: now.monotonicNanoseconds) {
-            changes.append(.forgetWishes(until: steadyTime(at: now)))
-        }
+        // Not by their time on disk: that may be of a clock that has been set since.
+        let over = delivery.wishes.endThose(until: now.monotonicNanoseconds)
+        if !over.isEmpty { changes.append(.forgetWishes(over)) }
         for lane in delivery.lanes.indices
         where delivery.lanes[lane].isRecordOnly(at: now.monotonicNanoseconds) {
             forgetRecord(of: lane)
@@ -48,18 +48,21 @@ extension Pipeline {
     private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
         let longest = end.subtractingReportingOverflow(since)
         guard !longest.overflow else { return .zero }
-        let rest = end.subtractingReportingOverflow(steadyTime(at: now))
+        let rest = end.subtractingReportingOverflow(lateTime(at: now))
         return policy.obeyed(
             .milliseconds(min(longest.partialValue, rest.overflow ? .max : rest.partialValue)))
     }
 
     mutating func restore(_ wishes: [DeviceWish], at now: Instant) {
+        var left: [Digest] = []
         for wish in wishes {
             let rest = rest(until: wish.until, since: wish.since, at: now)
-            // Those that are over go with the next ones that are.
-            _ = delivery.wishes.add(
-                wish.token, of: wish.lane, until: now.monotonicNanoseconds + rest.nanoseconds)
+            let until = now.monotonicNanoseconds + rest.nanoseconds
+            if rest == .zero || !delivery.wishes.add(wish.token, of: wish.lane, until: until) {
+                left.append(wish.token)
+            }
         }
+        if !left.isEmpty { changes.append(.forgetWishes(left)) }
     }
 
     mutating func restore(_ records: [LaneID: LaneRecord], at now: Instant) {

@@ -100,6 +100,8 @@ package struct Pipeline: ~Copyable, Sendable {
     var steadyOffset: Int64 = 0
     /// The least that it has been since.
     var leastOffset: Int64 = .max
+    /// The same as the clock was trusted last, while it is doubted since the start.
+    var doubtOffset: Int64?
     var housekeepingAt = Int64.max
     /// No later than the first of the lanes' times.
     var lanesWakeAt = Int64.max
@@ -149,14 +151,14 @@ package struct Pipeline: ~Copyable, Sendable {
     ///
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
-        clock = ClockWatch(offset: clockOffset)
-        noteClock(now)
+        startClock(content.clock, offset: clockOffset, at: now)
         lastSequence = content.lastSequence
         for backlog in content.backlog { restore(backlog, at: now) }
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         deadTokens.restore(content.deadTokens, at: now)
         restore(content.lanes, at: now)
         restore(content.wishes, at: now)
+        let late = lateInstant(at: now)
         for row in content.waiting {
             admission.restore(token: row.token, size: row.size)
             let slot = delivery.insert(
@@ -164,18 +166,20 @@ package struct Pipeline: ~Copyable, Sendable {
                     token: row.token, lane: lane(row.lane), size: row.size,
                     acceptedAt: now.monotonicNanoseconds
                         - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
-                    deadline: now.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                    attempts: row.attempts, isUrgent: row.isUrgent))
+                    deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
+                    doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
+                    isUrgent: row.isUrgent))
             delivery.number(slot, row.sequence)
             lastSequence = max(lastSequence, row.sequence)
             delivery.withLane(delivery.entries[slot].lane) {
                 $0.taken.take(row.size)
                 $0.isProven = true
             }
-            let isDue = row.notBefore <= now.unixMilliseconds
+            let isDue = row.notBefore <= late.unixMilliseconds
             // The wall clock may have jumped: no wait is longer than the longest of ours.
             delivery.enqueue(
-                slot, notBefore: isDue ? 0 : now.deadline(row.notBefore, within: policy.longest.milliseconds))
+                slot, notBefore: isDue ? 0 : late.deadline(row.notBefore, within: policy.longest.milliseconds)
+            )
         }
     }
 
@@ -224,13 +228,14 @@ package struct Pipeline: ~Copyable, Sendable {
 
     private mutating func keepHouse(at now: Instant, clockOffset: Int64) {
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
+        lookAtClock(offset: clockOffset, at: now)
         expire(at: now)
         sweep(at: now)
         closeIdleLanes(at: now.monotonicNanoseconds)
         endWishes(at: now)
         let isTrusted =
-            clock?.hasStood(for: memory.identities, offset: clockOffset, at: now.monotonicNanoseconds)
-            ?? false
+            doubtOffset == nil
+            && clock?.hasStood(for: memory.identities, at: now.monotonicNanoseconds) ?? false
         // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
         forget(
             acceptedBefore: isTrusted ? now.unixMilliseconds - memory.identities.milliseconds : .min,

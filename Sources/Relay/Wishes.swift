@@ -55,12 +55,13 @@ struct Wishes: Sendable {
 
     /// Lets go what is over at that time (monotonic nanoseconds).
     ///
-    /// - Returns: Whether there was any.
-    mutating func endThose(until time: Int64) -> Bool {
-        guard wishes.contains(where: { $0.value.until <= time }) else { return false }
-        wishes = wishes.filter { $0.value.until > time }
-        counts = [:]
-        for wish in wishes.values { counts[wish.lane, default: 0] += 1 }
-        return true
+    mutating func endThose(until time: Int64) -> [Digest] {
+        let over = wishes.filter { $0.value.until <= time }
+        for (token, wish) in over {
+            wishes[token] = nil
+            counts[wish.lane]? -= 1
+            if counts[wish.lane] == 0 { counts[wish.lane] = nil }
+        }
+        return Array(over.keys)
     }
 }

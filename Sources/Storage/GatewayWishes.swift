@@ -13,7 +13,7 @@ final class GatewayWishes {
         insert = try Statement(
             "INSERT OR REPLACE INTO wish (digest, app, host, since, until) VALUES (?, ?, ?, ?, ?)",
             on: connection, room: 512)
-        forget = try Statement("DELETE FROM wish WHERE until <= ?", on: connection)
+        forget = try Statement("DELETE FROM wish WHERE digest = ?", on: connection)
         wishes = try Statement("SELECT digest, app, host, since, until FROM wish", on: connection)
         setLane = try Statement(
             """
@@ -41,9 +41,11 @@ final class GatewayWishes {
         try insert.run()
     }
 
-    func forget(until time: Int64) throws(SQLiteError) {
-        try forget.bind(1, time)
-        try forget.run()
+    func forget(_ tokens: [Digest]) throws(SQLiteError) {
+        for token in tokens {
+            try forget.bind(1, token)
+            try forget.run()
+        }
     }
 
     func all() throws(SQLiteError) -> [DeviceWish] {

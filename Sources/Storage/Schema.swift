@@ -6,7 +6,7 @@ import CSQLite
 /// it). What is in `notification` is in memory as well. What is in `backlog` is there until it is claimed, and only
 /// `backlog` has indices. `lane` counts its rows. `identity` and `dead_token` hold keyed digests only, and how a
 /// notification ended: one that neither waits nor has an ending was delivered. `wish` and `lane_state` hold what gateways
-/// asked for. `door` tells how far the tables of each
+/// asked for, `clock` one row of what is known of the wall clock. `door` tells how far the tables of each
 /// door have come (``DoorSchema``).
 enum Schema {
     static let version: Int64 = 4
@@ -111,7 +111,7 @@ enum Schema {
         CREATE INDEX backlog_end ON backlog (expires_at);
         """
 
-    /// What gateways asked for single devices, and how lanes stand that are not as new ones.
+    /// What gateways asked for single devices, how lanes stand that are not as new ones, and the clock.
     private static let wishes = """
         CREATE TABLE wish (
             digest BLOB PRIMARY KEY,
@@ -132,6 +132,11 @@ enum Schema {
             blocked_since INTEGER,
             PRIMARY KEY (app, host)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE clock (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            trusted INTEGER NOT NULL,
+            set_at INTEGER
+        ) STRICT;
         """
 
     private static let tables = """

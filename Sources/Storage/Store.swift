@@ -18,6 +18,7 @@ final class Store {
     private let revive: Statement
     private let forgetTokens: Statement
     private let prove: Statement
+    private let setClock: Statement
     private let connection: Connection
 
     private let identities: Identities
@@ -62,6 +63,8 @@ final class Store {
         forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
         // It is that already, and the page that it stands on is written anew.
         prove = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
+        setClock = try Statement(
+            "INSERT OR REPLACE INTO clock (id, trusted, set_at) VALUES (1, ?, ?)", on: connection)
         identities = try Identities(connection)
         backlog = try Backlog(connection)
         wishes = try GatewayWishes(connection)
@@ -96,7 +99,7 @@ final class Store {
                 case .shelve(let token, let sequences, let notBefore):
                     try shelve(token, sequences, notBefore: notBefore)
                 case .spare(let wish): try wishes.add(wish)
-                case .forgetWishes(let until): try wishes.forget(until: until)
+                case .forgetWishes(let tokens): try wishes.forget(tokens)
                 case .lane(let lane, let record): try wishes.set(record, of: lane)
                 case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
@@ -112,6 +115,14 @@ final class Store {
                     try forgetTokens.bind(1, buriedBefore)
                     try forgetTokens.run()
                     hasForgotten = true
+                case .clock(let record):
+                    try setClock.bind(1, record.trusted)
+                    if let time = record.setAt {
+                        try setClock.bind(2, time)
+                    } else {
+                        try setClock.bind(2, nil)
+                    }
+                    try setClock.run()
                 case .proof: try prove.run()
                 }
             }
@@ -275,6 +286,11 @@ final class Store {
         while try tokens.step() {
             content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
                 since: tokens.integer(1), buriedAt: tokens.integer(2))
+        }
+        let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
+        if try clock.step() {
+            content.clock = ClockRecord(
+                trusted: clock.integer(0), setAt: clock.isNull(1) ? nil : clock.integer(1))
         }
         content.wishes = try wishes.all()
         content.lanes = try wishes.lanes()

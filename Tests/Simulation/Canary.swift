@@ -13,6 +13,8 @@ enum Canary: String, CaseIterable, Sendable {
     case handsOutTheLastFirst
     /// What gateways asked for is not written down.
     case forgetsWishesAtACrash
+    /// Whatever the clock says at the start is believed.
+    case believesEveryClock
 
     /// Histories within which it must be found.
     static let patience: UInt64 = 4

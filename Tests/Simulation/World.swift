@@ -101,7 +101,7 @@ final class World {
             memory: memory, bodyBudget: bodyBudget, window: window)
     }
 
-    private static let memory: Pipeline.Memory = {
+    static let memory: Pipeline.Memory = {
         var memory = Pipeline.Memory()
         memory.identities = .seconds(1800)
         memory.deadTokens = .seconds(3600)
@@ -153,11 +153,30 @@ final class World {
     func pass(_ time: Duration) {
         now.monotonicNanoseconds += time.nanoseconds
         now.unixMilliseconds += time.milliseconds
+        if now.monotonicNanoseconds >= rightAt { putClockRight() }
+        lived += time.milliseconds
         if draw(4) > 0 { wake() }
+    }
+
+    private func putClockRight() {
+        now.unixMilliseconds -= clockError
+        clockError = 0
+        rightAt = .max
+    }
+
+    /// A process begins with a clock that is wrong by an hour to forty days, and somebody puts it right before the node
+    /// would believe it. Only where the last process knew what time it was can the next one know better.
+    private func startWithWrongClock() {
+        let last = outbox.clock?.trusted ?? 0
+        guard hasFaults, draw(3) == 0, (0..<ClockWatch.far - 60_000).contains(truth - last) else { return }
+        clockError = (3_600_000 + Int64(draw(40 * 86_400)) * 1000) * (draw(3) == 0 ? -1 : 1)
+        now.unixMilliseconds += clockError
+        rightAt = now.monotonicNanoseconds + Int64(draw(600)) * 1_000_000_000
     }
 
     /// The wall clock is set, by up to forty days.
     private func jump() {
+        guard clockError == 0 else { return }
         now.unixMilliseconds +=
             Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
     }
@@ -203,6 +222,16 @@ final class World {
 
     /// What it was when the process began.
     private var startOffset: Int64 = 0
+    /// By how many milliseconds the clock is ahead since the start, and when it is put right (monotonic nanoseconds).
+    private var clockError: Int64 = 0
+    private var rightAt = Int64.max
+    /// Milliseconds since 1970.
+    var truth: Int64 { now.unixMilliseconds - clockError }
+    /// Milliseconds since the beginning.
+    private var lived: Int64 = 0
+    /// When each was submitted, by the time that the clock told; and those that were stored.
+    private var submittedAt: [Digest: [Int64: (truth: Int64, lived: Int64)]] = [:]
+    private var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
     var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
@@ -224,14 +253,17 @@ final class World {
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
         senders.crash()
         let end = now
+        putClockRight()
         let wasDown = Duration.seconds(draw(100))
         now.unixMilliseconds += wasDown.milliseconds
+        lived += wasDown.milliseconds
         now.monotonicNanoseconds = Int64(draw(1_000_000_000))
-        books.crash { [now, startOffset] wish in
+        startWithWrongClock()
+        books.crash { [now, startOffset, truth] wish in
             // As the clock of its start would have said it. One that was set back since prolongs nothing.
             let rest = min(
-                wish / 1_000_000 + startOffset - now.unixMilliseconds,
-                (wish - end.monotonicNanoseconds) / 1_000_000)
+                wish / 1_000_000 + startOffset - truth,
+                (wish - end.monotonicNanoseconds) / 1_000_000 - wasDown.milliseconds)
             return now.monotonicNanoseconds + max(0, rest) * 1_000_000
         }
         pipeline = World.pipeline()
@@ -239,9 +271,11 @@ final class World {
     }
 
     private func start() {
-        startOffset = clockOffset
+        // What was written before was written by a clock that was right.
+        startOffset = clockOffset - max(0, clockError)
         outbox.restart()
-        let content = outbox.content
+        var content = outbox.content
+        if canary == .believesEveryClock { content.clock = nil }
         let waiting = outbox.rows.keys.sorted()
         present = []
         // Gateways come before what waits, or after it.
@@ -251,9 +285,8 @@ final class World {
             // Written down, but its sender never heard: it counts from now on.
             accept(sequence)
         }
-        books.setDeadlines { [now] in
-            now.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds)
-        }
+        let right = Instant(unixMilliseconds: truth, monotonicNanoseconds: now.monotonicNanoseconds)
+        books.setDeadlines { right.deadline($0.expiresAt, within: Validator.longestLifetime.milliseconds) }
         restored = pipeline.waiting
         restoredOfOne = books.waiting.values.map { books.count(of: $0.token) }.max() ?? 0
         if waiting != books.waiting.keys.sorted() {
@@ -265,9 +298,25 @@ final class World {
 
     func accept(_ sequence: Int64) {
         guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
+        let times = submittedAt.removeValue(forKey: row.notification.id.identity)
+        storedAt[row.notification.id.identity] = times?[row.notification.acceptedAt]
         let deadline = deadlines.removeValue(forKey: row.notification.id.identity) ?? .max
         books.accept(
             sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
+    }
+
+    func noteSubmission(_ identity: Digest) {
+        submittedAt[identity, default: [:]][now.unixMilliseconds] = (truth, lived)
+    }
+
+    /// What is forgotten because it is old is old.
+    func checkLapsed() {
+        for identity in outbox.lapsed {
+            guard let stored = storedAt.removeValue(forKey: identity) else { continue }
+            let age = max(truth - stored.truth, lived - stored.lived)
+            if age < World.memory.identities.milliseconds { fail("an identity is forgotten after \(age) ms") }
+        }
+        outbox.lapsed = []
     }
 
     func end(_ end: Pipeline.End) {

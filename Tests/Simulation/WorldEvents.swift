@@ -36,6 +36,7 @@ extension World {
                 ModelSenders.Sender(identity: identity, awaitsOutcome: awaitsOutcome), as: reply, fail)
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
             let deadline = now.deadline(expiresAt, within: Validator.longestLifetime.milliseconds)
+            noteSubmission(identity)
             deadlines[identity] = min(deadline, deadlines[identity] ?? .max)
         case .answered(.stored): fail("stored without a commit")
         case .answered: break
@@ -104,6 +105,7 @@ extension World {
         self.commit?.results = outbox.commit(commit.changes) { self.fail($0) }
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
         books.takeCommit()
+        checkLapsed()
         let forgotten = outbox.takeForgotten()
         senders.forget(forgotten)
         for identity in forgotten { settled.remove(NotificationID(high: identity.high, low: identity.low)) }

@@ -37,7 +37,7 @@ import Testing
             ])
         #expect(
             content.lanes == [app: record(failures: 3), origin: record(failures: 1, reason: "Forbidden")])
-        _ = try await second.commit([.forgetWishes(until: 200), .lane(origin, nil)])
+        _ = try await second.commit([.forgetWishes([Digest(high: 2, low: 2)]), .lane(origin, nil)])
         await second.close()
         let third = try await SQLiteOutbox(path: directory.outbox)
         #expect(try await third.content().wishes == [wish(1, app, until: 300)])

@@ -124,7 +124,7 @@ private typealias Notification = Relay.Notification
         _ = try await new.commit([.store(request(1)), .store(shelved)])
         await new.close()
         try Connection(path: directory.outbox).execute(
-            "DROP TABLE wish; DROP TABLE lane_state; PRAGMA user_version = 3")
+            "DROP TABLE wish; DROP TABLE lane_state; DROP TABLE clock; PRAGMA user_version = 3")
         let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
         #expect(try file.makeDue(.all) == 0)
         let outbox = try await SQLiteOutbox(path: directory.outbox)

@@ -25,6 +25,9 @@ package struct ModelOutbox {
     package private(set) var deadTokens: [Digest: DeadToken] = [:]
     private var wishes: [Digest: DeviceWish] = [:]
     private var lanes: [LaneID: LaneRecord] = [:]
+    package private(set) var clock: ClockRecord?
+    /// Identities that were let go because they were old, since this was emptied last.
+    package var lapsed: [Digest] = []
     private var identityOf: [Int64: Digest] = [:]
     private var shelvedOf: [Digest: Set<Int64>] = [:]
     private var nextSequence: Int64 = 1
@@ -60,7 +63,7 @@ package struct ModelOutbox {
                 for sequence in sequences { shelve(sequence, of: token, violation) }
                 spare(token, until: notBefore)
             case .spare(let wish): wishes[wish.token] = wish
-            case .forgetWishes(let until): wishes = wishes.filter { $0.value.until > until }
+            case .forgetWishes(let tokens): for token in tokens { wishes[token] = nil }
             case .lane(let lane, let record): lanes[lane] = record
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
@@ -71,9 +74,11 @@ package struct ModelOutbox {
                 where identity.ending != nil && identity.acceptedAt < acceptedBefore {
                     identities[digest] = nil
                     forgotten.append(digest)
+                    lapsed.append(digest)
                     identityOf[identity.sequence] = nil
                 }
                 deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
+            case .clock(let record): clock = record
             case .proof: break
             }
         }
@@ -216,6 +221,7 @@ package struct ModelOutbox {
             ($0.token.high, $0.token.low) < ($1.token.high, $1.token.low)
         }
         content.lanes = self.lanes
+        content.clock = clock
         return content
     }
 }

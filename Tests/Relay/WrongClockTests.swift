@@ -1,0 +1,117 @@
+import Testing
+import Vectors
+
+@testable import Relay
+
+/// Starts with a clock that is wrong.
+@Suite struct WrongClockTests {
+    private static let hour: Int64 = 3_600_000
+    private let start = Sample.start.unixMilliseconds
+
+    private func row(_ sequence: Int64, lifetime: Int64) -> WaitingRow {
+        WaitingRow(
+            sequence: sequence, lane: Node.android, token: Sample.digest("\(sequence)"), isUrgent: false,
+            size: 100, attempts: 0, acceptedAt: start - 1000, notBefore: 0, expiresAt: start + lifetime)
+    }
+
+    private func body(_ sequence: Int64, lifetime: Int64) -> Notification {
+        Notification(
+            id: NotificationID(high: 0, low: UInt64(sequence)), lane: Node.android,
+            deviceToken: DeviceToken(Sample.androidToken), message: Sample.message, isUrgent: false,
+            hasSound: false, isMutableContent: false, isContentAvailable: false,
+            expiresAt: start + lifetime, acceptedAt: start - 1000)
+    }
+
+    /// A process that begins with its clock so many hours ahead of the last trusted time: one waits that has two hours to
+    /// live, and one that has a year.
+    private func node(ahead hours: Int64) -> Node {
+        let node = Node()
+        node.now.unixMilliseconds += hours * Self.hour
+        var content = OutboxContent(
+            waiting: [row(1, lifetime: 2 * Self.hour), row(2, lifetime: 9000 * Self.hour)])
+        content.clock = ClockRecord(trusted: start)
+        node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
+        return node
+    }
+
+    /// The housekeeping of so many seconds; what ended in it.
+    private func pass(_ seconds: Int, _ node: Node) -> [Pipeline.End] {
+        var ends: [Pipeline.End] = []
+        for _ in 0..<seconds / 15 {
+            node.pass(.seconds(15))
+            _ = node.takeEffects()
+            node.pipeline.wake(at: node.now, clockOffset: node.now.offset)
+            ends += node.takeEnds()
+        }
+        return ends
+    }
+
+    /// Of each housekeeping: from which time on identities are forgotten.
+    private func forgotten(_ node: Node) -> Set<Int64> {
+        Set(node.take().compactMap { if case .forget(let before, _) = $0 { before } else { nil } })
+    }
+
+    private func load(_ node: Node) {
+        guard case .load(let sequences) = node.next() else { return #expect(Bool(false)) }
+        #expect(sequences == [1, 2])
+        node.loaded(
+            [1: body(1, lifetime: 2 * Self.hour), 2: body(2, lifetime: 9000 * Self.hour)], of: sequences)
+    }
+
+    /// 25 hours ahead, and put right 25 seconds later: three ended expired, one was delivered twice.
+    @Test func aClockThatIsSetRightSoonAfterTheStartEndsNothing() {
+        let node = node(ahead: 25)
+        load(node)
+        // Nothing is handed on as if it had no time left.
+        #expect(node.next() == .ended)
+        #expect(node.send()?.sequence == 2)
+        #expect(pass(30, node).isEmpty)
+        node.now.unixMilliseconds -= 25 * Self.hour
+        #expect(pass(60, node).isEmpty)
+        #expect(forgotten(node) == [.min])
+        #expect(node.send()?.sequence == 1)
+    }
+
+    /// The machine was off for 25 hours.
+    @Test func aClockThatWasRightAfterAllIsBelievedWhenItHasStood() {
+        let node = node(ahead: 25)
+        #expect(pass(585, node).isEmpty)
+        #expect(forgotten(node) == [.min])
+        #expect(pass(15, node).map(\.sequence) == [1])
+        let day = Pipeline.Memory().identities.milliseconds
+        #expect(forgotten(node) == [node.now.unixMilliseconds - day])
+    }
+
+    @Test func aStartThatTakesMinutesIsNoReasonToDoubt() {
+        let node = Node()
+        node.now.unixMilliseconds += 9 * 60_000
+        var content = OutboxContent(waiting: [row(1, lifetime: 60_000)])
+        content.clock = ClockRecord(trusted: start)
+        node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
+        #expect(node.expire().map(\.sequence) == [1])
+    }
+
+    /// Each process leaves to the next what time it is.
+    @Test func theLastTrustedTimeGoesOnWhileTheClockIsDoubted() {
+        let node = node(ahead: 25)
+        _ = pass(30, node)
+        let records = node.take().compactMap { if case .clock(let record) = $0 { record } else { nil } }
+        #expect(records.last == ClockRecord(trusted: start + 30_000, setAt: start + 30_000))
+        node.now.unixMilliseconds -= 25 * Self.hour
+        _ = pass(15, node)
+        let later = node.take().compactMap { if case .clock(let record) = $0 { record } else { nil } }
+        #expect(later.last == ClockRecord(trusted: start + 45_000, setAt: start + 45_000))
+    }
+
+    /// A day's repetitions are known for a day after the clock was set, also over a restart.
+    @Test func aClockThatWasSetBeforeTheStartForgetsNothingForADay() {
+        let node = Node()
+        var content = OutboxContent()
+        content.clock = ClockRecord(trusted: start, setAt: start - 23 * Self.hour)
+        node.pipeline.start(content, at: node.now, clockOffset: node.now.offset)
+        _ = pass(3600, node)
+        #expect(forgotten(node) == [.min])
+        _ = pass(15, node)
+        #expect(forgotten(node).first ?? 0 > 0)
+    }
+}
