@@ -89,7 +89,7 @@ let package = Package(
             "Gateways",
             [
                 "Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
-                "HTTP2", log,
+                "HTTP2", "Wire", log,
             ]),
         library(
             "Tor",
@@ -209,7 +209,7 @@ let package = Package(
             "Gateways",
             [
                 "Encodings", "Gateways", "Outbound", "Relay", "Reactor", "Crypto", "TLS", "JSON", "HTTP1",
-                "HTTP2", "Lab", "Client", "Vectors",
+                "HTTP2", "Lab", "Client", "Vectors", "Wire",
             ]),
         tests(
             "Tor",

@@ -20,11 +20,12 @@ final class Demo {
     struct Legs {
         var receipt: Duration
         var pushed: Duration
-        var outcome: Duration
+        /// `nil`: the sender hears no more.
+        var outcome: Duration?
     }
 
-    private let tor: String
-    private let narrator = Narrator()
+    let tor: String
+    let narrator = Narrator()
     private var network: PrivateTorNetwork?
     private var world: LabWorld?
     private var node: LabNode?
@@ -83,7 +84,10 @@ final class Demo {
         }
         peer.close()
 
-        narrator.chapter("5. The node stops in order")
+        narrator.chapter("5. A node without an account rings through Bisq's relay")
+        figures.append(("Bisq's relay", try await ringThroughBisqsRelay(in: network)))
+
+        narrator.chapter("6. The node stops in order")
         let memory = node?.residentMemory
         guard await node?.stop() == .exited(0) else {
             throw Broken(step: "the node did not end with status 0")
@@ -158,7 +162,7 @@ final class Demo {
         return encrypted
     }
 
-    private func since(_ start: Int64) -> Duration { .nanoseconds(EventLoop.monotonicNanoseconds - start) }
+    func since(_ start: Int64) -> Duration { .nanoseconds(EventLoop.monotonicNanoseconds - start) }
 
     private func tell(_ figures: [(name: String, legs: Legs)], roundTrip: Duration, memory: Int?) {
         narrator.chapter("Figures")
@@ -166,7 +170,9 @@ final class Demo {
         for (name, legs) in figures {
             printLine("  \(name): from sending to receipt   \(legs.receipt.inWords)")
             printLine("  \(name): ... to push at the gateway \(legs.pushed.inWords)")
-            printLine("  \(name): ... to outcome at the peer \(legs.outcome.inWords)")
+            if let outcome = legs.outcome {
+                printLine("  \(name): ... to outcome at the peer \(outcome.inWords)")
+            }
         }
         if let memory { printLine("  memory of the node (VmRSS)    \(memory / 1024) MiB") }
     }

@@ -119,15 +119,7 @@ struct LabCommand: AsyncParsableCommand {
             printLine("Bisq's relay accepted a notification of \($0.message.utf8.count) bytes (\(way))")
         }
         let tor = try await network.startTor()
-        let reply = try await tor.connection.send(
-            ControlCommand(
-                "ADD_ONION",
-                [
-                    "NEW:ED25519-V3", "Flags=DiscardPK", "Port=80,\(relay.endpoint)",
-                    "Port=8021,\(relay.endpoint)",
-                ]))
-        guard let serviceID = reply["ServiceID"] else { throw LabError.unreadable("the answer to ADD_ONION") }
-        return (relay, "\(serviceID).onion")
+        return (relay, try await tor.publish([(80, relay.endpoint), (8021, relay.endpoint)]))
     }
 
     /// A push certificate that ends in so many days.

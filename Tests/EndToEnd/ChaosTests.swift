@@ -22,4 +22,13 @@ import Testing
         let result = try run([chaos, "load", "--notifications", "300", "--quick", "--torrc", projectTorrc])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
+
+    /// What Deploy/chaos relay does for five minutes: over Tor.
+    @Test func bisqsRelayMayDoWhateverItWants() throws {
+        let result = try run([
+            chaos, "relay", "--quick", "--lasting", "9", "--notifications", "2", "--torrc", projectTorrc,
+        ])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
+    }
 }

@@ -12,8 +12,19 @@ func fuzz(_ input: [UInt8]) {
         check(GatewayAnswer(status: response.status, retryAfter: nil, body: response.body))
     }
     let body = Array(input.prefix(GatewayAnswer.bodyLimit))
+    checkFrame(body)
     for status in [200, 202, 302, 400, 404, 413, 429, 500, 502, 503, 508, 599] {
         check(GatewayAnswer(status: status, retryAfter: nil, body: body))
+    }
+}
+
+/// The same of a response frame.
+private func checkFrame(_ body: [UInt8]) {
+    for status in -1...7 {
+        let answer = GatewayAnswer(status: status, retryAfter: nil, body: Array(body.prefix(64)))
+        let meaning = RelayAnswer(answer, form: .p2p)
+        precondition((meaning == .accepted) == (status == 2))
+        if meaning != .accepted { check(meaning, of: answer) }
     }
 }
 

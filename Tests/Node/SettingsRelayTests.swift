@@ -65,9 +65,38 @@ import Testing
         for form in ["", ", form: bisq3", ", form: ''"] {
             #expect(
                 faults("apps: [{name: a, gateway: relay\(form)}]") == [
-                    "line 1: apps[0].form: an app of gateway relay needs a form: bisq1 or bisq2"
+                    "line 1: apps[0].form: an app of gateway relay needs a form: bisq1 or bisq2 or p2p"
                 ])
         }
+    }
+
+    @Test func aFriendsNodeIsNamedByItsAddress() throws {
+        let onion = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
+        func app(_ rest: String) -> String { "apps:\n  - {name: a, gateway: relay, form: p2p\(rest)}" }
+        #expect(try urls(app(", url: \(onion)")) == [onion])
+        #expect(try urls(app(", url: [\(onion.uppercased()), \"\(onion):81\"]")) == [onion, "\(onion):81"])
+        let read = try settings(app(", url: \(onion), remote_app: theirs, network: regtest"))
+        #expect(read.bisqRelay.bisq1.android == "a" && read.bisqRelay.bisq2.android == "")
+        #expect(read.defaultIOS == "a" && read.needsSOCKS)
+        for (rest, words) in [
+            ("", "form p2p needs the other node's address"),
+            (", url: \"http://\(onion)\"", "ADDRESS.onion[:PORT]"),
+            (", url: relay.example.org", "ADDRESS.onion[:PORT]"),
+            (", url: \"\(onion):0\"", "ADDRESS.onion[:PORT]"),
+            (", url: short.onion", "is no onion address"), (", url: \(onion), network: mars", "network"),
+            (", url: \(onion), remote_app: a b", "remote_app"),
+        ] {
+            let found = faults(app(rest))
+            #expect(found.count == 1 && found[0].contains(words), "\(rest): \(found)")
+        }
+        #expect(
+            faults("onion: {public_address: \(onion)}\n" + app(", url: \(onion)")) == [
+                "line 3: apps[0].url: \(onion) is this node's own address (onion.public_address)"
+            ])
+        #expect(
+            faults("apps: [{name: a, gateway: relay, form: bisq1, remote_app: x}]") == [
+                "line 1: apps[0].form: remote_app and network are for form p2p"
+            ])
     }
 
     /// It serves where nobody else can, and stands behind the others.

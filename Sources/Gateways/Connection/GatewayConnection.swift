@@ -2,6 +2,7 @@ import HTTP2
 import Reactor
 import Relay
 import TLS
+import Wire
 
 /// One connection to a gateway: a socket, TLS over it, and HTTP over that.
 ///
@@ -44,9 +45,11 @@ final class GatewayConnection {
     /// Bytes that are sealed at once.
     private static let batch = 65_536
 
-    enum HTTPVersion {
+    enum HTTPVersion: Equatable {
         case http1
         case http2
+        /// None: frames of the peers' protocol.
+        case peer(BisqNetwork)
     }
 
     /// Begins to connect.
@@ -101,6 +104,7 @@ final class GatewayConnection {
         self.version = version
         switch version {
         case .http1: session = HTTP1ClientSession(host: url.authority)
+        case .peer(let network): session = PeerClientSession(network)
         case .http2:
             // Nothing is sent before the gateway's SETTINGS have come.
             session = HTTP2ClientSession(presumedStreams: 1, keeping: GatewayAnswer.fields)

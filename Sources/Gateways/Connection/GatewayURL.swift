@@ -1,9 +1,11 @@
 import Reactor
 
 /// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only, and where it
-/// is allowed at an onion address.
+/// is allowed at an onion address. Or a node's peer endpoint: `address.onion[:port]`.
 package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     package let isSecure: Bool
+    /// It speaks the peers' protocol and not HTTP.
+    package let isPeer: Bool
     /// A name or address; IPv6 without brackets.
     package let host: String
     package let port: UInt16
@@ -15,16 +17,41 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         case notURL
         /// Plain HTTP would show device tokens and credentials to the network.
         case plainBeyondLoopback
+        /// Only tor, or this machine itself, may carry frames.
+        case notPeer
 
         package var description: String {
             switch self {
             case .notURL: "not of the form https://host[:port][/path]"
+            case .notPeer: "not of the form ADDRESS.onion[:PORT]"
             case .plainBeyondLoopback: "http:// is for addresses of this machine only; use https://"
             }
         }
     }
 
     init(isSecure: Bool, host: String, port: UInt16, path: String) {
+        self.isSecure = isSecure
+        isPeer = false
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+
+    /// Where Bisq's own nodes, and nodes like this one, take peers.
+    static let peerPort: UInt16 = 9999
+
+    /// `address.onion[:port]`, or an address of this machine.
+    package init(peer text: String) throws(Fault) {
+        let whole = text.contains(":") ? text : "\(text):\(GatewayURL.peerPort)"
+        guard !text.contains("/"), case .host(let host, let port)? = Endpoint(whole), port > 0 else {
+            throw .notPeer
+        }
+        self.init(isPeer: true, isSecure: false, host: host.lowercased(), port: port, path: "/")
+        guard endpoint.isLoopback || isOnion else { throw .notPeer }
+    }
+
+    private init(isPeer: Bool, isSecure: Bool, host: String, port: UInt16, path: String) {
+        self.isPeer = isPeer
         self.isSecure = isSecure
         self.host = host
         self.port = port
@@ -34,6 +61,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     /// - Parameter allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
     package init(_ text: String, allowsPlainOnion: Bool = false) throws(Fault) {
         let rest: Substring
+        isPeer = false
         if text.hasPrefix("https://") {
             isSecure = true
             rest = text.dropFirst(8)
@@ -67,8 +95,11 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     /// As HTTP's `Host` and `:authority` name it: without the port that the scheme implies.
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+        let implied = isPeer ? GatewayURL.peerPort : isSecure ? 443 : 80
+        return port == implied ? name : "\(name):\(port)"
     }
 
-    package var description: String { "\(isSecure ? "https" : "http")://\(authority)\(path)" }
+    package var description: String {
+        isPeer ? authority : "\(isSecure ? "https" : "http")://\(authority)\(path)"
+    }
 }

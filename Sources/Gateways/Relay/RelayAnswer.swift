@@ -16,6 +16,7 @@ enum RelayAnswer: Equatable {
     /// Whatever is sent there, this is no way in: the operator has to look.
     case setup(reason: String)
 
+    static let refusedWithoutReason = "RelayRefused"
     /// What nginx and an overloaded node are given to recover, where they name no time.
     static let pause: Duration = .seconds(10)
     /// Bisq's relay sends nothing to a failing gateway for so long.
@@ -28,6 +29,7 @@ enum RelayAnswer: Equatable {
             switch form {
             case .bisq1: RelayAnswer.get(answer)
             case .bisq2: RelayAnswer.post(answer)
+            case .p2p: RelayAnswer.frame(answer)
             }
     }
 
@@ -107,6 +109,28 @@ enum RelayAnswer: Equatable {
         "TooManyProviderTokenUpdates", "BadCertificate", "BadCertificateEnvironment", "TopicDisallowed",
         "BadTopic", "MissingTopic", "UnknownApp", "GatewayDisabled",
     ]
+
+    // MARK: Frames
+
+    /// Its status is the number of the response's (`onionbell.proto`).
+    private static func frame(_ answer: GatewayAnswer) -> RelayAnswer {
+        let word = GatewayAnswer.word(ofText: answer.body)
+        switch answer.status {
+        case 2: return .accepted
+        case 3:
+            switch word {
+            case Reason.loop.code?: return .setup(reason: Reason.loop.code)
+            case "UnknownApp"?, "UnknownPlatform"?, "GatewayDisabled"?:
+                return .later(reason: word ?? "", .host, after: faultPause)
+            case _: return .refused(reason: word ?? refusedWithoutReason)
+            }
+        case 4: return .dead(reason: word ?? Reason.unregistered.code)
+        case 5: return .refused(reason: Reason.expired.code)
+        // It doesn't say whether it is full or the device has had its share.
+        case 6: return .later(reason: Reason.busy.code, .device, after: answer.retryAfter ?? pause)
+        case _: return .unclear(reason: "BadAnswer", after: nil)
+        }
+    }
 
     // MARK: Both
 

@@ -2,6 +2,7 @@ import Logging
 import Reactor
 import Relay
 import TLS
+import Wire
 
 /// Phones that another relay rings: its keys under `apps`.
 package struct RelayApp: ConfiguredApp {
@@ -9,6 +10,9 @@ package struct RelayApp: ConfiguredApp {
     /// In the order in which they are asked.
     package var urls: [GatewayURL] = []
     package var caFile = ""
+    var peer = RelayPeer()
+    /// Where it is written which upstream may have a notification.
+    var boundFile = ""
 
     package static let gateway = "relay"
     /// Upstreams of an app.
@@ -24,19 +28,39 @@ package struct RelayApp: ConfiguredApp {
         } else {
             section.fault("form", "an app of gateway relay needs a form: \(forms)")
         }
-        urls = RelayApp.urls(section, default: form.bisqsOwn)
+        urls = RelayApp.urls(section, of: form)
         caFile = section.path("ca_file", default: "")
+        readPeer(section)
+        boundFile = section.stateFile("upstreams-" + section.identifier("name"))
     }
 
-    private static func urls(_ section: any SettingsSection, default fallback: String) -> [GatewayURL] {
+    /// The keys of form p2p.
+    private mutating func readPeer(_ section: any SettingsSection) {
+        peer.app = section.identifier("remote_app")
+        if peer.app.utf8.count > Validator.longestName {
+            section.fault("remote_app", "must have no more than \(Validator.longestName) characters")
+        }
+        let networks = BisqNetwork.allCases.map(\.rawValue).joined(separator: ", ")
+        peer.network = section.value("network", default: .mainnet, expecting: "one of \(networks)") {
+            BisqNetwork(rawValue: $0)
+        }
+        guard form != .p2p, peer != RelayPeer() else { return }
+        section.fault("form", "remote_app and network are for form p2p")
+    }
+
+    private static func urls(_ section: any SettingsSection, of form: RelayForm) -> [GatewayURL] {
         guard let texts = section.oneOrMore("url") else {
             section.fault("url", "must be a URL or a list of URLs")
             return []
         }
         var urls: [GatewayURL] = []
-        for text in texts.isEmpty ? [fallback] : texts {
+        if texts.isEmpty, form.bisqsOwn == nil {
+            section.fault("url", "form \(form.rawValue) needs the other node's address: ADDRESS.onion[:PORT]")
+        }
+        for text in texts.isEmpty ? [form.bisqsOwn].compactMap({ $0 }) : texts {
             do throws(GatewayURL.Fault) {
-                let url = try GatewayURL(text, allowsPlainOnion: true)
+                let url =
+                    form == .p2p ? try GatewayURL(peer: text) : try GatewayURL(text, allowsPlainOnion: true)
                 if urls.contains(url) { section.fault("url", "\(url) is there twice") }
                 urls.append(url)
             } catch {
@@ -48,25 +72,26 @@ package struct RelayApp: ConfiguredApp {
     }
 
     package var service: any PushService { RelayService(form: form) }
-    package var hosts: [LaneHost] { form == .bisq1 ? [.android, .ios, .sandbox] : [.android, .ios] }
+    package var hosts: [LaneHost] { form == .bisq2 ? [.android, .ios] : [.android, .ios, .sandbox] }
     /// It needs none.
     package var hasCredentials: Bool { true }
     package var secretFiles: [String] { [] }
     package var files: [String] { caFile.isEmpty ? [] : [caFile] }
     package var upstreams: [GatewayURL] { urls }
-    package var onlyForm: RelayForm? { form }
+    package var onlyForm: RelayForm? { form.generation }
 
     package func open(
         by egress: Egress, reading file: @escaping FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let pace = SharedRelayPace()
+        let bound = BoundFile(urls, path: boundFile, reading: file, log: log)
         var gateways: [(LaneHost, RelayGateway)] = []
         for host in hosts {
             let gateway = try setUp { () throws(GatewaySetupError) in
                 var settings = settings(by: egress)
                 // All lanes have the same way: one that looks is enough.
                 if host != hosts[0] { settings.look = nil }
-                return try RelayGateway(settings, pace: pace, log: log)
+                return try RelayGateway(settings, pace: pace, bound: bound, log: log)
             }
             gateways.append((host, gateway))
         }
@@ -82,7 +107,8 @@ package struct RelayApp: ConfiguredApp {
 
     private func settings(by egress: Egress) -> RelayGateway.Settings {
         RelayGateway.Settings(
-            form: form, upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, trust: trust)
+            form: form, upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, peer: peer,
+            trust: trust)
     }
 
     package func probes(
@@ -91,7 +117,7 @@ package struct RelayApp: ConfiguredApp {
         let settings = settings(by: egress)
         return settings.upstreams.map { url, egress in
             GatewayProbe(of: .android, at: url) { () async throws(GatewaySetupError) in
-                try await RelayProbe.run(form, url, by: egress, trust)
+                try await RelayProbe.run(form, url, peer, by: egress, trust)
             }
         }
     }
@@ -106,7 +132,9 @@ package struct RelayApp: ConfiguredApp {
             "the other side wants to know who asks: it is no relay for everybody"
         case "HTTP404", "HTTP405", "HTTP415":
             "the other side does not know this form of request: is url right, and is form the one it serves?"
-        case RelayGateway.believed:
+        case RelayGateway.wrongNetwork:
+            "the other node is of another network of Bisq's: set network at the app to its onion.network"
+        case RelayAnswer.refusedWithoutReason:
             "the relay refused it each time and gave no reason: most likely the phone's app was removed"
         case "UpstreamAway", "Paced": nil
         case _ where RelayForm.words.contains(reason):

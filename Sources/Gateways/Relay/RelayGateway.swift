@@ -11,26 +11,10 @@ import TLS
 /// opened for its own sake, so that a relay that is away is known before something waits for it.
 @EventLoop
 package final class RelayGateway: Gateway {
-    struct Settings {
-        var form: RelayForm
-        /// In the order in which they are asked; at least one.
-        var upstreams: [(url: GatewayURL, egress: Egress)]
-        var trust = TLSTrust.systemRoots
-        var limits = RelayGateway.limits
-        /// Connections at once to one of them: each takes one request at a time.
-        var connections = 4
-        /// Between two looks whether it is still there, while nothing is sent; `nil`: another lane of the app looks.
-        var look: Duration? = .seconds(600)
-    }
-
-    /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
-    /// connection that is just being closed.
-    nonisolated static let limits = ConnectionLife.Limits(
-        setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
-
     package var onCapacity: (@EventLoop () -> Void)?
 
     private let form: RelayForm
+    private let peer: RelayPeer
     private let upstreams: [(url: GatewayURL, link: GatewayLink)]
     private let shared: SharedRelayPace
     private let look: Duration?
@@ -38,7 +22,7 @@ package final class RelayGateway: Gateway {
     private var order: UpstreamOrder
     private var doubts = DoubtfulRefusals()
     /// Where a notification that may have been taken is sent again.
-    private var bound = BoundNotifications()
+    private let bound: BoundFile
     private let later = Later()
     private var alarm: Timer!
     private var isRunning = false
@@ -46,17 +30,24 @@ package final class RelayGateway: Gateway {
     private var waitsForPace = false
     private var refusedInARow = 0
 
-    init(_ settings: Settings, pace: SharedRelayPace, log: Logger) throws(GatewaySetupError) {
+    init(
+        _ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger
+    ) throws(GatewaySetupError) {
         form = settings.form
+        peer = settings.peer
         shared = pace
+        self.bound = bound
         look = settings.look
         self.log = log
-        order = UpstreamOrder(count: settings.upstreams.count)
+        order = UpstreamOrder(count: settings.upstreams.count, firstPause: settings.away)
         var upstreams: [(GatewayURL, GatewayLink)] = []
+        var limits = settings.limits
+        if form == .p2p { limits.inFlight = PeerClientSession.most }
         for (url, egress) in settings.upstreams {
             let link = GatewayLink(
                 GatewayLink.Settings(
-                    url: url, egress: egress, version: .http1, limits: settings.limits,
+                    url: url, egress: egress, version: form == .p2p ? .peer(peer.network) : .http1,
+                    limits: limits,
                     sequentialConnections: settings.connections),
                 context: url.isSecure ? try RelayGateway.context(settings.trust) : nil, log: log)
             upstreams.append((url, link))
@@ -66,14 +57,6 @@ package final class RelayGateway: Gateway {
         for (index, upstream) in upstreams.enumerated() {
             upstream.1.onRoom = { [unowned self] in hasRoom(index) }
             upstream.1.onFailure = { [unowned self] in failed(index) }
-        }
-    }
-
-    static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
-        do throws(TLSError) {
-            return try TLSContext(trusting: trust, protocols: ["http/1.1"])
-        } catch {
-            throw .tls(error)
         }
     }
 
@@ -102,7 +85,7 @@ package final class RelayGateway: Gateway {
 
     package var capacity: Int {
         let now = EventLoop.monotonicNanoseconds
-        let room = active.room
+        let room = max(0, active.room - bound.waitingCount)
         let allowed = shared.pace.room(upTo: room, at: now)
         if room > 0, allowed == 0 {
             waitsForPace = true
@@ -197,9 +180,8 @@ package final class RelayGateway: Gateway {
         }
         let index = bound[notification.id] ?? order.active
         let link = upstreams[index].link
-        guard let connection = link.roomiest else {
-            link.noteBacklog()
-            let outcome = index == order.active ? link.outcomeWithoutRoom : RelayGateway.elsewhere
+        guard link.room > 0 else {
+            let outcome = outcomeWithoutRoom(at: index)
             return later { completion(outcome) }
         }
         let wait = shared.pace.take(for: notification.deviceToken, at: now)
@@ -210,10 +192,25 @@ package final class RelayGateway: Gateway {
         }
         postponeLook(at: now)
         let url = upstreams[index].url
-        let request = RelayRequest(notification, content, form: form, below: url.path)
-        connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in
-            completion(outcome(of: end, notification, at: index))
+        let request = RelayRequest(notification, content, form: form, below: url.path, peer: peer)
+        bound.bind(notification.id, to: index) { [self] isLate in
+            defer { if isLate { onCapacity?() } }
+            // The connection may have gone meanwhile.
+            guard let connection = link.roomiest else {
+                bound.notTaken(notification.id)
+                let outcome = outcomeWithoutRoom(at: index)
+                return later { completion(outcome) }
+            }
+            connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in
+                completion(outcome(of: end, notification, at: index))
+            }
         }
+    }
+
+    private func outcomeWithoutRoom(at index: Int) -> Outcome {
+        let link = upstreams[index].link
+        link.noteBacklog()
+        return index == order.active ? link.outcomeWithoutRoom : RelayGateway.elsewhere
     }
 
     /// It waits for the upstream that may have it already.
@@ -222,15 +219,19 @@ package final class RelayGateway: Gateway {
 
     private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
         switch end {
-        case .unharmed(let reason): return upstreams[index].link.unharmed(reason)
+        case .unharmed(RelayGateway.wrongNetwork):
+            return outcome(of: .setup(reason: RelayGateway.wrongNetwork), notification, at: index)
+        case .unharmed(let reason):
+            bound.notTaken(notification.id)
+            return upstreams[index].link.unharmed(reason)
         case .unclear(let reason):
-            bound[notification.id] = index
+            bound.unclear(notification.id)
             return upstreams[index].link.unclear(reason)
         case .answered(let answer):
             let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
             switch outcome {
             case .accepted, .refused, .tokenDead:
-                bound[notification.id] = nil
+                bound.ended(notification.id)
                 doubts.forget(notification.id)
             case .deferred, .blocked: break
             }
@@ -257,40 +258,45 @@ package final class RelayGateway: Gateway {
         case .doubtful(let reason):
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
+            bound.notTaken(notification.id)
             if scope != .device, setAside(index, for: pause, reason: reason) {
-                return RelayGateway.next(reason)
+                return next(notification, reason, after: pause)
             }
             return .deferred(Deferral(reason: reason, scope: scope, retryAfter: pause))
         case .unclear(let reason, let pause):
-            bound[notification.id] = index
+            bound.unclear(notification.id)
             return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .setup(let reason):
+            bound.notTaken(notification.id)
             if setAside(index, for: RelayAnswer.faultPause, reason: reason) {
-                return RelayGateway.next(reason)
+                return next(notification, reason, after: RelayAnswer.faultPause)
             }
             return .blocked(reason: reason)
         }
     }
 
-    /// It surely was not taken: the next upstream gets it at once.
-    private static func next(_ reason: String) -> Outcome {
-        .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
+    /// It surely was not taken: the next upstream gets it at once, unless this one took it before.
+    private func next(_ notification: Notification, _ reason: String, after pause: Duration?) -> Outcome {
+        let isFree = bound[notification.id] == nil
+        return .deferred(
+            Deferral(
+                reason: reason, scope: .device, retryAfter: isFree ? nil : pause, isUnharmed: isFree))
     }
 
     private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
         if notification.deviceToken.isOfNobody { return .refused(reason: reason) }
         switch doubts.refused(notification.id, at: EventLoop.monotonicNanoseconds) {
         case .again(let pause):
-            bound[notification.id] = index
+            bound.unclear(notification.id)
             return .deferred(Deferral(reason: reason, scope: .device, retryAfter: pause))
         case .believed:
             suspect(reason, at: index)
-            return .refused(reason: RelayGateway.believed)
+            return .refused(reason: RelayAnswer.refusedWithoutReason)
         }
     }
 
-    /// A refusal that no reason came with, however often it was asked.
-    static let believed = "RelayRefused"
+    /// How a node says goodbye to a peer of another network.
+    static let wrongNetwork = "WRONG_NETWORK_ID"
     /// Words for refused device tokens that, in bulk, mean the wrong relay.
     static let suspicious = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
@@ -317,29 +323,5 @@ package final class RelayGateway: Gateway {
         figures.fault = fault
         figures.refusedTokensInARow = refusedInARow
         return figures
-    }
-}
-
-/// To which upstream a notification is bound; the oldest are forgotten.
-struct BoundNotifications {
-    static let most = 4096
-
-    private var places: [NotificationID: Int] = [:]
-    private var order: ArraySlice<NotificationID> = []
-
-    subscript(id: NotificationID) -> Int? {
-        get { places[id] }
-        set {
-            guard let newValue else {
-                places[id] = nil
-                return
-            }
-            guard places.updateValue(newValue, forKey: id) == nil else { return }
-            if order.count >= BoundNotifications.most {
-                order = order.filter { places[$0] != nil && $0 != id }
-                if order.count >= BoundNotifications.most { places[order.removeFirst()] = nil }
-            }
-            order.append(id)
-        }
     }
 }

@@ -6,17 +6,18 @@ import TLS
 enum RelayProbe {
     @EventLoop
     static func run(
-        _ form: RelayForm, _ url: GatewayURL, by egress: Egress, _ trust: TLSTrust
+        _ form: RelayForm, _ url: GatewayURL, _ peer: RelayPeer, by egress: Egress, _ trust: TLSTrust
     ) async throws(GatewaySetupError) -> GatewayProbe.Finding {
         let context = try RelayGateway.context(trust)
         let notification = GatewayProbe.notification(
             to: RelayService(form: form).nobody(on: .android), in: LaneID(app: "", host: .android))
         guard case .bisq(let content) = notification.content else { return .unclear(reason: "-") }
-        let request = RelayRequest(notification, content, form: form, below: url.path)
+        let request = RelayRequest(notification, content, form: form, below: url.path, peer: peer)
         let head = request.head(authority: url.authority)
         return
             switch await GatewayProbe.exchange(
-                url, by: egress, context, .http1, head, request.body, limits: RelayGateway.limits)
+                url, by: egress, context, form == .p2p ? .peer(peer.network) : .http1, head, request.body,
+                limits: RelayGateway.limits)
         {
         case .success(let answer): .init(RelayAnswer(answer, form: form))
         case .failure(let failure): .init(failure)

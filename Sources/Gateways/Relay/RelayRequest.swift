@@ -1,20 +1,24 @@
 import Encodings
 import HTTP2
 import Relay
+import Wire
 
 /// A notification as another relay takes it.
 ///
 /// A checked message and a checked token hold nothing that JSON or a URL must escape.
 struct RelayRequest: Equatable {
     var method: String
-    /// With the query.
+    /// With the query; of a frame, the uid.
     var target: String
     var body: [UInt8]
 
     /// Tells an Onionbell that this one hands on what came to it: it must not do the same.
-    static let hops = "1"
+    static let hops: UInt32 = 1
 
-    init(_ notification: Notification, _ content: BisqContent, form: RelayForm, below base: String) {
+    init(
+        _ notification: Notification, _ content: BisqContent, form: RelayForm, below base: String = "/",
+        peer: RelayPeer = RelayPeer()
+    ) {
         let base = base.hasSuffix("/") ? String(base.dropLast()) : base
         let isAndroid = notification.lane.host == .android
         switch form {
@@ -26,7 +30,44 @@ struct RelayRequest: Equatable {
             method = "POST"
             target = "\(base)/v1/\(isAndroid ? "fcm" : "apns")/device/\(notification.deviceToken.text)"
             body = RelayRequest.json(content)
+        case .p2p:
+            method = ""
+            target = notification.id.uuid
+            body = RelayRequest.frame(notification, content, to: peer)
         }
+    }
+
+    /// How much sooner than ours the other node's copy expires, if it is to live as long as may be: its clock may be
+    /// late, and it refuses what lives longer.
+    static let clockSkew: Duration = .seconds(3600)
+
+    /// The uid is made of the target and the sender's uid under this node's key, so a repetition has it again, also when
+    /// this node no longer remembers the first one. So has all the rest of the request.
+    private static func frame(
+        _ notification: Notification, _ content: BisqContent, to peer: RelayPeer
+    ) -> [UInt8] {
+        var request = MobileNotificationRequest()
+        request.uid = notification.id.uuid
+        request.platform =
+            switch notification.lane.host {
+            case .android: .android
+            case .sandbox: .iosDev
+            case _: .ios
+            }
+        request.app = peer.app
+        request.deviceToken = notification.deviceToken.text
+        request.message = content.message
+        request.isUrgent = content.isUrgent
+        request.hasSound = content.hasSound
+        request.isMutableContent = content.isMutableContent
+        request.isContentAvailable = content.isContentAvailable
+        let longest = Validator.longestLifetime - clockSkew
+        request.expiresAt = min(notification.expiresAt, notification.acceptedAt + longest.milliseconds)
+        request.awaitsOutcome = true
+        request.hops = hops
+        return Envelope(
+            messageVersion: peer.network.messageVersion, message: .notificationRequest(request)
+        ).frame
     }
 
     /// Bisq 1's parameters in Bisq 1's order, and one more where it says something.
@@ -55,7 +96,14 @@ struct RelayRequest: Equatable {
     func head(authority: String) -> HTTP2Headers {
         var head = HTTP2Headers(method: method, authority: authority, path: target)
         if !body.isEmpty { head.add("content-type", "application/json") }
-        head.add("onionbell-hops", RelayRequest.hops)
+        head.add("onionbell-hops", String(RelayRequest.hops))
         return head
     }
+}
+
+/// What a frame says beside its notification.
+struct RelayPeer: Equatable, Sendable {
+    /// The other node's name for the app; empty: its default for the platform.
+    var app = ""
+    var network = BisqNetwork.mainnet
 }

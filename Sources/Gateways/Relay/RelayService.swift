@@ -15,7 +15,7 @@ package struct RelayService: PushService {
     package var name: String { "relay" }
 
     /// The POST form can't tell Apple's sandbox from its production.
-    package func serves(_ platform: Platform) -> Bool { platform != .iosDev || form == .bisq1 }
+    package func serves(_ platform: Platform) -> Bool { platform != .iosDev || form != .bisq2 }
 
     package func target(_ address: String, on platform: Platform) -> Target? {
         let token = platform == .android ? DeviceToken(opaque: address) : DeviceToken(hexadecimal: address)
@@ -40,8 +40,8 @@ package struct RelayService: PushService {
         return APNsRequest.payloadSize(content)
     }
 
-    /// Newer relays give equal messages equal collapse ids, older ones don't.
-    package var replacesRepetitions: Bool { false }
+    /// Newer relays give equal messages equal collapse ids, older ones don't. A node knows the uid again.
+    package var replacesRepetitions: Bool { form == .p2p }
 
     package var handsOn: Bool { true }
 

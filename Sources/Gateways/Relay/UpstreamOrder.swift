@@ -18,10 +18,12 @@ struct UpstreamOrder: Equatable, Sendable {
     }
 
     private var places: [Place]
+    private let firstPause: Duration
 
-    init(count: Int) {
+    init(count: Int, firstPause: Duration = UpstreamOrder.firstPause) {
         precondition(count > 0, "no upstream")
         places = Array(repeating: Place(), count: count)
+        self.firstPause = firstPause
     }
 
     /// There always is one.
@@ -41,7 +43,7 @@ struct UpstreamOrder: Equatable, Sendable {
             places[index].awayUntil = max(until, time + asked)
             return true
         }
-        let own = UpstreamOrder.firstPause.nanoseconds << Int64(min(places[index].failures, 10))
+        let own = firstPause.nanoseconds << Int64(min(places[index].failures, 10))
         let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), asked)
         places[index].failures += 1
         places[index].isTried = false

@@ -137,4 +137,16 @@ package final class LabTor {
     package func give(clientKey: String, for serviceID: String) async throws(ControlError) {
         try await connection.send(ControlCommand("ONION_CLIENT_AUTH_ADD", [serviceID, clientKey]))
     }
+
+    /// Publishes an onion service as long as this tor runs.
+    ///
+    /// - Returns: Its address.
+    package func publish(_ ports: [(port: UInt16, to: Endpoint)]) async throws -> String {
+        let reply = try await connection.send(
+            ControlCommand(
+                "ADD_ONION",
+                ["NEW:ED25519-V3", "Flags=DiscardPK"] + ports.map { "Port=\($0.port),\($0.to)" }))
+        guard let serviceID = reply["ServiceID"] else { throw LabError.unreadable("the answer to ADD_ONION") }
+        return "\(serviceID).onion"
+    }
 }

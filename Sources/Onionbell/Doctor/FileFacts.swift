@@ -1,6 +1,6 @@
 import Glibc
 import Node
-import Tor
+import Reactor
 
 /// Who may do what with a file.
 struct FileFacts {

@@ -94,7 +94,7 @@ import Testing
         #expect(RelayAnswer(answer(status, body), form: .bisq2) == expected)
     }
 
-    @Test(arguments: RelayForm.allCases) func statusesMeanTheSameToBoth(form: RelayForm) {
+    @Test(arguments: [RelayForm.bisq1, .bisq2]) func statusesMeanTheSameToBoth(form: RelayForm) {
         for (status, expected) in Self.both { #expect(RelayAnswer(answer(status), form: form) == expected) }
     }
 
@@ -106,6 +106,31 @@ import Testing
         #expect(
             RelayAnswer(answer(500, retryAfter: asked), form: .bisq2)
                 == .unclear(reason: "HTTP500", after: asked))
+    }
+
+    static let frames: [(Int32, String, RelayAnswer)] = [
+        (2, "", .accepted),
+        (3, "BadDeviceToken", .refused(reason: "BadDeviceToken")),
+        (3, "NotInPhoneBook", .refused(reason: "NotInPhoneBook")),
+        (3, "MessageTooLarge", .refused(reason: "MessageTooLarge")),
+        (3, "", .refused(reason: "RelayRefused")),
+        (3, "no word", .refused(reason: "RelayRefused")),
+        (3, "UnknownApp", .later(reason: "UnknownApp", .host, after: .seconds(300))),
+        (3, "UnknownPlatform", .later(reason: "UnknownPlatform", .host, after: .seconds(300))),
+        (3, "GatewayDisabled", .later(reason: "GatewayDisabled", .host, after: .seconds(300))),
+        (3, "Loop", .setup(reason: "Loop")),
+        (4, "Unregistered", .dead(reason: "Unregistered")),
+        (4, "UNREGISTERED", .dead(reason: "UNREGISTERED")),
+        (4, "", .dead(reason: "Unregistered")),
+        (5, "Expired", .refused(reason: "Expired")),
+        (6, "Busy", .later(reason: "Busy", .device, after: .seconds(10))),
+        (0, "", .unclear(reason: "BadAnswer", after: nil)),
+        (7, "", .unclear(reason: "BadAnswer", after: nil)),
+        (-1, "", .unclear(reason: "BadAnswer", after: nil)),
+    ]
+
+    @Test(arguments: frames) func framesMeanThis(status: Int32, reason: String, expected: RelayAnswer) {
+        #expect(RelayAnswer(answer(Int(status), reason), form: .p2p) == expected)
     }
 
     /// A stranger's words go into logs and metrics only as short words, and none that could hold a device token.

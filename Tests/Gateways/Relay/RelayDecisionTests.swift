@@ -137,12 +137,46 @@ private let second: Int64 = 1_000_000_000
         #expect(pace.deviceCount <= RelayPace.most)
     }
 
-    @Test func boundNotificationsAreForgottenOldestFirst() {
-        var bound = BoundNotifications()
-        for number in 0...UInt64(BoundNotifications.most) { bound[NotificationID(high: 0, low: number)] = 1 }
-        #expect(bound[NotificationID(high: 0, low: 0)] == nil)
+    private func bound() throws -> BoundNotifications {
+        BoundNotifications([try GatewayURL("http://127.0.0.1:1"), try GatewayURL("http://127.0.0.1:2")])
+    }
+
+    @Test func boundNotificationsAreForgottenOldestFirst() throws {
+        var bound = try bound()
+        for number in 0...UInt64(BoundNotifications.most) {
+            let isNews = bound.bind(NotificationID(high: 0, low: number), to: 1)
+            #expect(isNews)
+        }
+        #expect(bound[NotificationID(high: 0, low: 0)] == nil && bound.count == BoundNotifications.most)
         #expect(bound[NotificationID(high: 0, low: 1)] == 1)
-        bound[NotificationID(high: 0, low: 1)] = nil
+        bound.ended(NotificationID(high: 0, low: 1))
         #expect(bound[NotificationID(high: 0, low: 1)] == nil)
+        var read = try self.bound()
+        read.read(bound.bytes)
+        #expect(read.count == bound.count)
+    }
+
+    /// It takes nothing now; it may have taken it before.
+    @Test func whatWasUnclearOnceStaysSo() throws {
+        var bound = try bound()
+        let (first, second) = (NotificationID(high: 0, low: 1), NotificationID(high: 0, low: 2))
+        _ = bound.bind(first, to: 0)
+        _ = bound.bind(second, to: 0)
+        bound.unclear(first)
+        bound.notTaken(first)
+        bound.notTaken(second)
+        #expect(bound[first] == 0 && bound[second] == nil)
+        var read = try self.bound()
+        read.read(bound.bytes)
+        read.notTaken(first)
+        #expect(read[first] == 0)
+    }
+
+    @Test func whatIsNoRecordIsLeftOut() throws {
+        for bytes in [[], [UInt8](repeating: 7, count: 23), [UInt8](repeating: 7, count: 100_000)] {
+            var bound = try bound()
+            bound.read(bytes)
+            #expect(bound.count == 0)
+        }
     }
 }

@@ -27,13 +27,22 @@ private struct World {
     ) throws {
         var relays: [SimulatedRelay] = []
         for _ in 0..<count { relays.append(try SimulatedRelay()) }
+        try self.init(at: relays, form, request: request, change: change)
+    }
+
+    /// - Parameter file: where it is written which upstream may have what.
+    init(
+        at relays: [SimulatedRelay], _ form: RelayForm = .bisq1, file: String = "",
+        request: Duration = .seconds(10), change: (inout RelayGateway.Settings) -> Void = { _ in }
+    ) throws {
         var limits = RelayGateway.limits
         limits.request = request
         var settings = RelayGateway.Settings(
             form: form, upstreams: try relays.map { (try GatewayURL($0.url), .direct) }, limits: limits)
         change(&settings)
         self.relays = relays
-        gateway = try RelayGateway(settings, pace: SharedRelayPace(), log: quiet)
+        let bound = BoundFile(settings.upstreams.map(\.url), path: file, reading: readFile, log: quiet)
+        gateway = try RelayGateway(settings, pace: SharedRelayPace(), bound: bound, log: quiet)
         gateway.start()
     }
 
@@ -46,7 +55,9 @@ private struct World {
 }
 
 @Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct RelayGatewayTests {
-    @Test(arguments: RelayForm.allCases) func allArriveOnceOverFewConnections(form: RelayForm) async throws {
+    @Test(arguments: [RelayForm.bisq1, .bisq2]) func allArriveOnceOverFewConnections(form: RelayForm)
+        async throws
+    {
         let world = try World(form)
         let outcomes = await world.gateway.deliverAll(many(60))
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 60)
@@ -209,7 +220,99 @@ private struct World {
         world.end()
     }
 
-    private func deferred(_ reason: String, _ scope: Deferral.Scope, after: Duration? = nil) -> Outcome {
-        .deferred(Deferral(reason: reason, scope: scope, retryAfter: after))
+    /// It was killed while the first one had it, or after an answer that says nothing: after the start it asks that one
+    /// again, and no other.
+    @Test(arguments: [false, true]) func itStaysWhereItWasAfterARestart(isAnswered: Bool) async throws {
+        let directory = try LabDirectory()
+        let relays = [try SimulatedRelay(), try SimulatedRelay()]
+        let file = directory.path + "/upstreams-a"
+        let first = many(1)[0]
+        relays[0].faults = [isAnswered ? .answer(status: 500) : .silence(isDelivered: true)]
+        let before = try World(at: relays, file: file)
+        if isAnswered {
+            #expect(await before.gateway.deliver(first) == deferred("HTTP500", .host))
+        } else {
+            Task { _ = await before.gateway.deliver(first) }
+            while relays[0].book.isEmpty, !Task.isCancelled { await Task.yield() }
+        }
+        // A process that is killed writes nothing more.
+        let after = try World(at: relays, file: file)
+        relays[0].outage = .answer(status: 503)
+        #expect(await after.gateway.deliverAll(many(3, from: 1)).allSatisfy { $0 == .accepted })
+        #expect(
+            await after.gateway.deliver(first) == deferred("HTTP503", .device, after: .seconds(10)))
+        #expect(Set(relays[1].book.map(\.message)) == Set(many(3, from: 1).map(\.bisq.message)))
+        #expect(relays[1].book.count == 3)
+        relays[0].outage = nil
+        var outcome = await after.gateway.deliver(first)
+        while case .deferred = outcome, !Task.isCancelled { outcome = await after.gateway.deliver(first) }
+        #expect(outcome == .accepted && relays[1].book.count == 3)
+        before.end()
+        after.end()
+        await directory.remove()
+    }
+
+    @Test func onlyWhatMayHaveBeenTakenIsWrittenDown() async throws {
+        let directory = try LabDirectory()
+        let relays = [try SimulatedRelay(), try SimulatedRelay()]
+        let file = directory.path + "/upstreams-a"
+        let world = try World(at: relays, file: file)
+        relays[0].faults = [.close(isDelivered: true)]
+        _ = await world.gateway.deliver(many(1)[0])
+        #expect(await world.gateway.deliverAll(many(20, from: 1)).allSatisfy { $0 == .accepted })
+        let written = try PrivateFile.read(file, limit: 1 << 18)
+        // The one that is unclear, and the last ones that were on their way.
+        #expect((1...5).contains(written.count / BoundNotifications.recordLength))
+        var read = BoundNotifications(try relays.map { try GatewayURL($0.url) })
+        read.read(written + [1, 2, 3])
+        #expect(read[many(1)[0].id] == 0)
+        // Another list of upstreams, in another order.
+        var other = BoundNotifications(try relays.reversed().map { try GatewayURL($0.url) })
+        other.read(written)
+        #expect(other[many(1)[0].id] == 1)
+        var none = BoundNotifications([try GatewayURL("http://127.0.0.1:1")])
+        none.read(written)
+        #expect(none.count == 0)
+        world.end()
+        await directory.remove()
+    }
+
+    @Test func oneUpstreamNeedsNoFile() async throws {
+        let directory = try LabDirectory()
+        let world = try World(at: [try SimulatedRelay()], file: directory.path + "/upstreams-a")
+        #expect(await world.gateway.deliver(many(1)[0]) == .accepted)
+        #expect(try PrivateFile.names(in: directory.path).isEmpty)
+        world.end()
+        await directory.remove()
+    }
+
+    /// A disk that can't be written holds up nothing.
+    @Test func withoutADiskItGoesOn() async throws {
+        let world = try World(
+            at: [try SimulatedRelay(), try SimulatedRelay()], file: "/dev/null/upstreams-a")
+        #expect(await world.gateway.deliverAll(many(10)).allSatisfy { $0 == .accepted })
+        world.end()
+    }
+
+    @Test func theFirstIsAskedAgainAfterAWhile() async throws {
+        let world = try World(relays: 2) { $0.away = .milliseconds(200) }
+        world.relay.outage = .answer(status: 502)
+        #expect(await world.gateway.deliver(many(1)[0]) == deferred("HTTP502", .device, isUnharmed: true))
+        #expect(await world.gateway.deliverAll(many(3)).allSatisfy { $0 == .accepted })
+        #expect(world.relays[1].book.count == 3)
+        world.relay.outage = nil
+        var number = 3
+        while world.relay.book.isEmpty, !Task.isCancelled {
+            #expect(await world.gateway.deliver(many(1, from: number)[0]) == .accepted)
+            number += 1
+        }
+        #expect(world.relays[1].book.count == number - 1 && world.relay.book.count == 1)
+        world.end()
+    }
+
+    private func deferred(
+        _ reason: String, _ scope: Deferral.Scope, after: Duration? = nil, isUnharmed: Bool = false
+    ) -> Outcome {
+        .deferred(Deferral(reason: reason, scope: scope, retryAfter: after, isUnharmed: isUnharmed))
     }
 }

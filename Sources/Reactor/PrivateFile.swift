@@ -1,5 +1,4 @@
 import Glibc
-import Reactor
 
 /// Small files and directories that only this user may read.
 package enum PrivateFile {

@@ -1,0 +1,69 @@
+import Logging
+import Reactor
+import Relay
+
+/// Keeps where notifications are bound in a file, where there is more than one upstream: written before one is sent, so
+/// that a node that dies meanwhile asks the same upstream again. Shared by the lanes of an app.
+@EventLoop
+final class BoundFile {
+    /// - Parameter isLate: not within the call of ``bind(_:to:then:)``.
+    typealias Send = @EventLoop (_ isLate: Bool) -> Void
+
+    private var bound: BoundNotifications
+    /// `nil`: there is one upstream, and nothing to remember.
+    private let path: String?
+    private let log: Logger
+    private var waiting: [Send] = []
+    private var isWriting = false
+
+    /// - Parameter path: written by the node alone; a file that can't be read counts as empty.
+    init(_ upstreams: [GatewayURL], path: String, reading file: FileReader, log: Logger) {
+        bound = BoundNotifications(upstreams)
+        self.path = upstreams.count > 1 && !path.isEmpty ? path : nil
+        self.log = log
+        if let path = self.path, let bytes = try? file(path) { bound.read(bytes) }
+    }
+
+    subscript(id: NotificationID) -> Int? { bound[id] }
+
+    /// Those that are sent as soon as it is written where.
+    var waitingCount: Int { waiting.count }
+
+    /// Calls `send` once the disk knows that the notification is about to be sent there. A disk that can't be written
+    /// holds up nothing.
+    func bind(_ id: NotificationID, to upstream: Int, then send: @escaping Send) {
+        guard bound.bind(id, to: upstream), path != nil else { return send(false) }
+        waiting.append(send)
+        write()
+    }
+
+    func unclear(_ id: NotificationID) { bound.unclear(id) }
+    func notTaken(_ id: NotificationID) { bound.notTaken(id) }
+    func ended(_ id: NotificationID) { bound.ended(id) }
+
+    private func write() {
+        guard let path, !isWriting, !waiting.isEmpty else { return }
+        isWriting = true
+        let bytes = bound.bytes
+        let due = waiting
+        waiting = []
+        Task {
+            if let error = await BoundFile.write(bytes, to: path) {
+                log.warning("relay.note_failed", metadata: ["problem": "\(error)"])
+            }
+            isWriting = false
+            for send in due { send(true) }
+            write()
+        }
+    }
+
+    @FileThread
+    private static func write(_ bytes: [UInt8], to path: String) -> SystemError? {
+        do throws(SystemError) {
+            try PrivateFile.write(bytes, to: path, replacing: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Crypto
+import Relay
+
+/// To which upstream a notification is bound, since it may have it: one that is on its way there, or whose outcome was
+/// unclear. The oldest are forgotten.
+///
+/// In bytes 24 each: the notification's id, and 8 that stand for the upstream wherever it is in the operator's list.
+struct BoundNotifications: Sendable {
+    static let most = 4096
+    static let recordLength = 24
+
+    private struct Place: Sendable {
+        var upstream: Int
+        /// It was asked before, and the outcome is unclear: an upstream that takes nothing now may have it all the same.
+        var isUnclear: Bool
+    }
+
+    private let marks: [UInt64]
+    private var places: [NotificationID: Place] = [:]
+    /// Oldest first, with those that have ended meanwhile.
+    private var order: ArraySlice<NotificationID> = []
+
+    init(_ upstreams: [GatewayURL]) {
+        marks = upstreams.map { url in
+            Hash.sha256(Array(url.description.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
+    var count: Int { places.count }
+
+    subscript(id: NotificationID) -> Int? { places[id]?.upstream }
+
+    /// It is about to be sent there.
+    ///
+    /// - Returns: Whether that is news.
+    mutating func bind(_ id: NotificationID, to upstream: Int) -> Bool {
+        guard places[id] == nil else { return false }
+        add(id, Place(upstream: upstream, isUnclear: false))
+        return true
+    }
+
+    mutating func unclear(_ id: NotificationID) { places[id]?.isUnclear = true }
+
+    /// This time it surely was not taken.
+    mutating func notTaken(_ id: NotificationID) {
+        if places[id]?.isUnclear == false { places[id] = nil }
+    }
+
+    mutating func ended(_ id: NotificationID) { places[id] = nil }
+
+    private mutating func add(_ id: NotificationID, _ place: Place) {
+        if order.count >= BoundNotifications.most {
+            order = order.filter { places[$0] != nil && $0 != id }
+            if order.count >= BoundNotifications.most { places[order.removeFirst()] = nil }
+        }
+        places[id] = place
+        order.append(id)
+    }
+
+    // MARK: On disk
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(places.count * BoundNotifications.recordLength)
+        for id in order {
+            guard let place = places[id] else { continue }
+            for word in [id.high, id.low, marks[place.upstream]] {
+                for shift in stride(from: 56, through: 0, by: -8) {
+                    bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// Takes what was written before a restart; what is not known any more, or no record, is left out. What became of
+    /// those is not known.
+    mutating func read(_ bytes: [UInt8]) {
+        let length = BoundNotifications.recordLength
+        for start in stride(from: 0, to: bytes.count - length + 1, by: length).suffix(BoundNotifications.most)
+        {
+            let words = (0..<3).map { word in
+                bytes[(start + 8 * word)..<(start + 8 * word + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            }
+            let id = NotificationID(high: words[0], low: words[1])
+            guard let upstream = marks.firstIndex(of: words[2]), places[id] == nil else { continue }
+            add(id, Place(upstream: upstream, isUnclear: true))
+        }
+    }
+}

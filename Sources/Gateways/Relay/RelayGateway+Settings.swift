@@ -1,0 +1,32 @@
+import Reactor
+import TLS
+
+extension RelayGateway {
+    struct Settings {
+        var form: RelayForm
+        /// In the order in which they are asked; at least one.
+        var upstreams: [(url: GatewayURL, egress: Egress)]
+        var peer = RelayPeer()
+        var trust = TLSTrust.systemRoots
+        var limits = RelayGateway.limits
+        /// Connections at once to one of them: each takes one request at a time.
+        var connections = 4
+        /// Between two looks whether it is still there, while nothing is sent; `nil`: another lane of the app looks.
+        var look: Duration? = .seconds(600)
+        /// An upstream that takes nothing is called again after so long, and then less and less often.
+        var away = UpstreamOrder.firstPause
+    }
+
+    /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
+    /// connection that is just being closed.
+    nonisolated static let limits = ConnectionLife.Limits(
+        setup: .seconds(60), unanswered: .seconds(90), request: .seconds(60), inFlight: 1, rest: .seconds(3))
+
+    static func context(_ trust: TLSTrust) throws(GatewaySetupError) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(trusting: trust, protocols: ["http/1.1"])
+        } catch {
+            throw .tls(error)
+        }
+    }
+}

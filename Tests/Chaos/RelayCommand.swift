@@ -1,0 +1,295 @@
+import ArgumentParser
+import Client
+import Crypto
+import Encodings
+import HTTP1
+import Lab
+import Reactor
+import Wire
+
+/// `onionbell-chaos relay`: what becomes of notifications that Bisq's relay has trouble with.
+struct RelayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "relay",
+        abstract: "A node that hands on to Bisq's relay: its faults one by one, its limits, a long outage.",
+        discussion: """
+            On a private Tor network: a client's tor takes the addresses that are built into Bisq for the node's, the \
+            node calls a simulated relay behind an onion address. What may come twice is known and counted: what the \
+            relay took without saying so.
+            """)
+
+    @Option(help: "Seconds of the outage, in which the node is killed once.") var lasting = 300
+    @Option(help: "Notifications in quiet, of each form, for latency and CPU.") var notifications = 30
+    @Flag(help: "Leave out the faults that the node waits for longer than a minute after.") var quick = false
+    @Option(help: "The project's torrc.") var torrc = "torrc"
+
+    func run() async throws {
+        Chaos.prepare()
+        let network = try await PrivateTorNetwork.start()
+        let run = try await RelayRun(network, torrc: torrc)
+        try await run.inQuiet(notifications)
+        try await run.faults(quick: quick)
+        try await run.limits()
+        try await run.outage(.seconds(lasting))
+        await run.close()
+        await network.stop()
+        let violations = await run.violations
+        for violation in violations.prefix(40) { say("VIOLATION: \(violation)") }
+        guard violations.isEmpty else { throw ExitCode(1) }
+        say("nothing lost, nothing twice but after unclear outcomes")
+    }
+}
+
+/// How Bisq asks.
+enum RelayForm: String, CaseIterable {
+    case get = "GET"
+    case post = "POST"
+
+    /// As Bisq's source has it.
+    var host: String {
+        switch self {
+        case .get: "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
+        case .post: "6be5uu6ldm3mim2xiyov2m6owzhdlicfobqho5mbpglzio6qt5etyhid.onion"
+        }
+    }
+
+    var port: UInt16 { self == .get ? 80 : 8021 }
+}
+
+/// One node, one relay, and the books.
+@EventLoop
+final class RelayRun {
+    private let directory: LabDirectory
+    private let configuration: String
+    private var node: LabNode
+    private let client: LabTor
+    private let relayTor: LabTor
+    /// Of each form the present one last: it is opened anew after an outage.
+    private var relays: [RelayForm: [SimulatedRelay]] = [:]
+    /// Messages that the node has promised to deliver, and when.
+    private var promised: [String: Int64] = [:]
+    /// What a relay took without saying so: as many may come twice.
+    private var unclear = 0
+    private var log: [String] = []
+    private(set) var violations: [String] = []
+
+    private static let patience: Duration = .seconds(1200)
+
+    init(_ network: PrivateTorNetwork, torrc: String) async throws {
+        directory = try LabDirectory()
+        let path = directory.path
+        let (get, post) = (try SimulatedRelay(), try SimulatedRelay())
+        relays = [.get: [get], .post: [post]]
+        relayTor = try await network.startTor()
+        let relay = try await relayTor.publish([
+            (RelayForm.get.port, get.endpoint), (RelayForm.post.port, post.endpoint),
+        ])
+        _ = try directory.make("state")
+        try network.seed(dataDirectory: try directory.make("state/tor"))
+        try network.writeTorrc(
+            basedOn: torrc, to: path + "/torrc",
+            lines: RelayForm.allCases.map { "MapAddress \($0.host) \(relay)" })
+        configuration = path + "/onionbell.yaml"
+        let text = """
+            state_directory: \(path)/state
+            tor: {mode: own, torrc: torrc}
+            apps:
+              - {name: bisq1, gateway: relay, form: bisq1}
+              - {name: bisq2, gateway: relay, form: bisq2}
+            management: {listen: "unix:\(path)/management"}
+
+            """
+        try LabDirectory.write(Array(text.utf8), to: configuration)
+        node = try LabNode(Chaos.node, configuration: configuration)
+        let address = try await RelayRun.address(of: node)
+        client = try await network.startTor(RelayForm.allCases.map { "MapAddress \($0.host) \(address)" })
+    }
+
+    private static func address(of node: LabNode) async throws -> String {
+        guard let line = await node.publishedLine() else {
+            throw ChaosError(node.lines.suffix(5).joined(separator: "\n"))
+        }
+        return String(line.split(separator: " ")[1])
+    }
+
+    private func relay(_ form: RelayForm) -> SimulatedRelay { relays[form]!.last! }
+    private var books: [SimulatedRelay.Push] { relays.values.joined().flatMap(\.book) }
+
+    // MARK: Senders
+
+    private func request(_ form: RelayForm, to phone: Phone) throws -> (HTTPRequest, message: String) {
+        switch form {
+        case .get:
+            let request = try BisqSender(to: phone.pairingToken).httpRequest(
+                for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
+            let sealed = request.query?.split(separator: "&").last.flatMap {
+                Hex.decode(String($0.dropFirst(4)))
+            }
+            return (request, String(decoding: sealed ?? [], as: UTF8.self))
+        case .post:
+            let message = Base64.encode(randomBytes(120))
+            var request = HTTPRequest(
+                method: "POST", path: "/v1/fcm/device/\(phone.pairingToken.deviceToken)",
+                body: Array(#"{"encrypted":"\#(message)","isUrgent":true,"isMutableContent":true}"#.utf8))
+            request.fields.append("Content-Type", "application/json")
+            return (request, message)
+        }
+    }
+
+    /// As Bisq sends it: once, and what becomes of it then is the node's.
+    private func send(_ form: RelayForm, to phone: Phone? = nil) async throws {
+        let (request, message) = try request(
+            form, to: phone ?? (try Phone.new(.android, descriptor: "phone")))
+        guard let socks = client.socks else { throw ChaosError("no SOCKS port") }
+        let answer = try? await HTTPExchange.answer(
+            to: request, host: form == .get ? form.host : "\(form.host):\(form.port)",
+            by: .tor(socks: socks, onion: form.host, port: form.port), attemptTimeout: .seconds(20))
+        guard let answer else { return }
+        let body = String(decoding: answer.body, as: UTF8.self)
+        let isTaken = form == .get ? body == "success" : body.contains(#""wasAccepted":true"#)
+        if isTaken {
+            promised[message] = EventLoop.monotonicNanoseconds
+        } else if answer.status != 503 {
+            violations.append("\(form.rawValue) was answered \(answer.status): \(body.prefix(100))")
+        }
+    }
+
+    /// Until all that was promised has arrived.
+    private func settle(_ name: String) async -> Int64 {
+        let end = ContinuousClock.now + RelayRun.patience
+        var arrived = Set(books.map(\.message))
+        while !arrived.isSuperset(of: promised.keys), ContinuousClock.now < end {
+            await pause(.milliseconds(50))
+            arrived = Set(books.map(\.message))
+        }
+        let lost = promised.keys.count { !arrived.contains($0) }
+        if lost > 0 { violations.append("\(name): \(lost) of \(promised.count) lost") }
+        let extra = books.count - arrived.count
+        if extra > unclear {
+            violations.append("\(name): \(extra) more than once, at most \(unclear) may be")
+        }
+        say("\(name): \(promised.count) promised, \(lost) lost, \(extra) twice of \(unclear) unclear")
+        return EventLoop.monotonicNanoseconds
+    }
+
+    // MARK: What happens
+
+    /// Latency and CPU, when nothing is wrong.
+    func inQuiet(_ count: Int) async throws {
+        for form in RelayForm.allCases { try await send(form) }
+        _ = await settle("warm")
+        let before = node.processorTime
+        var latencies: [Int64] = []
+        for form in RelayForm.allCases {
+            for _ in 0..<count {
+                let phone = try Phone.new(.android, descriptor: "phone")
+                try await send(form, to: phone)
+            }
+        }
+        _ = await settle("in quiet")
+        // A POST is answered when the relay has answered.
+        for push in books where push.target.hasPrefix("/relay") {
+            if let at = promised[push.message] { latencies.append(push.at - at) }
+        }
+        if let before, let after = node.processorTime {
+            say("  CPU per notification: \((after - before) / (2 * count))")
+        }
+        let sorted = latencies.sorted()
+        say(
+            "  stored to taken by the relay: median \(milliseconds(sorted[sorted.count / 2])), longest \(milliseconds(sorted.last ?? 0))"
+        )
+    }
+
+    private func milliseconds(_ time: Int64) -> String { "\(time / 1_000_000) ms" }
+
+    /// Each once, between two that are taken.
+    func faults(quick: Bool) async throws {
+        let breaker = #"{"wasAccepted":false,"errorCode":"ServiceUnavailable","isUnregistered":false}"#
+        let half = Array("HTTP/1.1 200 OK\r\nContent-Length: 46\r\n\r\n{\"wasAccepted\":true".utf8)
+        var faults: [RelayFault] = [
+            .answer(status: 429, fields: ["retry-after": "1"]),
+            .answer(status: 502, "<html>", fields: ["retry-after": "1"]),
+            .answer(status: 503, fields: ["retry-after": "1"]), .answer(status: 500),
+            .answer(status: 200, "<html>"), .answer(status: 400, breaker, fields: ["retry-after": "1"]),
+            .close(isDelivered: false), .close(isDelivered: true), .delay(.seconds(5)),
+            .bytes(Array("SSH-2.0-dropbear\r\n\r\n".utf8), thenCloses: false),
+            .bytes(half, thenCloses: true), .bytes([0, 1, 2, 255], thenCloses: true),
+        ]
+        if !quick {
+            faults += [
+                .answer(status: 302, fields: ["location": "http://elsewhere.example/"]),
+                .answer(status: 404), .answer(status: 400), .silence(isDelivered: false),
+                .silence(isDelivered: true), .delay(.seconds(70)), .drip(Array("x: y\r\n".utf8)),
+            ]
+        }
+        for form in RelayForm.allCases {
+            for fault in faults {
+                relay(form).faults = [fault]
+                switch fault {
+                case .close(isDelivered: true), .silence(isDelivered: true), .delay(.seconds(70)):
+                    unclear += 1
+                case _: break
+                }
+                try await send(form)
+                try await send(form)
+            }
+        }
+        _ = await settle("each fault")
+    }
+
+    /// nginx in front: nobody is refused, since the node is slower.
+    func limits() async throws {
+        let phones = try (0..<4).map { _ in try Phone.new(.android, descriptor: "phone") }
+        for _ in 0..<6 {
+            for form in RelayForm.allCases { for phone in phones { try await send(form, to: phone) } }
+        }
+        _ = await settle("six for each phone")
+        let limited = RelayForm.allCases.reduce(0) { $0 + relay($1).figures.limited }
+        if limited > 0 { violations.append("\(limited) over nginx's limits") }
+    }
+
+    /// A third nothing listens, a third nginx has nothing behind it, a third there is no answer.
+    func outage(_ time: Duration) async throws {
+        let stages: [RelayFault?] = [nil, .answer(status: 502, "<html>"), .silence(isDelivered: false)]
+        let endpoints = RelayForm.allCases.map { ($0, relay($0).endpoint) }
+        for (form, _) in endpoints { relay(form).close() }
+        for (number, stage) in stages.enumerated() {
+            let end = ContinuousClock.now + time / stages.count
+            if stage != nil, number == 1 {
+                for (form, endpoint) in endpoints { relays[form]?.append(try SimulatedRelay(on: endpoint)) }
+            }
+            for form in RelayForm.allCases where stage != nil { relay(form).outage = stage }
+            repeat {
+                for form in RelayForm.allCases { try await send(form) }
+                await pause(.seconds(1))
+            } while ContinuousClock.now < end
+            if number == 1 { try await restart() }
+        }
+        for form in RelayForm.allCases {
+            relay(form).outage = nil
+            relay(form).breakConnections()
+        }
+        let over = EventLoop.monotonicNanoseconds
+        let settled = await settle("outage of \(time.components.seconds) s")
+        say("  all delivered \((settled - over).seconds) s after it")
+    }
+
+    private func restart() async throws {
+        await node.kill()
+        log += node.lines
+        node = try LabNode(Chaos.node, configuration: configuration)
+        _ = try await RelayRun.address(of: node)
+    }
+
+    func close() async {
+        let exit = await node.stop()
+        if exit != .exited(0) {
+            violations.append("the node ended with \(exit.map { "\($0)" } ?? "nothing")")
+        }
+        for line in node.indiscretions { violations.append("the log tells what nobody may know: \(line)") }
+        await client.kill()
+        await relayTor.kill()
+        for relay in relays.values.joined() { relay.close() }
+        await directory.remove()
+    }
+}
