@@ -29,13 +29,12 @@ package enum PointedClient: String, CaseIterable, Sendable {
         }
     }
 
-    /// The file in the program's data directory that ``ConfigurationEdit`` changes; `nil`: there is none to change.
-    package var fileName: String? {
+    /// The file in the program's data directory that ``ConfigurationEdit`` changes.
+    package var fileName: String {
         switch self {
         case .bisq1: "bisq.properties"
         case .haveno: "haveno.properties"
-        case .bisq2: "bisq.conf"
-        case .bisq2Docker: nil
+        case .bisq2, .bisq2Docker: "bisq.conf"
         }
     }
 

@@ -19,7 +19,7 @@ extension Pointing {
     private var torWays: [String] {
         [
             """
-            1. Add this line to \(client.fileName ?? "") in the data directory (on Linux: \(client.usualDirectory)):
+            1. Add this line to \(client.fileName) in the data directory (on Linux: \(client.usualDirectory)):
 
                 torrcOptions=\(mapAddress)
 
@@ -74,6 +74,11 @@ extension Pointing {
             2. Or add these lines to \(client.usualDirectory)/bisq.conf in the container:
 
             \(indented(bisq2Lines))
+
+               With the directory DIR that the container has as \(client.usualDirectory), this does it for you and shows the change
+               first:
+
+                onionbell point bisq2-docker --to \(node.address)\(hasFallback ? " --fallback" : "") --write DIR
             """,
             "Restart the container afterwards.",
         ]

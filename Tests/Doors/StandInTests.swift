@@ -70,7 +70,8 @@ import Testing
         await world.end()
     }
 
-    @Test(arguments: [RelayForm.bisq1, .bisq2]) func aStandInServesWhatIsBlockedForLong(form: RelayForm) async throws
+    @Test(arguments: [RelayForm.bisq1, .bisq2]) func aStandInServesWhatIsBlockedForLong(form: RelayForm)
+        async throws
     {
         let world = try await RelayWorld {
             $0.standIn = form

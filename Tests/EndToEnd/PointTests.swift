@@ -87,13 +87,32 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: directory + "/bisq.properties"))
     }
 
+    /// The directory that a container has as /data.
+    @Test func theFileOfAContainerIsWrittenAndTakenBack() throws {
+        let address = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
+        let directory = FileManager.default.temporaryDirectory.path + "/onionbell-point-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let file = directory + "/bisq.conf"
+        try "application.x=1\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let printed = try point(["bisq2-docker", "--to", address, "--fallback"])
+        #expect(
+            printed.output.contains("onionbell point bisq2-docker --to \(address) --fallback --write DIR"))
+        let written = try point(["bisq2-docker", "--to", address, "--fallback", "--write", directory])
+        #expect(written.status == 0, "\(written.errors)")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix("application.x=1\n") && text.contains("http://\(address):8021"))
+        #expect(text.contains("6be5uu6ldm3mim2xiyov2m6owzhdlicfobqho5mbpglzio6qt5etyhid"))
+        #expect(try point(["bisq2-docker", "--undo", directory]).status == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "application.x=1\n")
+    }
+
     @Test func wrongWordsAreToldWithTheirExitStatus() throws {
         let address = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
         let wrong = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wie.onion"
         #expect(try point(["bisq1", "--to", wrong]).status == 64)
         #expect(try point(["bisq1", "--to", address, "--fallback"]).status == 64)
         #expect(try point(["--to", address, "--write", "/tmp"]).status == 64)
-        #expect(try point(["bisq2-docker", "--to", address, "--write", "/tmp"]).status == 64)
         #expect(try point(["bisq1", "--to", address, "--write", "/nowhere"]).status == 66)
         #expect(try point(["bisq1", "--undo", "/nowhere"]).status == 66)
     }

@@ -24,10 +24,10 @@ struct CommandResult {
     var errors: String
 }
 
-/// Runs a command to its end; ends it after two minutes.
-func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws
-    -> CommandResult
-{
+/// Runs a command to its end; ends it after so many seconds.
+func run(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:], limit: Double = 120
+) throws -> CommandResult {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
@@ -40,7 +40,7 @@ func run(_ arguments: [String], input: String = "", environment: [String: String
     try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try standardInput.fileHandleForWriting.close()
     let patience = DispatchWorkItem { process.terminate() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: patience)
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: patience)
     let said = output.fileHandleForReading.readDataToEndOfFile()
     let complained = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()

@@ -55,10 +55,8 @@ struct PointCommand: AsyncParsableCommand {
         guard write == nil || undo == nil else {
             throw ValidationError("--write and --undo exclude each other")
         }
-        guard let client else { throw ValidationError("name the program: onionbell point bisq1 --write DIR") }
-        guard client.fileName != nil else {
-            throw ValidationError(
-                "a container is pointed by its settings: run onionbell point \(client.rawValue)")
+        guard client != nil else {
+            throw ValidationError("name the program: onionbell point bisq1 --write DIR")
         }
     }
 
@@ -127,10 +125,9 @@ struct PointCommand: AsyncParsableCommand {
         _ client: PointedClient, in directory: String,
         _ edit: (String) throws(ConfigurationEditError) -> String
     ) throws {
-        guard let name = client.fileName else { preconditionFailure("\(client) has no file") }
         let file: UserFile
         do {
-            file = try UserFile("\(directory)/\(name)")
+            file = try UserFile("\(directory)/\(client.fileName)")
         } catch {
             throw fail("\(error)", status: 66)
         }
