@@ -15,12 +15,14 @@ extension Demo {
         let upstream = try await network.startTor().publish([(80, relay.endpoint)])
         let directory = try LabDirectory()
         let node = try startNode(in: directory, network, upstream)
-        guard let line = await node.publishedLine() else { throw Broken(step: "the node was not published") }
-        let address = String(line.split(separator: " ")[1])
+        guard let published = await node.publishedLine() else {
+            throw Broken(step: "the node was not published")
+        }
+        let address = String(published.split(separator: " ")[1])
         narrator.verified("a node with one app of gateway relay is published as \(address)")
-        let line1 = "MapAddress \(Demo.bisqsRelay) \(address)"
-        narrator.tell("the line in Bisq's configuration: torrcOptions=\(line1)")
-        guard let socks = try await network.startTor([line1]).socks else {
+        let line = "MapAddress \(Demo.bisqsRelay) \(address)"
+        narrator.tell("the line in Bisq's configuration: torrcOptions=\(line)")
+        guard let socks = try await network.startTor([line]).socks else {
             throw Broken(step: "no SOCKS port")
         }
 
@@ -41,7 +43,7 @@ extension Demo {
         let end = ContinuousClock.now + .seconds(60)
         while relay.book.isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
         guard let push = relay.book.first else { throw Broken(step: "Bisq's relay got nothing") }
-        narrator.verified("Bisq's relay has it, as Bisq would have sent it, and passes it to Google")
+        narrator.verified("Bisq's relay (simulated) takes it from the node, over Tor")
         guard try phone.open(push.message) == message else {
             throw Broken(step: "the phone shows something else")
         }

@@ -11,8 +11,9 @@ struct DemoCommand: AsyncParsableCommand {
             "Demonstrate everything on this machine: private Tor network, node, phones, peer, gateways.",
         discussion: """
             Starts a private Tor network, simulated servers of Apple and Google, and onionbelld as the node. Pairs \
-            two phones, and lets a Bisq peer send a notification to each over Tor. Nothing leaves this machine, and \
-            nothing remains afterwards. It takes about half a minute.
+            two phones, and lets a Bisq peer send a notification to each over Tor. A second node without credentials \
+            then hands a request of Bisq 1 on to a simulated Bisq relay. Nothing leaves this machine, and nothing \
+            remains afterwards. It takes about half a minute.
 
             Exit status: 0 only if every step was verified.
             """)

@@ -27,7 +27,7 @@ import Testing
     @Test func bisqsRelayMayDoWhateverItWants() throws {
         let result = try run(
             [
-                chaos, "relay", "--quick", "--lasting", "9", "--notifications", "2", "--torrc", projectTorrc,
+                chaos, "relay", "--quick", "--lasting", "3", "--notifications", "2", "--torrc", projectTorrc,
             ], limit: 300)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
