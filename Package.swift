@@ -232,7 +232,8 @@ let package = Package(
         tests(
             "Lab",
             [
-                "Encodings", "Lab", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor", "Vectors",
+                "Encodings", "Lab", "Client", "Wire", "HTTP1", "Crypto", "TLS", "JSON", "HTTP2", "Reactor",
+                "Vectors",
             ]),
         tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", log]),
         tests("Onionbell", ["Onionbell", "Node", "Gateways", "Tor", "Relay"]),

@@ -58,7 +58,16 @@ package final class HTTPExchange: StreamHandler {
     package static func answer(
         to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
     ) async throws(HTTPExchangeError) -> HTTPResponse {
-        try await HTTPExchange(stream).run(request.encoded(host: host), unread: unread, deadline).get()
+        try await answerAndRest(to: request, host: host, over: stream, unread: unread, deadline: deadline).0
+    }
+
+    /// The same, with what came behind the answer, where that ends HTTP on the connection. Reading is paused then.
+    static func answerAndRest(
+        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
+    ) async throws(HTTPExchangeError) -> (HTTPResponse, rest: [UInt8]) {
+        let exchange = HTTPExchange(stream)
+        let answer = try await exchange.run(request.encoded(host: host), unread: unread, deadline).get()
+        return (answer, exchange.decoder.rest)
     }
 
     private func run(
@@ -94,6 +103,7 @@ package final class HTTPExchange: StreamHandler {
 
     private func finish(_ result: Result<HTTPResponse, HTTPExchangeError>) {
         timer?.stop()
+        stream.pauseReading()
         continuation?.resume(returning: result)
         continuation = nil
     }

@@ -2,6 +2,8 @@ import COpenSSL
 
 /// Cryptographic hashes of whole byte strings. FIPS 180-4 and FIPS 202.
 package enum Hash {
+    /// 20 bytes. Broken as a hash; the handshake of WebSockets has it as a mere check sum (RFC 6455, section 1.3).
+    package static func sha1(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha1.hash(bytes) }
     /// 32 bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] { Algorithm.sha256.hash(bytes) }
     /// 64 bytes.
@@ -16,6 +18,7 @@ struct Algorithm: @unchecked Sendable {
     let handle: OpaquePointer
     let length: Int
 
+    static let sha1 = Algorithm("SHA1")
     static let sha256 = Algorithm("SHA2-256")
     static let sha512 = Algorithm("SHA2-512")
     static let sha3_256 = Algorithm("SHA3-256")

@@ -69,7 +69,7 @@ package struct HTTPFields: Equatable, Sendable {
     }
 
     /// Whether a list field such as `connection` contains `token` (in lower case), without regard to case.
-    func list(_ name: String, contains token: String) -> Bool {
+    package func list(_ name: String, contains token: String) -> Bool {
         let wanted = name.utf8.span
         for mark in marks where has(mark, wanted) {
             let found = bytes[mark.nameEnd..<mark.end].split(separator: UInt8(ascii: ",")).contains {

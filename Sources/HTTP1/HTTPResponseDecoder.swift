@@ -1,6 +1,7 @@
 /// Cuts a server's byte stream into answers to requests that were sent one after the other (never HEAD or CONNECT).
 ///
-/// Interim answers (1xx) are passed over. Holds one incomplete answer at most.
+/// Interim answers (1xx) are passed over, but for 101, which ends HTTP on the connection: ``rest`` speaks the other
+/// protocol. Holds one incomplete answer at most.
 ///
 /// Format: RFC 9112, read as strictly as requests are.
 package struct HTTPResponseDecoder {
@@ -16,6 +17,9 @@ package struct HTTPResponseDecoder {
     package init(limits: HTTPLimits = HTTPLimits()) {
         self.limits = limits
     }
+
+    /// What came behind the last whole answer.
+    package var rest: [UInt8] { Array(unread) }
 
     package mutating func append(_ bytes: RawSpan) {
         unread.append(bytes)
@@ -60,12 +64,12 @@ package struct HTTPResponseDecoder {
         let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let (status, isOld) = try HTTPResponseDecoder.statusLine(unread.prefix(end))
         unread = ArraySlice(Array(unread.dropFirst(length)))
-        guard status >= 200 else {
+        guard status >= 200 || status == 101 else {
             state = .head(HTTPHeadScanner())
             return true
         }
         let framing: HTTPBodyDecoder =
-            status == 204 || status == 304
+            status == 101 || status == 204 || status == 304
             ? .length(0) : try head.framing(limit: limits.body) ?? .untilEnd(limit: limits.body)
         var isKeptAlive = !isOld && !head.fields.list("connection", contains: "close")
         if case .untilEnd = framing { isKeptAlive = false }

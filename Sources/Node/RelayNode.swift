@@ -225,7 +225,19 @@ final class RelayNode {
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
         return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
             + (try listeners?.open(
-                [own, bisq, webPush] + status.placed + [bitwarden].compactMap(\.self)) ?? [])
+                [own, bisq, webPush] + status.placed + [bitwarden, try phonePage()].compactMap(\.self))
+                ?? [])
+    }
+
+    private func phonePage() throws(NodeError) -> DoorListeners.PlacedDoor? {
+        guard settings.doors.phonePage.door.isOn else { return nil }
+        let key = try state.vapidKey().publicText
+        do throws(PhonePageFiles.Fault) {
+            let door = PhonePageDoor(try PhonePageFiles.page(for: key))
+            return DoorListeners.PlacedDoor(door, named: "phone_page", settings.doors.phonePage.door)
+        } catch {
+            throw .unavailable("doors.phone_page: \(error)")
+        }
     }
 
     private func open(

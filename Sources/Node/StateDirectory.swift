@@ -129,6 +129,16 @@ package struct StateDirectory: ~Copyable {
         try StateDirectory.key("status-key", in: path, without: "the registrations of phones")
     }
 
+    /// By which push services know the node; made at the start of a node with an app for browsers.
+    func vapidKey() throws(NodeError) -> VAPIDKey {
+        let file = StateDirectory.vapidKey(in: path)
+        do {
+            return try VAPIDKey(pem: PrivateFile.read(file, limit: 16_384))
+        } catch {
+            throw .unavailable("\(file): \(error)")
+        }
+    }
+
     private static func makeKey(at file: String) throws(SystemError) {
         do throws(SystemError) {
             try PrivateFile.write(Hex.encode(randomBytes(32)) + "\n", to: file, replacing: false)

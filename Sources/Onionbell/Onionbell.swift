@@ -16,6 +16,6 @@ struct Onionbell: AsyncParsableCommand {
             CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
-            PeersCommand.self, PhonesCommand.self,
+            PeersCommand.self, PhonesCommand.self, RegisterCommand.self,
         ])
 }

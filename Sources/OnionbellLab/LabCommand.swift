@@ -62,6 +62,7 @@ struct LabCommand: AsyncParsableCommand {
             printLine("The browsers' server accepted a notification of \(push.body.count) bytes")
             if let shown = web.shown(push) { printLine("A browser shows: \(shown.title)") }
         }
+        let browsers = try SimulatedBrowserService(of: web)
         let relay = try await openRelay(in: network)
         let key = "AuthKey_\(credentials.keyID).p8"
         let files: [(String, [UInt8])] = [
@@ -96,6 +97,13 @@ struct LabCommand: AsyncParsableCommand {
             for browsers add to apps:
               - {name: browsers, gateway: web_push, allowed_hosts: ["\(web.endpoint)"], ca_file: \(directory)/ca.pem}
             to pair one: curl --cacert \(directory)/ca.pem \(web.url)/pair --data VAPID-KEY
+            for a real Firefox, in about:config: dom.push.serverURL = \(browsers.url) and \
+            dom.push.testing.allowInsecureServerURL = true
+            """)
+        printLine(
+            """
+            onionbell init --defaults --web-push anonymous --set apps[4].allowed_hosts=[\(web.endpoint)] \
+            --set apps[4].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
             """)
         printLine("onionbell init --bisq --set tor.torrc=\(directory)/torrc")
         if let socks = client.socks { printLine("socks \(socks)") }
@@ -104,6 +112,7 @@ struct LabCommand: AsyncParsableCommand {
         apple.close()
         google.close()
         web.close()
+        browsers.close()
         relay.relay.close()
         await network.stop()
     }

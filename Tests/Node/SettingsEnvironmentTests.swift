@@ -22,6 +22,9 @@ import Testing
         ("doors.web_push.requests", "3", "4", { "\($0.doors.webPush.door.limits.requests)" }),
         ("doors.web_push.rate", "3", "4", { "\($0.doors.webPush.door.limits.rate)" }),
         ("doors.web_push.body_bytes", "2000", "3000", { "\($0.doors.webPush.door.limits.body)" }),
+        ("doors.phone_page.url", "https://a/", "https://b:1/c/", { $0.doors.phonePage.url }),
+        ("doors.phone_page.requests", "3", "4", { "\($0.doors.phonePage.door.limits.requests)" }),
+        ("doors.phone_page.rate", "3", "4", { "\($0.doors.phonePage.door.limits.rate)" }),
     ]
 
     private static let ownKeys: [Key] = [

@@ -31,6 +31,8 @@ import Testing
         ("doors.web_push.requests", 1, 1_000_000),
         ("doors.web_push.rate", 1, 1_000_000),
         ("doors.web_push.body_bytes", 1024, 1_048_576),
+        ("doors.phone_page.requests", 1, 1_000_000),
+        ("doors.phone_page.rate", 1, 1_000_000),
         ("limits.token_burst", 1, 1_000_000),
         ("limits.waiting_per_token", 1, 1_000_000),
         ("limits.waiting", 1, 10_000_000),

@@ -39,9 +39,10 @@ preferences = {
 
 
 class Firefox:
-    def __init__(self, push_port, **more):
+    def __init__(self, push_service, **more):
+        """push_service: the URL of a push service for browsers, ws://..."""
         self.profile = Path(tempfile.mkdtemp())
-        values = preferences | {"dom.push.serverURL": f"ws://127.0.0.1:{push_port}/"} | more
+        values = preferences | {"dom.push.serverURL": push_service} | more
         (self.profile / "user.js").write_text(
             "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in values.items())
         )
@@ -142,3 +143,47 @@ class Firefox:
             self.process.wait()
         if not keeps_profile:
             shutil.rmtree(self.profile, ignore_errors=True)
+
+
+class PageInFirefox:
+    """What the checks do with the page in `self.firefox`."""
+
+    def notifications(self):
+        return self.firefox.run("""const registration = await navigator.serviceWorker.ready;
+            return (await registration.getNotifications()).map(({title, body, tag}) => ({title, body, tag}))""")
+
+    def shows(self, *texts):
+        """Waits for a notification with all these texts."""
+        return until(
+            lambda: [
+                shown
+                for shown in self.notifications()
+                if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)
+            ],
+            f"a notification with {texts}",
+        )
+
+    def close_notifications(self):
+        self.firefox.run("""const registration = await navigator.serviceWorker.ready;
+            for (const notification of await registration.getNotifications()) notification.close()""")
+        until(lambda: not self.notifications(), "no notification")
+
+    def text(self):
+        return self.firefox.run("return document.body.innerText")
+
+    def listed(self, *texts):
+        return until(lambda: all(text in self.text() for text in texts), f"{texts} on the page")
+
+    def go(self, fragment):
+        self.firefox.run("location.hash = given[0]", fragment)
+
+    def say_yes(self):
+        """To the browser's own question."""
+        until(
+            lambda: self.firefox.in_chrome("""
+            const panel = window.PopupNotifications.panel;
+            if (panel.state !== "open" || !panel.firstElementChild) return false;
+            panel.firstElementChild.button.click();
+            return true;"""),
+            "Firefox's question",
+        )

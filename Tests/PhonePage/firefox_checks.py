@@ -5,20 +5,20 @@ import json
 import bisq
 from bench import path
 from checks import equal, until
-from firefox import Firefox
+from firefox import Firefox, PageInFirefox
 from host import Host
 from push_service import PushService
 
 storage_limit = 6 * 1024  # KiB
 
 
-class World:
+class World(PageInFirefox):
     """A node's key, a push service, a host with the page, and a browser."""
 
     def __init__(self, folder):
         self.host = Host(folder)
         self.service = PushService()
-        self.firefox = Firefox(self.service.port, **{"dom.quotaManager.temporaryStorage.fixedLimit": storage_limit})
+        self.firefox = Firefox(f"ws://127.0.0.1:{self.service.port}/", **{"dom.quotaManager.temporaryStorage.fixedLimit": storage_limit})
         self.vapid = bisq.vapid_key()
         self.page = f"{self.host.origin}{path}"
         self.token = ""
@@ -40,36 +40,6 @@ class World:
         subscription = self.subscription
         return self.service.push(subscription["endpoint"], seal(subscription, text))
 
-    def notifications(self):
-        return self.firefox.run("""const registration = await navigator.serviceWorker.ready;
-            return (await registration.getNotifications()).map(({title, body, tag}) => ({title, body, tag}))""")
-
-    def shows(self, *texts):
-        """Waits for a notification with all these texts."""
-        return until(
-            lambda: [
-                shown
-                for shown in self.notifications()
-                if all(text in f"{shown['title']}\n{shown['body']}" for text in texts)
-            ],
-            f"a notification with {texts}",
-        )
-
-    def close_notifications(self):
-        self.firefox.run("""const registration = await navigator.serviceWorker.ready;
-            for (const notification of await registration.getNotifications()) notification.close()""")
-        until(lambda: not self.notifications(), "no notification")
-
-    def text(self):
-        return self.firefox.run("return document.body.innerText")
-
-    def listed(self, *texts):
-        return until(lambda: all(text in self.text() for text in texts), f"{texts} on the page")
-
-    def go(self, fragment):
-        self.firefox.run("location.hash = given[0]", fragment)
-
-
 def without_permission_the_page_says_what_to_do(world):
     world.firefox.allow(world.host.origin, "deny")
     world.firefox.open(f"{world.page}#k={world.vapid}")
@@ -83,14 +53,7 @@ def without_permission_the_page_says_what_to_do(world):
 def a_tap_and_the_browsers_question_lead_to_the_pairing_token(world):
     world.firefox.open(world.page)
     world.firefox.click("Turn on notifications")
-    until(
-        lambda: world.firefox.in_chrome("""
-        const panel = window.PopupNotifications.panel;
-        if (panel.state !== "open" || !panel.firstElementChild) return false;
-        panel.firstElementChild.button.click();
-        return true;"""),
-        "Firefox's question",
-    )
+    world.say_yes()
     until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
     world.token = world.firefox.run("return document.getElementById('token').textContent")
     magic, descriptor, key, token = world.token.split("|")

@@ -1,7 +1,7 @@
 """Runs the checks of the phone's page. `Deploy/phone-page-test` calls it with a folder to work in.
 
 run.py WORK                 everything but the broken pages
-run.py WORK firefox         one part: deploy, firefox, chromium, screens, broken
+run.py WORK firefox         one part: deploy, firefox, node, chromium, pairing, screens, broken
 run.py WORK pictures OUT    pictures of every screen
 """
 
@@ -18,6 +18,7 @@ import deploy_checks
 import firefox_checks
 import host_checks
 import message_checks
+import node_checks
 import pairing_checks
 import pictures
 import screens_checks
@@ -46,6 +47,16 @@ def in_firefox():
         world.stop()
 
 
+def with_the_node():
+    world = node_checks.World(root, deployed("node"))
+    try:
+        for check in node_checks.checks:
+            if not checks.run(check, world):
+                break
+    finally:
+        world.stop()
+
+
 def in_chromium(name, listed):
     place = bench.Bench(deployed(name))
     try:
@@ -63,6 +74,7 @@ def deploying():
 parts = {
     "deploy": deploying,
     "firefox": in_firefox,
+    "node": with_the_node,
     "chromium": lambda: in_chromium("chromium", message_checks.checks + host_checks.checks),
     "pairing": lambda: in_chromium("pairing", pairing_checks.checks),
     "screens": lambda: in_chromium("screens", screens_checks.checks),

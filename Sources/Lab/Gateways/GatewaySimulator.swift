@@ -80,6 +80,14 @@ package final class GatewaySimulator {
         return try Browser(at: url, path: service.subscribe(for: vapidKey))
     }
 
+    /// The path of an endpoint of somebody who keeps his keys to himself; web push only.
+    func newEndpoint(for vapidKey: String) -> String {
+        guard let service = service as? SimulatedWebPush else {
+            preconditionFailure("no push server of browsers")
+        }
+        return service.subscribe(for: vapidKey)
+    }
+
     /// The token of a browser whose keys somebody else has; web push only.
     package func subscribe(
         for vapidKey: String, p256dh: String, auth: String
@@ -104,9 +112,9 @@ package final class GatewaySimulator {
     }
 
     /// The user has taken the permission back.
-    package func unsubscribe(_ browser: Browser) {
-        (service as? SimulatedWebPush)?.unsubscribe(browser.path)
-    }
+    package func unsubscribe(_ browser: Browser) { unsubscribe(browser.path) }
+
+    func unsubscribe(_ path: String) { (service as? SimulatedWebPush)?.unsubscribe(path) }
 
     /// Hands each push that is accepted for this device token to its phone.
     package func onPush(to deviceToken: String, _ deliver: (@EventLoop (AcceptedPush) -> Void)?) {

@@ -70,6 +70,7 @@ extension Settings {
         var handshakes = 200
         var handshakesPerAddress = 10
         package var webPush = WebPush()
+        package var phonePage = PhonePage()
     }
 
     /// The endpoints at which everybody may push who can reach them, in words.
@@ -86,7 +87,7 @@ extension Settings {
     package var httpServers: Int {
         let places = [
             onion.httpPorts.map { .onion(port: $0) }, doors.webPush.door.listen, status.gorush.listen,
-            status.server.listen, bitwarden.place.listen,
+            status.server.listen, bitwarden.place.listen, doors.phonePage.door.listen,
         ]
         var doorsAt: [DoorPlace: [Int]] = [:]
         for (door, places) in places.enumerated() {
@@ -127,11 +128,14 @@ extension Settings {
         read(status: section.section("status"), names)
         doors.webPush = webPush(section.section("web_push"), names)
         read(bitwarden: section.section("bitwarden"), names)
+        doors.phonePage = phonePage(section.section("phone_page"))
         section.refuseUnknownKeys()
     }
 
     /// Reads `listen` and the limits of one door. The door's own keys are the caller's to read, from the same section.
-    func door(_ section: SettingsReader.Section, default fallback: Door = Door()) -> Door {
+    func door(
+        _ section: SettingsReader.Section, default fallback: Door = Door(), hasBodies: Bool = true
+    ) -> Door {
         var door = fallback
         door.listen = section.places("listen")
         for place in door.listen {
@@ -145,7 +149,9 @@ extension Settings {
         }
         door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
         door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
-        door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+        if hasBodies {
+            door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+        }
         return door
     }
 }

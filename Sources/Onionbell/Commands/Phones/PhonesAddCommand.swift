@@ -51,7 +51,7 @@ struct PhonesAddCommand: ParsableCommand {
 
     func run() throws {
         let (kind, token, model) = try target()
-        let phone = try phone(kind, token, settings: try config.settings())
+        let phone = try Self.phone(kind, token, app: app, named: which.name, settings: try config.settings())
         try config.registrations(isReadOnly: false) { file in
             let entry = PhoneEntry(phone, model: model, addedAt: EventLoop.unixMilliseconds)
             switch try file.add(entry) {
@@ -70,7 +70,7 @@ struct PhonesAddCommand: ParsableCommand {
     private func target() throws -> (MobilePlatform, token: String, model: String) {
         if let pairingToken {
             let token = try PairingTokenOption.token(text(pairingToken))
-            return (token.platform, token.deviceToken, String(plainText(token.descriptor).prefix(64)))
+            return (token.platform, token.deviceToken, Self.model(of: token))
         }
         return ((platform ?? .android).mobilePlatform, text(deviceToken ?? ""), "")
     }
@@ -79,9 +79,20 @@ struct PhonesAddCommand: ParsableCommand {
         argument == "-" ? readLine(strippingNewline: true) ?? "" : argument
     }
 
+    private static func model(of token: PairingToken) -> String {
+        String(plainText(token.descriptor).prefix(64))
+    }
+
+    /// What the book is to have of a phone that shows this pairing token.
+    static func entry(of token: PairingToken, named name: String, settings: Settings) throws -> PhoneEntry {
+        PhoneEntry(
+            try phone(token.platform, token.deviceToken, app: "", named: name, settings: settings),
+            model: model(of: token), addedAt: EventLoop.unixMilliseconds)
+    }
+
     /// With the token in the one spelling of the service that it belongs to.
-    private func phone(
-        _ kind: MobilePlatform, _ token: String, settings: Settings
+    private static func phone(
+        _ kind: MobilePlatform, _ token: String, app: String, named name: String, settings: Settings
     ) throws -> PhoneBook.Phone {
         let platform: Platform =
             switch kind {
@@ -98,7 +109,7 @@ struct PhonesAddCommand: ParsableCommand {
             let (recipient, _) = try validator.recipient(
                 of: Submission(platform: platform, app: app, deviceToken: token, message: ""))
             return PhoneBook.Phone(
-                number: 0, name: which.name, platform: platform, app: app, deviceToken: recipient.deviceToken)
+                number: 0, name: name, platform: platform, app: app, deviceToken: recipient.deviceToken)
         } catch {
             let names = settings.apps.filter { $0.service.serves(platform) }.map(\.name)
             throw fail(

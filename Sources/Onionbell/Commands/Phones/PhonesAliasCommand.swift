@@ -57,7 +57,7 @@ struct PhonesAliasCommand: ParsableCommand {
         if let token, token.platform != .android {
             throw fail("Bisq takes the address of several phones for Android phones only", status: 65)
         }
-        let random = PhoneBook.alias(Base64.encodeForURL(randomBytes(72)))
+        let random = Self.newAlias()
         try config.registrations(isReadOnly: false) { file in
             switch try file.giveAlias(random, to: which.name, replacing: new) {
             case .failure(let refusal): throw fail(refusal, status: 1)
@@ -70,4 +70,6 @@ struct PhonesAliasCommand: ParsableCommand {
             }
         }
     }
+
+    static func newAlias() -> DeviceToken { PhoneBook.alias(Base64.encodeForURL(randomBytes(72))) }
 }

@@ -17,6 +17,7 @@ struct PhonesCommand: AsyncParsableCommand {
         subcommands: [
             PhonesAddCommand.self, PhonesListCommand.self, PhonesShowCommand.self, PhonesTestCommand.self,
             PhonesRenameCommand.self, PhonesRemoveCommand.self, PhonesAliasCommand.self,
+            PhonesLinkCommand.self,
         ])
 }
 

@@ -59,13 +59,25 @@ struct PhonesTestCommand: AsyncParsableCommand {
         for entry in phones {
             let phone = entry.phone
             let text = try sealer.seal(for: phone)
-            let answer = try await socket.post("/phones/test?number=\(phone.number)", Array(text.utf8))
+            let answer = try await Self.answer(of: socket, number: phone.number, Array(text.utf8))
             let (words, code) = Self.verdict(answer)
             let model = entry.model.isEmpty ? "" : ", \(entry.model)"
             printLine("phone \(phone.number) (\(phone.platform.stored)\(model)): \(words)")
             if status != 1, code != 0 { status = code }
         }
         if status != 0 { throw ExitCode(status) }
+    }
+
+    /// The node looks into the book every two seconds: one that was added just now is known in a moment.
+    private static func answer(
+        of socket: NodeSocket, number: Int64, _ text: [UInt8]
+    ) async throws -> HTTPResponse {
+        for _ in 0..<3 {
+            let answer = try await socket.post("/phones/test?number=\(number)", text)
+            guard answer.status == 404 else { return answer }
+            try await Task.sleep(for: .seconds(1))
+        }
+        return try await socket.post("/phones/test?number=\(number)", text)
     }
 
     private func sealer() throws -> Sealer {

@@ -1,0 +1,171 @@
+import Crypto
+import Encodings
+import HTTP1
+import Reactor
+
+/// One WebSocket on the event loop (RFC 6455), at either end.
+@EventLoop
+package final class WebSocket: StreamHandler {
+    /// What a WebSocket is opened with at the client's end.
+    package struct Opening: Sendable {
+        package var host: String
+        package var path: String
+        package var fields: [(name: String, value: String)]
+
+        package init(host: String, path: String, fields: [(name: String, value: String)] = []) {
+            self.host = host
+            self.path = path
+            self.fields = fields
+        }
+    }
+
+    package enum OpeningError: Error, Equatable, CustomStringConvertible {
+        case exchange(HTTPExchangeError)
+        /// Another status than 101.
+        case refused(status: Int)
+        /// 101, but not to this handshake.
+        case notAWebSocket
+
+        package var description: String {
+            switch self {
+            case .exchange(let error): error.description
+            case .refused(let status): "answered with status \(status)"
+            case .notAWebSocket: "what answers there is no WebSocket"
+            }
+        }
+    }
+
+    /// Bytes of a message that comes in.
+    package static let longestMessage = 1 << 20
+
+    /// Each text that comes.
+    package var onText: (@EventLoop (String) -> Void)?
+    /// The socket is over, not by ``close()``.
+    package var onEnd: (@EventLoop () -> Void)?
+    private let stream: Stream
+    private let isClient: Bool
+    private var decoder: WebSocketDecoder
+    private var isOver = false
+
+    /// Over a connection on which the handshake is done.
+    package init(_ stream: Stream, isClient: Bool) {
+        self.stream = stream
+        self.isClient = isClient
+        decoder = WebSocketDecoder(isMasked: !isClient, limit: WebSocket.longestMessage)
+        stream.handler = self
+    }
+
+    private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+    private static func acceptance(of key: String) -> String {
+        Base64.encode(Hash.sha1(Array((key + identifier).utf8)))
+    }
+
+    // MARK: The client's end
+
+    /// Connects and does the handshake. Texts come from ``start(onText:onEnd:)`` on.
+    package static func open(
+        _ opening: Opening, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
+        deadline: Duration = .seconds(120)
+    ) async throws(OpeningError) -> (socket: WebSocket, unread: [UInt8]) {
+        let key = Base64.encode(randomBytes(16))
+        var request = HTTPRequest(method: "GET", path: opening.path)
+        for (name, value) in [
+            ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+            ("Sec-WebSocket-Key", key),
+        ] + opening.fields { request.fields.append(name, value) }
+        let dialled: (stream: Stream, unread: [UInt8])
+        do {
+            dialled = try await route.dial(attemptTimeout: attemptTimeout, deadline: deadline)
+        } catch {
+            throw .exchange(.dial(error))
+        }
+        let (answer, rest): (HTTPResponse, [UInt8])
+        do {
+            (answer, rest) = try await HTTPExchange.answerAndRest(
+                to: request, host: opening.host, over: dialled.stream, unread: dialled.unread,
+                deadline: deadline)
+        } catch {
+            dialled.stream.close()
+            throw .exchange(error)
+        }
+        guard answer.status == 101, answer.fields["sec-websocket-accept"] == acceptance(of: key) else {
+            dialled.stream.close()
+            throw answer.status == 101 ? .notAWebSocket : .refused(status: answer.status)
+        }
+        return (WebSocket(dialled.stream, isClient: true), rest)
+    }
+
+    // MARK: The server's end
+
+    /// The answer to a client's handshake; `nil`: it is none.
+    package static func answer(to request: HTTPRequest, protocol name: String? = nil) -> [UInt8]? {
+        guard request.method == "GET", request.fields.list("upgrade", contains: "websocket"),
+            request.fields.list("connection", contains: "upgrade"),
+            request.fields["sec-websocket-version"] == "13", let key = request.fields["sec-websocket-key"]
+        else { return nil }
+        let chosen = name.map { "sec-websocket-protocol: \($0)\r\n" } ?? ""
+        return Array(
+            """
+            HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+            sec-websocket-accept: \(acceptance(of: key))\r\n\(chosen)\r\n
+            """.utf8)
+    }
+
+    // MARK: Both
+
+    /// - Parameter unread: What came behind the handshake.
+    package func start(
+        unread: [UInt8] = [], onText: @escaping @EventLoop (String) -> Void,
+        onEnd: @escaping @EventLoop () -> Void
+    ) {
+        self.onText = onText
+        self.onEnd = onEnd
+        receive(unread.span.bytes)
+        stream.resumeReading()
+    }
+
+    package func send(_ text: String) { write(WebSocketMessage.text(text).encoded(mask: mask)) }
+
+    package func close() {
+        guard !isOver else { return }
+        write(WebSocketMessage.close(code: 1000).encoded(mask: mask))
+        isOver = true
+        stream.closeWhenFlushed()
+    }
+
+    private var mask: [UInt8]? { isClient ? randomBytes(4) : nil }
+
+    private func write(_ bytes: [UInt8]) {
+        guard !isOver else { return }
+        stream.write(bytes)
+    }
+
+    package func stream(_ stream: Stream, received bytes: RawSpan) { receive(bytes) }
+
+    private func receive(_ bytes: RawSpan) {
+        decoder.append(bytes)
+        do throws(WebSocketFault) {
+            while !isOver, let message = try decoder.next() {
+                switch message {
+                case .text(let text): onText?(text)
+                case .ping(let bytes): write(WebSocketMessage.pong(to: bytes, mask: mask))
+                case .pong: break
+                case .close: end(saying: 1000)
+                }
+            }
+        } catch {
+            end(saying: error.rawValue)
+        }
+    }
+
+    package func stream(_ stream: Stream, ended end: StreamEnd) { self.end(saying: nil) }
+
+    private func end(saying code: UInt16?) {
+        guard !isOver else { return }
+        if let code { write(WebSocketMessage.close(code: code).encoded(mask: mask)) }
+        isOver = true
+        code == nil ? stream.close() : stream.closeWhenFlushed()
+        onEnd?()
+    }
+}

@@ -1,0 +1,73 @@
+import HTTP1
+import Reactor
+
+/// The phone's page, served as a static web server would: `GET /phone/` and the files below it. It learns nothing of a
+/// phone but that the page was loaded.
+@EventLoop
+package final class PhonePageDoor: HTTPDoor {
+    /// Where the page is, with its slash.
+    package nonisolated static let path = "/phone/"
+
+    package struct Page: Sendable {
+        /// By their names below the page: `index.html`, `screens/key.js`.
+        package var files: [String: [UInt8]]
+        /// What `index.html` says in its head, where a file can say it.
+        package var policy: String
+
+        package init(files: [String: [UInt8]], policy: String) {
+            self.files = files
+            self.policy = policy
+        }
+    }
+
+    private let answers: [String: HTTPResponse]
+
+    package init(_ page: Page) {
+        var answers: [String: HTTPResponse] = [:]
+        for (name, bytes) in page.files {
+            let answer = PhonePageDoor.answer(bytes, named: name, policy: page.policy)
+            answers[PhonePageDoor.path + name] = answer
+            if name == "index.html" { answers[PhonePageDoor.path] = answer }
+        }
+        var moved = HTTPResponse(status: 301)
+        moved.fields.append("location", PhonePageDoor.path)
+        answers[String(PhonePageDoor.path.dropLast())] = moved
+        self.answers = answers
+    }
+
+    /// The worker keeps the page; what asks here wants to know whether there is a newer one.
+    private static func answer(_ bytes: [UInt8], named name: String, policy: String) -> HTTPResponse {
+        var answer = HTTPResponse(status: 200, body: bytes)
+        for (field, value) in [
+            ("content-type", type(of: name)), ("cache-control", "no-cache"),
+            ("content-security-policy", "\(policy); frame-ancestors 'none'"),
+            ("x-content-type-options", "nosniff"), ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"), ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", "camera=(self), geolocation=(), microphone=()"),
+        ] { answer.fields.append(field, value) }
+        return answer
+    }
+
+    private static func type(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "json": "application/manifest+json"
+        case "png": "image/png"
+        case _: "application/octet-stream"
+        }
+    }
+
+    package func matches(path: String) -> Bool {
+        path.hasPrefix(PhonePageDoor.path) || path == PhonePageDoor.path.dropLast()
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return respond(.methodNotAllowed("GET, HEAD"))
+        }
+        respond(answers[request.path] ?? HTTPResponse(status: 404, text: "no such file"))
+    }
+}

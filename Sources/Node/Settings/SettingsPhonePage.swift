@@ -1,0 +1,50 @@
+import Doors
+import Gateways
+
+extension Settings {
+    /// The phone's page.
+    package struct PhonePage: Sendable {
+        /// Where the node serves it; empty: it doesn't.
+        package var door = Door(body: 0)
+        /// Where phones find it, here or on any web server; empty: unknown.
+        package var url = ""
+    }
+
+    /// The app for browsers.
+    package var webPushApp: App? { apps.first { $0.service.name == "web_push" } }
+
+    /// Reads `doors.phone_page`.
+    func phonePage(_ section: SettingsReader.Section) -> PhonePage {
+        var page = PhonePage(door: door(section, default: Door(body: 0), hasBodies: false))
+        if page.door.listen.contains(where: \.isOnion) {
+            section.fault(
+                "listen", "onion: is not allowed here: browsers that reach onion addresses have no push")
+        }
+        page.url = section.value(
+            "url", default: page.url,
+            expecting: "the page's address: https://HOST[:PORT]/PATH/, without ? and #"
+        ) { $0.isEmpty || Settings.isPageURL($0) ? $0 : nil }
+        if page.door.isOn, webPushApp == nil {
+            section.fault("listen", "the page needs an app with gateway: web_push, which sends to it")
+        }
+        section.refuseUnknownKeys()
+        return page
+    }
+
+    /// What a browser takes as secure; `http://localhost` is, for a try.
+    package static func isPageURL(_ text: String) -> Bool {
+        guard text.utf8.count <= 500, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+            !text.contains(where: { "?#\"<>\\@".contains($0) })
+        else { return false }
+        let rest: Substring
+        if text.hasPrefix("https://") {
+            rest = text.dropFirst(8)
+        } else if text.hasPrefix("http://localhost/") || text.hasPrefix("http://localhost:") {
+            rest = text.dropFirst(7)
+        } else {
+            return false
+        }
+        guard let slash = rest.firstIndex(of: "/") else { return false }
+        return slash > rest.startIndex
+    }
+}

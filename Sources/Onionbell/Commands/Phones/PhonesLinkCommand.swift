@@ -1,0 +1,51 @@
+import ArgumentParser
+import Node
+import Programs
+import QR
+
+/// `onionbell phones link`.
+struct PhonesLinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Print the link to the phone's page, as text and QR code.",
+        discussion: """
+            A phone that opens the link subscribes to notifications of this node: the node's VAPID public key stands \
+            behind the #. The browser does not send that part to the web server. The link is no secret.
+
+            Exit status: 0 printed, 64 usage, 69 the node has no VAPID key yet, 78 configuration.
+            """)
+
+    @OptionGroup var config: ConfigOption
+
+    @Option(
+        help: ArgumentHelp(
+            "The address of the page. By default doors.phone_page.url of the configuration.",
+            valueName: "https://..."))
+    var page: String?
+
+    @Flag(help: "Print only the link.")
+    var textOnly = false
+
+    func validate() throws {
+        guard page.map(Settings.isPageURL) ?? true else {
+            throw ValidationError("--page must be https://HOST[:PORT]/PATH/, without ? and #")
+        }
+    }
+
+    func run() throws {
+        let settings = try config.settings()
+        let page = page ?? settings.doors.phonePage.url
+        guard !page.isEmpty else {
+            throw fail(
+                "where is the page? Give its address as --page, or set doors.phone_page.url", status: 64)
+        }
+        let key = try VapidKeyFile(settings).existing().publicText
+        let link = "\(page)#k=\(key)"
+        printLine(link)
+        guard !textOnly else { return }
+        do {
+            for line in try QRCode(link).lines(coloured: hasColours) { printLine(line) }
+        } catch {
+            throw fail("\(error)", status: 64)
+        }
+    }
+}
