@@ -18,31 +18,48 @@ package enum WebPushEncryption {
     package static func seal(
         _ plain: [UInt8], paddedTo length: Int = 0, for point: [UInt8], secret: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
-        try seal(
-            plain, paddedTo: length, for: point, secret: secret, with: .generate(), salt: randomBytes(16))
+        try check(plain, paddedTo: length)
+        let exchange = try P256Exchange(with: point)
+        return try seal(
+            plain, paddedTo: length, secret: secret, shared: exchange.secret, receiver: exchange.receiver,
+            sender: exchange.sender, salt: randomBytes(16))
     }
 
+    /// With a key and a salt that are given, as the examples of the RFC have them.
+    ///
     /// - Parameter key: Never used for anything else.
     package static func seal(
         _ plain: [UInt8], paddedTo length: Int, for point: [UInt8], secret: [UInt8], with key: P256Key,
         salt: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
-        let padding = max(0, length - plain.count)
-        guard plain.count + padding <= longestPlainText else {
-            throw .wrongLength(
-                of: "Web Push message", bytes: plain.count + padding, allowed: "\(longestPlainText) or less")
-        }
+        try check(plain, paddedTo: length)
         guard let point = P256.uncompressed(point) else {
             throw .unreadable(what: "p256dh", reason: "not a point of P-256")
         }
-        let keys = try keys(
-            secret: secret, shared: key.sharedSecret(with: point), receiver: point,
+        return try seal(
+            plain, paddedTo: length, secret: secret, shared: key.sharedSecret(with: point), receiver: point,
             sender: key.publicPoint, salt: salt)
+    }
+
+    private static func check(_ plain: [UInt8], paddedTo length: Int) throws(CryptoError) {
+        guard max(plain.count, length) <= longestPlainText else {
+            throw .wrongLength(
+                of: "Web Push message", bytes: max(plain.count, length),
+                allowed: "\(longestPlainText) or less")
+        }
+    }
+
+    private static func seal(
+        _ plain: [UInt8], paddedTo length: Int, secret: [UInt8], shared: [UInt8], receiver: [UInt8],
+        sender: [UInt8], salt: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let keys = try keys(secret: secret, shared: shared, receiver: receiver, sender: sender, salt: salt)
+        let padding = max(0, length - plain.count)
         var text = plain
         text.reserveCapacity(plain.count + padding + 1)
         text.append(2)
         text.append(contentsOf: repeatElement(0, count: padding))
-        return salt + recordSize + [65] + key.publicPoint
+        return salt + recordSize + [65] + sender
             + (try AES128GCM.seal(text, key: keys.key, nonce: keys.nonce))
     }
 

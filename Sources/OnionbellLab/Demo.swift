@@ -78,6 +78,7 @@ final class Demo {
         narrator.verified("connected in \(since(dialled).inWords)")
         let roundTrip = try await peer.ping()
         var figures: [(name: String, legs: Legs)] = []
+        figures.append(("Browser", try await ringABrowser(by: peer, in: world)))
         for (name, phone, title) in [("iOS", iPhone, "Trade taken"), ("Android", android, "Payment started")]
         {
             figures.append((name, try await send(title, to: phone, called: name, by: peer, in: world)))
@@ -103,7 +104,8 @@ final class Demo {
         try network.seed(dataDirectory: torDirectory)
         let torrc = world.directory.path + "/torrc"
         try network.writeTorrc(basedOn: installedTorrc(), to: torrc)
-        let configuration = try world.configure(tor: ["mode: own", "binary: \(tor)", "torrc: \(torrc)"])
+        let configuration = try world.configure(
+            tor: ["mode: own", "binary: \(tor)", "torrc: \(torrc)"], withWebPush: true)
         narrator.tell("onionbell run --config \(configuration)")
         let node = try LabNode(ProgramBeside("onionbelld").path, configuration: configuration)
         self.node = node

@@ -2,10 +2,12 @@ import Client
 import Crypto
 import Encodings
 import Foundation
+import HTTP1
 import JSON
 import Lab
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// Where Deploy/dependencies puts what Debian doesn't have.
@@ -64,21 +66,69 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         #expect(stage.node.exit == .exited(0))
     }
 
+    /// The endpoints of the vectors that no node calls, and more, as tokens.
+    private func refusedTokens() throws -> [String] {
+        struct Endpoint: Decodable {
+            let endpoint: String
+            let valid: Bool
+        }
+        let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
+        let endpoints =
+            try Vectors.webPush("endpoint", as: Endpoint.self).filter { !$0.valid }.map(\.endpoint) + [
+                "https://push.example.com/x", "https://web.push.apple.com.example.org/x",
+                "https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x",
+                "https://user@web.push.apple.com/x",
+                "https://2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion/x",
+            ]
+        return endpoints.map { endpoint in
+            let rest = endpoint.hasPrefix("https://") ? String(endpoint.dropFirst(8)) : endpoint
+            let escaped = rest.utf8.map { byte in
+                let isPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8
+                    .contains(byte)
+                return isPlain ? String(UnicodeScalar(byte)) : ":" + Hex.encode([byte]).uppercased()
+            }
+            return "wp1:" + escaped.joined() + keys
+        }
+    }
+
     /// Through every door, endpoints that the node doesn't call are refused before anything is stored.
     @Test func endpointsOfStrangersLeadNowhere() async throws {
-        let stage = try LoopbackStage(withWebPush: true)
+        let http = Endpoint.unix(path: "/tmp/onionbell-\(UUID().uuidString.prefix(8))")
+        let stage = try LoopbackStage(withWebPush: true) {
+            $0.replacing("guarded: false", with: "guarded: false, http_listen: \"\(http)\"")
+        }
         try await stage.start()
         let peer = try await stage.dial()
-        let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
-        for (number, host) in [
-            "127.0.0.1", "push.example.com", "127.0.0.1:3A1", "user:40web.push.apple.com",
-            "localhost", "web.push.apple.com.example.org", ":5B:3A:3A1:5D",
-        ].enumerated() {
-            var request = request(number, platform: .android)
-            request.deviceToken = "wp1:\(host):2Fx\(keys)"
-            let response = try await peer.send(request)
-            #expect(response.status == .refused && response.reason == "BadDeviceToken", "\(host)")
+        let tokens = try refusedTokens()
+        #expect(tokens.count > 30)
+        func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
+            try await HTTPExchange.answer(to: request, host: "x", by: .direct(http))
         }
+        for (number, token) in tokens.enumerated() {
+            var frame = request(number, platform: .android)
+            frame.deviceToken = token
+            let response = try await peer.send(frame)
+            #expect(response.status == .refused && response.reason == "BadDeviceToken", "\(token)")
+            // As Bisq 1 asks, which a command of ours does as well, and as Bisq 2 does.
+            let sender = BisqSender(
+                to: try PairingToken(
+                    platform: .android, descriptor: "Web", key: String(repeating: "k", count: 32),
+                    deviceToken: token))
+            let get = try await ask(sender.httpRequest(for: message("by GET")))
+            #expect(get.status == 400 && get.body != Array("success".utf8), "\(token): \(get.status)")
+            let connect = try ConnectPhone(
+                platform: .android, deviceToken: token, key: [UInt8](repeating: 7, count: 32))
+            let sealed = try connect.seal(ConnectMessage(id: "1", title: "t", message: "m"))
+            let post = try await ask(connect.request(for: sealed))
+            #expect(post.status == 400, "\(token): \(post.status)")
+        }
+        let sent = try run([
+            program, "send", "--to", "127.0.0.1:1", "--form", "p2p", "--pairing-token",
+            "android|Web|\(String(repeating: "k", count: 32))|\(tokens[0])", "--title", "t", "--message", "m",
+            "--timeout", "1s",
+        ])
+        #expect(sent.status == 69)
+        #expect(stage.world.web.figures.requests == 0)
         // And a message that not every browser takes.
         let browser = try stage.world.web.subscribe(for: try vapidKey(stage.configuration))
         for (count, status) in [(1950, MobileNotificationResponse.Status.stored), (1951, .refused)] {
@@ -88,6 +138,30 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
             let response = try await peer.send(request)
             #expect(response.status == status, "\(request.message.utf8.count)")
         }
+        await stage.close()
+    }
+
+    /// A UnifiedPush server that is an onion service: by the node's tor, in plain HTTP, which tor encrypts.
+    @Test func anEndpointOnAnOnionAddressIsRungThroughTor() async throws {
+        let server = try SimulatedUnifiedPush()
+        let tor = try await SharedTorNetwork.network().startTor()
+        let onion = try await tor.publish([(80, server.endpoint)])
+        let stage = try await NodeTests.Stage(more: ["gateways: {proxy: tor}"], withWebPush: true) {
+            $0.webPushHosts.append(onion)
+        }
+        let browser = try server.subscribe(at: onion, for: try vapidKey(stage.configuration))
+        let phone = try phone(browser)
+        let sent = message("to an onion")
+        let peer = try await stage.dial()
+        var frame = try BisqSender(to: phone.pairingToken).request(for: sent)
+        frame.awaitsOutcome = true
+        #expect(try await peer.send(frame).status == .stored)
+        #expect(try await peer.nextResponse(to: frame.uid, deadline: .seconds(60)).status == .delivered)
+        let push = try #require(server.book.first)
+        #expect(try phone.open(try browser.open(push)) == sent)
+        #expect(server.answers == [201])
+        server.close()
+        await tor.kill()
         await stage.close()
     }
 

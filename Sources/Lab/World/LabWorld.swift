@@ -1,5 +1,6 @@
 import Client
 import Crypto
+import Encodings
 import Reactor
 import Tor
 import Wire
@@ -19,6 +20,8 @@ package final class LabWorld {
     /// Of browsers.
     package let web: GatewaySimulator
     package let credentials: LabCredentials
+    /// The push servers of browsers that the node may call.
+    package var webPushHosts: [String]
 
     /// - Parameter names: by which the stand-ins are known besides those of this machine.
     package init(names: [String] = []) throws {
@@ -29,10 +32,17 @@ package final class LabWorld {
             .apns(credentials.apnsRules(topics: [LabWorld.topic, LabWorld.connectTopic])), context)
         google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
         web = try GatewaySimulator(.webPush(WebPushRules(.mozilla)), context)
+        webPushHosts = ["\(web.endpoint)"]
     }
 
     /// The state directory of the node.
     package var state: String { directory.path + "/state" }
+
+    /// By which browsers subscribe for the node; it has made it at its start.
+    package func vapidKey() throws -> String {
+        let pem = try LabDirectory.read(state + "/vapid-key")
+        return Base64.encodeForURL(try SigningKey(pem: pem, algorithm: .es256).publicPoint())
+    }
 
     /// Writes credentials and configuration; gives the configuration's path.
     ///
@@ -86,7 +96,7 @@ package final class LabWorld {
         """
           - name: browsers
             gateway: web_push
-            allowed_hosts: ["\(web.endpoint)"]
+            allowed_hosts: [\(webPushHosts.map { "\"\($0)\"" }.joined(separator: ", "))]
             ca_file: ca.pem
         """
     }

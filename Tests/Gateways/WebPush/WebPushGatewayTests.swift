@@ -12,7 +12,7 @@ import Testing
 
 /// A simulated push server, a node's key, and the gateway between them.
 @EventLoop
-private struct World {
+struct WebPushWorld {
     let lab: LabCredentials
     let server: GatewaySimulator
     let key: VAPIDKey
@@ -22,6 +22,7 @@ private struct World {
     init(
         _ manner: WebPushRules.Manner = .mozilla, protocols: [String] = ["h2", "http/1.1"],
         contact: String = WebPushApp.nobodysContact, isNamed: Bool = true, rest: Duration = .seconds(60),
+        request: Duration = .seconds(15),
         trusts: LabCredentials? = nil, starts: Bool = true
     ) throws {
         lab = try LabCredentials()
@@ -36,6 +37,7 @@ private struct World {
             log: quiet)
         var limits = ConnectionLife.Limits()
         limits.rest = rest
+        limits.request = request
         gateway = WebPushGateway(
             try #require(PushEndpoint.Place(host)), isNamed: isNamed, shared, limits: limits)
         if starts { gateway.start() }
@@ -49,24 +51,24 @@ private struct World {
     }
 }
 
-private let soon = EventLoop.unixMilliseconds + 3_600_000
+private let soonForPush = EventLoop.unixMilliseconds + 3_600_000
 
-private func push(
+func webPush(
     to browser: Browser, _ message: String = "BisqMessageAndroid|1|2", isUrgent: Bool = true,
     id: UInt64 = 1
 ) -> Notification {
     notification(
-        message: message, deviceToken: browser.token, isUrgent: isUrgent, expiresAt: soon,
+        message: message, deviceToken: browser.token, isUrgent: isUrgent, expiresAt: soonForPush,
         id: NotificationID(high: id, low: 2))
 }
 
 @Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct WebPushGatewayTests {
     @Test(arguments: WebPushRules.Manner.allCases, [["h2"], ["http/1.1"]])
     func aBrowserOpensWhatItsServerTook(manner: WebPushRules.Manner, protocols: [String]) async throws {
-        let world = try World(manner, protocols: protocols)
+        let world = try WebPushWorld(manner, protocols: protocols)
         let browser = try world.browser()
-        #expect(await world.gateway.deliver(push(to: browser, "BisqMessageAndroid|é|🔔")) == .accepted)
-        #expect(await world.gateway.deliver(push(to: browser, isUrgent: false, id: 2)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser, "BisqMessageAndroid|é|🔔")) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser, isUrgent: false, id: 2)) == .accepted)
         let pushes = world.server.book
         #expect(
             try pushes.map { try browser.open($0) } == ["BisqMessageAndroid|é|🔔", "BisqMessageAndroid|1|2"])
@@ -80,13 +82,13 @@ private func push(
 
     /// Lengths show no kind of message, and a repetition takes the first one's place.
     @Test func aMessageIsFilledUpAndARepetitionHasTheSameTopic() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         let browser = try world.browser()
         for (count, size) in [
             (1, 1024), (1024, 1024), (1025, 2048), (2048, 2048), (2049, 2600), (2600, 2600),
         ] {
             let text = String(repeating: "x", count: count)
-            #expect(await world.gateway.deliver(push(to: browser, text)) == .accepted)
+            #expect(await world.gateway.deliver(webPush(to: browser, text)) == .accepted)
             let push = try #require(world.server.book.last)
             #expect(push.body.count == size + 103)
             #expect(try browser.open(push) == text)
@@ -100,17 +102,18 @@ private func push(
 
     @Test(arguments: WebPushRules.Manner.allCases)
     func whoeverIsGoneIsDead(manner: WebPushRules.Manner) async throws {
-        let world = try World(manner)
+        let world = try WebPushWorld(manner)
         let browser = try world.browser()
         world.server.unsubscribe(browser)
-        guard case .tokenDead = await world.gateway.deliver(push(to: browser)) else {
+        guard case .tokenDead = await world.gateway.deliver(webPush(to: browser)) else {
             return #expect(Bool(false), "an unsubscribed browser is not dead")
         }
         // Subscribed for another node: that one subscription ends, and the lane goes on.
         let other = try world.server.subscribe(for: VAPIDKey.generate().publicText)
         #expect(
-            await world.gateway.deliver(push(to: other)) == .tokenDead(reason: "OtherVapidKey", since: nil))
-        #expect(await world.gateway.deliver(push(to: try world.browser())) == .accepted)
+            await world.gateway.deliver(webPush(to: other)) == .tokenDead(reason: "OtherVapidKey", since: nil)
+        )
+        #expect(await world.gateway.deliver(webPush(to: try world.browser())) == .accepted)
         #expect(world.gateway.fault == nil)
         world.end()
     }
@@ -119,108 +122,109 @@ private func push(
     /// named concerns him alone.
     @Test(arguments: [true, false])
     func aServerThatRefusesOurTokensBlocksItsLaneOnlyIfItIsKnown(isNamed: Bool) async throws {
-        let world = try World(.apple, isNamed: isNamed)
+        let world = try WebPushWorld(.apple, isNamed: isNamed)
         world.server.clockOffset = .seconds(86_400)
-        let outcome = await world.gateway.deliver(push(to: try world.browser()))
+        let outcome = await world.gateway.deliver(webPush(to: try world.browser()))
         #expect(
             outcome == (isNamed ? .blocked(reason: "BadJwtToken") : .refused(reason: "BadJwtToken")))
         #expect((world.gateway.fault != nil) == isNamed)
         world.server.faults = FaultScript([FaultRule(.text(status: 400, ""), times: 1)])
         #expect(
-            await world.gateway.deliver(push(to: try world.browser(), id: 3)) == .refused(reason: "HTTP400"))
+            await world.gateway.deliver(webPush(to: try world.browser(), id: 3))
+                == .refused(reason: "HTTP400"))
         #expect(world.gateway.figures.ownFaults.counts.isEmpty != isNamed)
         world.server.clockOffset = .zero
-        #expect(await world.gateway.deliver(push(to: try world.browser(), id: 2)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: try world.browser(), id: 2)) == .accepted)
         #expect(world.gateway.fault == nil)
         world.end()
     }
 
     @Test func redirectsAndPagesLeadNowhere() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         let browser = try world.browser()
         world.server.faults = FaultScript([
             FaultRule(.text(status: 307, "elsewhere"), times: 1), FaultRule(.page(status: 200), times: 1),
             FaultRule(.page(status: 404), times: 1), FaultRule(.page(status: 410), times: 1),
         ])
-        #expect(await world.gateway.deliver(push(to: browser)) == .refused(reason: "HTTP307"))
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .refused(reason: "HTTP307"))
         #expect(
-            await world.gateway.deliver(push(to: browser))
+            await world.gateway.deliver(webPush(to: browser))
                 == .deferred(Deferral(reason: "WebPage", scope: .host)))
-        #expect(await world.gateway.deliver(push(to: browser)) == .refused(reason: "HTTP404"))
-        #expect(await world.gateway.deliver(push(to: browser)) == .refused(reason: "HTTP410"))
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .refused(reason: "HTTP404"))
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .refused(reason: "HTTP410"))
         #expect(world.server.book.isEmpty && world.server.figures.connections == 1)
         world.end()
     }
 
     @Test func anEndlessAnswerIsCutOff() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         world.server.faults = FaultScript([
             FaultRule(.text(status: 400, String(repeating: "x", count: 1 << 20)), times: 1)
         ])
         let browser = try world.browser()
-        switch await world.gateway.deliver(push(to: browser)) {
+        switch await world.gateway.deliver(webPush(to: browser)) {
         case .deferred(let deferral): #expect(deferral.reason == "AnswerTooLarge")
         case let other: Issue.record("\(other)")
         }
-        #expect(await world.gateway.deliver(push(to: browser)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
         world.end()
     }
 
     /// No connection before it is needed, one for many, and none when nothing came for a while.
     @Test(arguments: [["h2"], ["http/1.1"]])
     func aConnectionIsThereOnlyWhenItIsNeeded(protocols: [String]) async throws {
-        let world = try World(protocols: protocols, rest: .milliseconds(300))
+        let world = try WebPushWorld(protocols: protocols, rest: .milliseconds(300))
         #expect(world.gateway.figures.connections == 0 && world.gateway.capacity == 0)
         let browser = try world.browser()
-        let pushes = (0..<60).map { push(to: browser, "message \($0)", id: $0) }
+        let pushes = (0..<60).map { webPush(to: browser, "message \($0)", id: $0) }
         let outcomes = await world.gateway.deliverAll(pushes, window: 50)
         #expect(outcomes.count == 60 && outcomes.allSatisfy { $0 == .accepted })
         #expect(world.server.figures.connections <= (protocols == ["h2"] ? 1 : 2))
         #expect(try Set(world.server.book.map { try browser.open($0) }).count == 60)
         while world.gateway.figures.connections > 0 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(world.gateway.figures.lastError == nil)
-        #expect(await world.gateway.deliver(push(to: browser, id: 100)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser, id: 100)) == .accepted)
         world.end()
     }
 
     /// What the outbox held at the start is looked at before the gateways begin.
     @Test func whatWaitedBeforeTheStartOpensAConnection() async throws {
-        let world = try World(starts: false)
+        let world = try WebPushWorld(starts: false)
         let browser = try world.browser()
         world.gateway.noteBacklog()
         world.gateway.start()
         while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(await world.gateway.deliver(push(to: browser)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
         world.end()
     }
 
     /// So many messages are sealed in one turn of the loop that others have theirs.
     @Test func sealingLeavesTheLoopToOthers() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         let browser = try world.browser()
-        #expect(await world.gateway.deliver(push(to: browser)) == .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
         var most = 0
         var sent = 0
         let counter = Timer {}
         counter.start(after: .seconds(60))
         while world.gateway.capacity > 0 {
-            world.gateway.send(push(to: browser, id: UInt64(sent) + 9)) { _ in }
+            world.gateway.send(webPush(to: browser, id: UInt64(sent) + 9)) { _ in }
             sent += 1
             most = max(most, sent)
         }
         #expect(most == SealingBudget.perTurn)
-        let outcomes = await world.gateway.deliverAll((0..<40).map { push(to: browser, id: $0 + 100) })
+        let outcomes = await world.gateway.deliverAll((0..<40).map { webPush(to: browser, id: $0 + 100) })
         #expect(outcomes.allSatisfy { $0 == .accepted })
         world.end()
     }
 
     @Test func aServerThatIsAwayIsTriedAgainWhenItsLaneIs() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         let browser = try world.browser()
         world.server.close()
         for _ in 0..<2 {
             #expect(
-                await world.gateway.deliver(push(to: browser))
+                await world.gateway.deliver(webPush(to: browser))
                     == .deferred(Deferral(reason: "Unreachable", scope: .host)))
         }
         #expect(world.gateway.fault == nil)
@@ -228,10 +232,10 @@ private func push(
     }
 
     @Test func aServerWithAnotherCertificateGetsNothing() async throws {
-        let world = try World(trusts: try LabCredentials())
+        let world = try WebPushWorld(trusts: try LabCredentials())
         let browser = try world.browser()
         #expect(
-            await world.gateway.deliver(push(to: browser))
+            await world.gateway.deliver(webPush(to: browser))
                 == .deferred(Deferral(reason: "TLS", scope: .host)))
         #expect(world.server.figures.requests == 0)
         world.end()
@@ -240,7 +244,7 @@ private func push(
     /// The name is looked up once for a connection, and what was looked at is dialled: an answer that is another one
     /// the next time leads nowhere else.
     @Test func aNameThatLeadsIntoTheOwnNetworkIsNotDialled() async throws {
-        let world = try World()
+        let world = try WebPushWorld()
         let url = GatewayURL(isSecure: true, host: "localhost.example.com", port: 443, path: "/")
         let lookUp = world.shared.lookUp(for: url)
         let local = Endpoint.host("127.0.0.1", port: 443)
@@ -252,7 +256,7 @@ private func push(
 
     @Test func theProbeRingsNobodyAndTellsWhetherTheKeyIsTaken() async throws {
         for manner in WebPushRules.Manner.allCases {
-            let world = try World(manner)
+            let world = try WebPushWorld(manner)
             let url = GatewayURL(try #require(PushEndpoint.Place("\(world.server.endpoint)")))
             guard case .taken = try await world.shared.probe(of: .production, at: url).run() else {
                 Issue.record("\(manner)")

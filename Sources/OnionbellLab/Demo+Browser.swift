@@ -1,0 +1,37 @@
+import Client
+import Lab
+import Reactor
+import Wire
+
+/// The way without an app and an account: a browser with the phone's page, and the push service of its maker.
+extension Demo {
+    func ringABrowser(by peer: BisqPeer, in world: LabWorld) async throws -> Legs {
+        let browser = try world.web.subscribe(for: try world.vapidKey())
+        let phone = try Phone.new(.android, descriptor: "Web", deviceToken: browser.token)
+        narrator.tell("the phone's page in a browser shows its pairing token: \(phone.pairingToken.text)")
+        let message = MobileMessage(
+            sentDate: EventLoop.unixMilliseconds, transactionID: "IgytxfRN", title: "Trade started",
+            message: "Your trade IgytxfRN has begun.", kind: .trade, actionRequired: "", version: 1)
+        var request = try BisqSender(to: phone.pairingToken).request(for: message)
+        request.awaitsOutcome = true
+        let waiter = world.nextPush(to: browser)
+        let sent = EventLoop.monotonicNanoseconds
+        let receipt = try await peer.send(request)
+        let receiptTime = since(sent)
+        guard let (push, at) = await waiter.wait(for: .seconds(20)) else {
+            throw Broken(step: "Browser: the push service got no push")
+        }
+        let outcome = receipt.status == .delivered ? receipt : try await peer.nextResponse(to: request.uid)
+        guard outcome.status == .delivered else {
+            throw Broken(step: "Browser: the outcome is \(outcome.words)")
+        }
+        let outcomeTime = since(sent)
+        narrator.verified(
+            "Browser: push service accepted \(push.body.count) bytes that it cannot read, node answers \"\(outcome.words)\""
+        )
+        let shown = try phone.open(try browser.open(push))
+        guard shown == message else { throw Broken(step: "Browser: the page shows something else") }
+        narrator.verified("Browser: page decrypts and shows \"\(shown.title): \(shown.message)\"")
+        return Legs(receipt: receiptTime, pushed: .nanoseconds(at - sent), outcome: outcomeTime)
+    }
+}

@@ -1,0 +1,72 @@
+import HTTP2
+import Lab
+import Outbound
+import Reactor
+import Relay
+import Testing
+
+@testable import Gateways
+
+/// Push servers with bad manners: none of them holds a notification up for ever, loses it or takes the node elsewhere.
+@Suite(.serialized, .timeLimit(.minutes(2))) @EventLoop struct WebPushFaultTests {
+    /// Every status of a redirect, as often as there are browsers that follow no more: no other place is ever asked.
+    @Test func threeHundredRedirectsLeadNowhere() async throws {
+        let world = try WebPushWorld()
+        let browser = try world.browser()
+        let statuses = [300, 301, 302, 303, 307, 308]
+        world.server.faults = FaultScript(
+            statuses.map { FaultRule(.text(status: $0, "elsewhere"), times: 50) })
+        for status in statuses {
+            for number in 0..<50 {
+                let outcome = await world.gateway.deliver(webPush(to: browser, id: UInt64(number)))
+                #expect(outcome == .refused(reason: "HTTP\(status)"))
+            }
+        }
+        #expect(world.server.figures.requests == 300 && world.server.figures.connections == 1)
+        #expect(world.server.book.isEmpty)
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
+        world.end()
+    }
+
+    @Test(arguments: [
+        GatewayFault.resetStream(.internalError), .resetStream(.refusedStream), .resetStream(.cancel),
+        .closeConnection(.beforeDelivery), .closeConnection(.beforeAnswer),
+        .goaway(reason: nil, isGraceful: false),
+        .goaways(reason: nil),
+    ])
+    func afterAFaultOfHTTP2ItIsTriedAgain(fault: GatewayFault) async throws {
+        let world = try WebPushWorld()
+        let browser = try world.browser()
+        #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
+        world.server.faults = FaultScript([FaultRule(fault, times: 1)])
+        switch await world.gateway.deliver(webPush(to: browser, id: 2)) {
+        case .deferred, .accepted: break
+        case let other: Issue.record("\(fault): \(other)")
+        }
+        #expect(world.gateway.fault == nil)
+        // The lane's next attempt, over whatever connection there is then.
+        var outcome = await world.gateway.deliver(webPush(to: browser, id: 2))
+        if outcome != .accepted { outcome = await world.gateway.deliver(webPush(to: browser, id: 2)) }
+        #expect(outcome == .accepted, "\(fault)")
+        let topics = world.server.book.dropFirst().compactMap { $0.headers["topic"] }
+        #expect(Set(topics).count == 1, "whatever came twice replaces itself")
+        world.end()
+    }
+
+    /// Slow, or silent: the deadline ends the wait.
+    @Test(
+        arguments: [GatewayFault.silence(isDelivered: true), .delay(.seconds(30))], [["h2"], ["http/1.1"]])
+    func whoeverAnswersTooSlowlyIsAskedAgainLater(fault: GatewayFault, protocols: [String]) async throws {
+        let world = try WebPushWorld(protocols: protocols, request: .milliseconds(300))
+        let browser = try world.browser()
+        world.server.faults = FaultScript([FaultRule(fault, times: 1)])
+        switch await world.gateway.deliver(webPush(to: browser)) {
+        case .deferred: break
+        case let other: Issue.record("\(other)")
+        }
+        var outcome = await world.gateway.deliver(webPush(to: browser))
+        if outcome != .accepted { outcome = await world.gateway.deliver(webPush(to: browser)) }
+        #expect(outcome == .accepted)
+        world.end()
+    }
+}
