@@ -55,6 +55,34 @@ extension Dispatcher {
         resume(pipeline.lanes.lazy.map(\.id).filter { app == nil || $0.app == app })
     }
 
+    /// What waits now is refused.
+    ///
+    /// - Parameters:
+    ///   - app, host: `nil`: any.
+    /// - Returns: How many they are.
+    package func giveUp(app: String?, host: LaneHost?) -> Int {
+        let lanes = pipeline.lanes.filter {
+            !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
+        }
+        let count = lanes.reduce(0) { $0 + pipeline.giveUp($1.id, at: .now) }
+        execute()
+        return count
+    }
+
+    /// What waits for an app that has no gateway goes to another one.
+    ///
+    /// - Returns: How many they are; `nil`: the app has one, or the other one has none for one of its hosts.
+    package func move(app: String, to other: String) -> Int? {
+        let lanes = pipeline.lanes.filter { !$0.isGone && $0.id.app == app }
+        let hosts = lanes.map(\.id.host)
+        guard lanes.allSatisfy({ !$0.hasGateway }),
+            hosts.allSatisfy({ pipeline.hasGateway(LaneID(app: other, host: $0)) })
+        else { return nil }
+        let count = lanes.reduce(0) { $0 + (pipeline.move($1.id, toApp: other, at: .now) ?? 0) }
+        execute()
+        return count
+    }
+
     /// The lane may be gone again, and its place another one's.
     func openOrigin(_ place: Int) {
         let lane = pipeline.lanes[place]

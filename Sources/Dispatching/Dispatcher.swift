@@ -20,6 +20,8 @@ package final class Dispatcher {
     var gone = GoneLanes()
     /// Makes a gateway for a lane to an origin; `nil`: there can't be one.
     package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
+    /// Called when a gateway has refused what somebody brought, or called its device dead.
+    package var onRefusal: (@EventLoop (SenderID) -> Void)?
     package private(set) var commitFigures = CommitFigures()
 
     var pipeline: Pipeline
@@ -203,6 +205,7 @@ package final class Dispatcher {
             whenStopped = []
         case .received(let receipt, let isRepetition, let door, let time):
             doors[door].count(receipt, isRepetition: isRepetition, after: time)
+        case .refused(let sender): onRefusal?(sender)
         case .deferred(let reason, let lane): laneFigures[lane].deferred.add(reason)
         case .ended(let end): laneFigures[end.lane].count(end, at: EventLoop.monotonicNanoseconds)
         case .committed(let time):

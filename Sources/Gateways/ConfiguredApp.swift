@@ -24,6 +24,8 @@ package protocol ConfiguredApp: Sendable {
     var secretFiles: [String] { get }
     /// All files that are read: when one changes it is taken over.
     var files: [String] { get }
+    /// Of its settings those that are read again while the node runs, besides the contents of ``files``.
+    var changeable: [String] { get }
     /// Files of secrets that the node makes in its state directory, each before it is needed for the first time.
     var ownFiles: [OwnFile] { get }
     /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
@@ -51,6 +53,7 @@ package protocol ConfiguredApp: Sendable {
 
 extension ConfiguredApp {
     package var ownFiles: [OwnFile] { [] }
+    package var changeable: [String] { [] }
     package var topic: String? { nil }
     package var onlyForm: RelayForm? { nil }
     package var upstreams: [GatewayURL] { [] }
@@ -75,7 +78,9 @@ package struct OwnFile: Sendable {
 package struct OpenedApp {
     package let gateways: [(host: LaneHost, gateway: any Gateway)]
     /// Reads the files anew, and hands what is in them to the gateways.
-    package let reload: @EventLoop () throws(CredentialFault) -> Void
+    package typealias Reload = @EventLoop (_ app: any ConfiguredApp) async throws(CredentialFault) -> Void
+    /// With the app as it is configured now; what can't change while the node runs is refused.
+    package let reload: Reload
     /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
     /// and stopped when it has been idle; `nil`: there is none for it.
     package let open: @EventLoop (LaneHost) -> (any Gateway)?
@@ -83,7 +88,7 @@ package struct OpenedApp {
     package init(
         _ gateways: [(host: LaneHost, gateway: any Gateway)],
         opening open: @escaping @EventLoop (LaneHost) -> (any Gateway)? = { _ in nil },
-        reload: @escaping @EventLoop () throws(CredentialFault) -> Void
+        reload: @escaping Reload
     ) {
         self.gateways = gateways
         self.open = open

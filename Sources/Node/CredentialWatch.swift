@@ -7,19 +7,21 @@ import Reactor
 /// used is told once, and the old credentials stay.
 @EventLoop
 final class CredentialWatch {
+    package typealias Reload = @EventLoop () async throws(SettingsFault) -> Void
+
     /// What is watched for one app.
     struct App {
         let name: String
         /// As they were when they were read last.
         var files: CredentialFiles
         /// Reads them, and hands them to the app's gateways.
-        let reload: @EventLoop () throws(SettingsFault) -> Void
+        let reload: Reload
         fileprivate var latest: [CredentialFiles.Stamp?]
         fileprivate var fault: String?
 
         init(
             name: String, files: CredentialFiles,
-            reload: @escaping @EventLoop () throws(SettingsFault) -> Void
+            reload: @escaping Reload
         ) {
             self.name = name
             self.files = files
@@ -83,7 +85,7 @@ final class CredentialWatch {
             // Another look may have been quicker.
             guard files != apps[index].files else { continue }
             apps[index].files = files
-            if isOther { take(index) }
+            if isOther { await take(apps[index]) }
         }
         guard !isStopped else { return }
         timer.start(after: isSettling ? settling : interval)
@@ -99,20 +101,33 @@ final class CredentialWatch {
         return (files, isOther)
     }
 
-    private func take(_ index: Int) {
+    /// The settings say something else of an app. If that can't be used, the old stays.
+    ///
+    /// - Returns: Whether it is used.
+    func change(_ app: String, files: CredentialFiles, reload: @escaping Reload) async -> Bool {
+        let other = App(name: app, files: files, reload: reload)
+        guard await take(other) else { return false }
+        if let index = apps.firstIndex(where: { $0.name == app }) { apps[index] = other }
+        return true
+    }
+
+    @discardableResult
+    private func take(_ app: App) async -> Bool {
+        var fault: String?
         do throws(SettingsFault) {
-            try apps[index].reload()
-            apps[index].fault = nil
-            log.notice("credentials.reloaded", metadata: ["app": "\(apps[index].name)"])
-            onChange(apps[index].name)
+            try await app.reload()
+            log.notice("credentials.reloaded", metadata: ["app": "\(app.name)"])
+            onChange(app.name)
         } catch {
-            apps[index].fault = error.description
+            fault = error.description
             log.error(
                 "credentials.rejected",
                 metadata: [
-                    "app": "\(apps[index].name)", "reason": "\(error)",
+                    "app": "\(app.name)", "reason": "\(error)",
                     "advice": "the old credentials stay in use",
                 ])
         }
+        if let index = apps.firstIndex(where: { $0.name == app.name }) { apps[index].fault = fault }
+        return fault == nil
     }
 }

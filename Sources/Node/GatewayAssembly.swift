@@ -22,7 +22,7 @@ package enum GatewayAssembly {
         let open: @EventLoop (LaneHost) -> (any Gateway)?
         /// As they were when they were read.
         let files: CredentialFiles
-        let reload: @EventLoop () throws(SettingsFault) -> Void
+        let reload: @EventLoop (any ConfiguredApp) async throws(SettingsFault) -> Void
     }
 
     /// What validation needs to know of the apps.
@@ -101,7 +101,13 @@ package enum GatewayAssembly {
                 Lane(id: LaneID(app: app.name, host: $0.host), gateway: $0.gateway)
             },
             open: opened.open, files: files,
-            reload: { () throws(SettingsFault) in try prefixed(key, opened.reload) })
+            reload: { (app: any ConfiguredApp) async throws(SettingsFault) in
+                do throws(CredentialFault) {
+                    try await opened.reload(app)
+                } catch {
+                    throw SettingsFault(error, in: key)
+                }
+            })
     }
 
     @EventLoop
@@ -111,9 +117,14 @@ package enum GatewayAssembly {
         do throws(CredentialFault) {
             return try body()
         } catch {
-            throw SettingsFault(
-                key: error.key.isEmpty ? key : "\(key).\(error.key)", problem: error.problem)
+            throw SettingsFault(error, in: key)
         }
+    }
+}
+
+extension SettingsFault {
+    fileprivate init(_ fault: CredentialFault, in key: String) {
+        self.init(key: fault.key.isEmpty ? key : "\(key).\(fault.key)", problem: fault.problem)
     }
 }
 

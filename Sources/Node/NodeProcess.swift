@@ -41,7 +41,7 @@ package enum NodeProcess {
                 ])
         }
         do {
-            try await run(settings, log, lines)
+            try await run(settings, configuration, log, lines)
             return 0
         } catch {
             lines.flush()
@@ -51,12 +51,17 @@ package enum NodeProcess {
     }
 
     @EventLoop
-    private static func run(_ settings: Settings, _ log: Logger, _ lines: LineSink) async throws(NodeError) {
+    private static func run(
+        _ settings: Settings, _ configuration: String, _ log: Logger, _ lines: LineSink
+    ) async throws(NodeError) {
         // Nobody may read it, as little as the log.
         let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
         defer { output.flush() }
         let node = try RelayNode(settings: settings, log: log) { address, ports in
             output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
+        }
+        node.readSettings = { () throws(SettingsError) in
+            try Settings(file: configuration, environment: environment)
         }
         let service = ServiceManager(environment: environment)
         node.onOnionState = { service.tell($0.description) }

@@ -26,6 +26,10 @@ final class RelayNode {
     private(set) var dispatcher: Dispatcher?
     private var outbox: SQLiteOutbox?
     private var gateways: [GatewayAssembly.AppGateways] = []
+    /// Apps with gateways, as they are configured now.
+    private var configured: [String: any ConfiguredApp] = [:]
+    /// Reads the configuration anew; `nil`: it stays as it was.
+    var readSettings: (@Sendable () throws(SettingsError) -> Settings)?
     private(set) var lanes: [GatewayAssembly.Lane] = []
     private(set) var credentials: CredentialWatch?
     private var certificateAlarms: [String: CertificateAlarm] = [:]
@@ -79,6 +83,7 @@ final class RelayNode {
             throw .configuration("\(error)")
         }
         lanes = gateways.flatMap(\.lanes)
+        for app in settings.apps { configured[app.name] = app.settings }
         let dispatcher = try await openOutbox()
         try openManagement(dispatcher)
         let peers = try openPeerDoor(dispatcher)
@@ -113,6 +118,7 @@ final class RelayNode {
         dispatcher.makeGateway = { [gateways] lane in
             gateways.first { $0.app == lane.app }?.open(lane.host)
         }
+        dispatcher.onRefusal = { [circuits] in circuits.refused($0) }
         self.dispatcher = dispatcher
         self.outbox = outbox
         do {
@@ -129,7 +135,13 @@ final class RelayNode {
     }
 
     private func watchCredentials() {
-        var apps = gateways.map { CredentialWatch.App(name: $0.app, files: $0.files, reload: $0.reload) }
+        var apps = gateways.compactMap { gateways in
+            configured[gateways.app].map { app in
+                CredentialWatch.App(name: gateways.app, files: gateways.files) {
+                    () async throws(SettingsFault) in try await gateways.reload(app)
+                }
+            }
+        }
         if let https = listeners?.watched { apps.append(https) }
         let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
             dispatcher?.resume(app: app)
@@ -167,8 +179,41 @@ final class RelayNode {
     func resume() {
         invitationWatch?.lookNow()
         Task {
+            await rereadSettings()
             await credentials?.lookNow()
             dispatcher?.resume(app: nil)
+        }
+    }
+
+    /// Of all settings, apps' credentials are taken over while the node runs.
+    private func rereadSettings() async {
+        guard let readSettings, let credentials else { return }
+        let settings: Settings
+        switch await RelayNode.read(readSettings) {
+        case .success(let read): settings = read
+        case .failure(let error):
+            return log.error("settings.rejected", metadata: ["reason": "\(error)"])
+        }
+        for gateways in gateways {
+            guard let app = settings.apps.first(where: { $0.name == gateways.app })?.settings,
+                let before = configured[gateways.app], app.changeable != before.changeable
+            else { continue }
+            let files = CredentialFiles(app.files)
+            let isTaken = await credentials.change(gateways.app, files: files) {
+                () async throws(SettingsFault) in try await gateways.reload(app)
+            }
+            if isTaken { configured[gateways.app] = app }
+        }
+    }
+
+    @FileThread
+    private static func read(
+        _ settings: @Sendable () throws(SettingsError) -> Settings
+    ) -> Result<Settings, SettingsError> {
+        do throws(SettingsError) {
+            return .success(try settings())
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -184,10 +229,14 @@ final class RelayNode {
             try server.open(on: endpoint)
         }
         managementServer = server
-        let status = PhoneTestDoor(
-            dispatcher: dispatcher, book: { [unowned self] in phoneBook?.book ?? .init() }
-        )
-        .server(beside: door)
+        let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.book ?? .init() }
+        let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher)]
+        let status = HTTPServer { request, respond in
+            guard let own = doors.first(where: { $0.matches(path: request.path) }) else {
+                return door.answer(request, respond: respond)
+            }
+            own.answer(request, respond: respond)
+        }
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))
             statusDoorServer = status

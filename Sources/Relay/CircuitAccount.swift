@@ -1,6 +1,6 @@
 /// What one circuit of the onion service has used up of its share, over all connections that came by it.
 ///
-/// Frames and bytes over the share only make it slower: it is read no further for a while. Breaking rules, and more
+/// Frames, refused notifications and bytes over the share only make it slower: it is read no further for a while. Breaking rules, and more
 /// connections than allowed, are strikes, and too many of these within a minute are the circuit's end.
 package struct CircuitAccount: Sendable {
     /// 0: no limit.
@@ -35,6 +35,10 @@ package struct CircuitAccount: Sendable {
     private static func rate(_ perSecond: Int) -> Rate? {
         perSecond > 0 ? Rate(perSecond: Double(perSecond), burst: burst * perSecond + 1) : nil
     }
+
+    /// A notification that its gateway refuses, or whose device is dead, costs its circuit as much as so many frames: made-up
+    /// device tokens use up the operator's good name at Apple and Google.
+    package static let framesPerRefusal = 50
 
     /// So many seconds' share may come at once.
     private static let burst = 10

@@ -23,6 +23,9 @@ package struct Claim: Equatable, Sendable {
         self.limit = limit
     }
 
+    /// Whenever they are due.
+    static let anyTime = Int64.max / 2
+
     /// No notification is put off for longer: a time beyond it was written by a clock that was wrong.
     package static let longestWait: Int64 = 86_400_000 + 60_000
 }

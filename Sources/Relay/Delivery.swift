@@ -63,7 +63,7 @@ struct Delivery: Sendable {
     /// A lane with neither gateway nor notifications makes room for another one.
     mutating func tidyLane(_ lane: Int) {
         guard !lanes[lane].hasGateway, lanes[lane].count == 0, lanes[lane].shelved == 0,
-            !lanes[lane].isClaiming, !lanes[lane].isRecorded,
+            !lanes[lane].isClaiming, !lanes[lane].isRecorded, lanes[lane].shelving == 0,
             !lanes[lane].isGone
         else { return }
         laneIndex[lanes[lane].id] = nil

@@ -33,6 +33,8 @@ package enum Effect: Equatable, Sendable {
 
     /// Counts the first receipt of a submission, which came by a door so many nanoseconds ago.
     case received(Receipt, isRepetition: Bool, door: Int, after: Int64)
+    /// A gateway has refused what this sender brought, or called its device dead.
+    case refused(SenderID)
     /// Counts an attempt that has to be repeated.
     case deferred(reason: String, lane: Int)
     /// Counts a notification that has left the books.

@@ -41,7 +41,7 @@ package struct Lane: Sendable {
     /// Its place is free for another one.
     package internal(set) var isGone = false
     /// Without one nothing is sent, and what waits is kept.
-    var hasGateway = false
+    package internal(set) var hasGateway = false
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
     /// Its gateway has taken one since the start, or had some left for it then.
@@ -57,6 +57,8 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds from which on there may be something to claim.
     var claimAt = Int64.max
     var isClaiming = false
+    /// What is on disk only, up to this number, is claimed to end: the operator gives it up.
+    var givenUpTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
     var shelving = 0
     /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
@@ -108,6 +110,11 @@ package struct Lane: Sendable {
         mutating func release(_ size: Int) {
             count -= 1
             bytes -= size
+        }
+
+        mutating func add(_ other: Room) {
+            count += other.count
+            bytes += other.bytes
         }
     }
 

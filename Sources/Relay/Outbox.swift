@@ -37,6 +37,9 @@ package enum OutboxChange: Equatable, Sendable {
     case forgetWishes([Digest])
     /// Remembers how a lane stands; `nil`: as a new one.
     case lane(LaneID, LaneRecord?)
+    /// Gives all that an app has in the backlog for a host to another app. None of it is handed out, and none of it is
+    /// anywhere else.
+    case move(LaneID, toApp: String)
     /// Remembers a dead token.
     case buryToken(Digest, DeadToken)
     /// Forgets a dead token: its gateway has taken a notification for it.

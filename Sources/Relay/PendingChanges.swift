@@ -48,14 +48,15 @@ struct PendingChanges: Sendable {
         let failed = failed.filter { change in
             switch change {
             case .store, .proof, .lane, .clock: false
-            case .finish, .postpone, .shelve, .spare, .forgetWishes, .buryToken, .reviveToken, .forget: true
+            case .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken, .reviveToken, .forget:
+                true
             }
         }
         var overtaken: Set<Int64> = []
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .shelve, .spare, .forgetWishes, .lane, .clock, .buryToken, .reviveToken, .proof:
+            case .store, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken, .reviveToken, .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):

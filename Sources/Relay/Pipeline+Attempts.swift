@@ -166,7 +166,9 @@ extension Pipeline {
         switch outcome {
         case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
         case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))
-        case .accepted, .refused, .tokenDead: break
+        case .refused, .tokenDead:
+            if let sender = delivery.entries[slot].sender { effects.append(.refused(sender)) }
+        case .accepted: break
         }
     }
 

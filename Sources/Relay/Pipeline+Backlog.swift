@@ -80,6 +80,7 @@ extension Pipeline {
         for lane in lanes {
             delivery.withLane(lane) { $0.shelving -= 1 }
             delivery.stir(lane)
+            delivery.tidyLane(lane)
         }
     }
 
@@ -90,16 +91,20 @@ extension Pipeline {
             .prefix(Pipeline.shelvedAtOnce)
         {
             guard delivery.lanes[lane].idleCount > limit / 4 else { break }
-            let slots = delivery.waiting(of: token)
-            // It may be named twice.
-            guard !slots.isEmpty else { continue }
-            let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
-            delivery.withLane(lane) { $0.shelved += slots.count }
-            shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)
-            // From the back, so that none of them becomes ready in between.
-            for slot in slots.reversed() { retire(slot) }
+            sendToBacklog(token, in: lane, at: now)
         }
         delivery.forgetPostponed(in: lane)
+    }
+
+    /// All of a device; it may have none any more.
+    mutating func sendToBacklog(_ token: Digest, in lane: Int, at now: Instant) {
+        let slots = delivery.waiting(of: token)
+        guard !slots.isEmpty else { return }
+        let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
+        delivery.withLane(lane) { $0.shelved += slots.count }
+        shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)
+        // From the back, so that none of them becomes ready in between.
+        for slot in slots.reversed() { retire(slot) }
     }
 
     // MARK: Out of it
@@ -148,7 +153,9 @@ extension Pipeline {
             delivery.withLane(lane) {
                 $0.isClaiming = false
                 $0.claimAt = isAll ? min($0.claimAt, nextDue) : 0
+                if isAll, claim.time == Claim.anyTime { $0.givenUpTo = nil }
             }
+            claimGivenUp(lane)
             delivery.stir(lane)
             delivery.tidyLane(lane)
         case .expired:
@@ -192,6 +199,9 @@ extension Pipeline {
                 isUrgent: row.isUrgent, isShelved: true, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
+        if let last = delivery.lanes[lane].givenUpTo, row.sequence <= last {
+            return finish(slot, .dropped, at: now)
+        }
         // Its device may have died while it waited.
         if let since = deadTokens.sinceUnlessTried(row.token, at: now) {
             return finish(slot, .unregistered(since: since), at: now)

@@ -233,6 +233,7 @@ package struct Pipeline: ~Copyable, Sendable {
         sweep(at: now)
         closeIdleLanes(at: now.monotonicNanoseconds)
         endWishes(at: now)
+        for lane in delivery.lanes.indices { claimGivenUp(lane) }
         let isTrusted =
             doubtOffset == nil
             && clock?.hasStood(for: memory.identities, at: now.monotonicNanoseconds) ?? false

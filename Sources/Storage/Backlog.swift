@@ -155,6 +155,33 @@ final class Backlog {
         try spare.run()
     }
 
+    func move(
+        _ lane: LaneID, toApp app: String, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        try Backlog.move(app: lane.app, host: lane.host, toApp: app, on: connection)
+        // They have lower numbers than what it has handed out.
+        reached[LaneID(app: app, host: lane.host)] = nil
+    }
+
+    /// - Parameter host: `nil`: any.
+    static func move(
+        app: String, host: LaneHost?, toApp other: String, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        for text in [
+            "UPDATE backlog SET app = ?3 WHERE app = ?1 AND (?2 IS NULL OR \(Schema.hostKey()) = ?2)",
+            """
+            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (?2 IS NULL OR host = ?2)
+                ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting, bytes = bytes + excluded.bytes
+            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (?2 IS NULL OR host = ?2)",
+        ] {
+            let statement = try Statement(text, on: connection)
+            try statement.bind(1, app)
+            try statement.bind(2, host?.key)
+            try statement.bind(3, other)
+            try statement.run()
+        }
+    }
+
     // MARK: What was handed out
 
     func hasHandedOut(_ sequence: Int64) -> Bool { !claimed.isEmpty && claimed.contains(sequence) }

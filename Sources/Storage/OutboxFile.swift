@@ -22,8 +22,8 @@ package struct OutboxFile: ~Copyable {
 
     /// Which of the waiting are meant.
     package enum Selection: Equatable, Sendable {
-        case all
-        case app(String)
+        /// Those of one app and one host; `nil`: any.
+        case lanes(app: String?, host: LaneHost?)
         case sequences([Int64])
     }
 
@@ -184,6 +184,30 @@ package struct OutboxFile: ~Copyable {
         }
     }
 
+    /// Gives what waits for an app to another one.
+    ///
+    /// - Returns: How many.
+    package func move(app: String, toApp other: String) throws(SQLiteError) -> Int {
+        guard version == Schema.version else { throw Schema.otherVersion(version) }
+        let rows = try Statement("SELECT count(*) FROM \(rows) WHERE app = ?1", on: connection)
+        try rows.bind(1, app)
+        let count = try rows.step() ? Int(rows.integer(0)) : 0
+        rows.reset()
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            let waiting = try Statement("UPDATE notification SET app = ?2 WHERE app = ?1", on: connection)
+            try waiting.bind(1, app)
+            try waiting.bind(2, other)
+            try waiting.run()
+            try Backlog.move(app: app, host: nil, toApp: other, on: connection)
+            try connection.execute("COMMIT")
+        } catch {
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+        return count
+    }
+
     /// Runs statements for each table and condition, in one transaction.
     ///
     /// - Returns: How many rows the last ones changed.
@@ -195,10 +219,13 @@ package struct OutboxFile: ~Copyable {
         do throws(SQLiteError) {
             for table in Schema.waitingTables(version: version) {
                 switch selection {
-                case .all: changed += try run(statements(table, "TRUE")) { _ throws(SQLiteError) in }
-                case .app(let app):
-                    changed += try run(statements(table, "app = ?1")) { (statement) throws(SQLiteError) in
+                case .lanes(let app, let host):
+                    let hosts =
+                        "coalesce(\(Schema.hostColumn(version: version)), iif(flags & 1, 'sandbox', ''))"
+                    let condition = "(?1 IS NULL OR app = ?1) AND (?2 IS NULL OR \(hosts) = ?2)"
+                    changed += try run(statements(table, condition)) { (statement) throws(SQLiteError) in
                         try statement.bind(1, app)
+                        try statement.bind(2, host?.key)
                     }
                 case .sequences(let sequences):
                     for sequence in sequences {
@@ -226,10 +253,4 @@ package struct OutboxFile: ~Copyable {
         }
         return Int(sqlite3_changes(connection.handle))
     }
-}
-
-extension Ending {
-    /// What the operator has taken out.
-    static let dropped = Ending.refused(
-        reason: .internal, detail: "Dropped by the operator of the relay")
 }

@@ -101,6 +101,7 @@ final class Store {
                 case .spare(let wish): try wishes.add(wish)
                 case .forgetWishes(let tokens): try wishes.forget(tokens)
                 case .lane(let lane, let record): try wishes.set(record, of: lane)
+                case .move(let lane, let app): try backlog.move(lane, toApp: app, on: connection)
                 case .buryToken(let token, let told):
                     try bury.bind(1, high: token.high, low: token.low)
                     try bury.bind(2, told.since)

@@ -106,6 +106,7 @@ package struct PeerSession {
             do throws(FrameError) {
                 guard let frame = try decoder.nextFrame(in: bytes, from: &position) else { return }
                 turn.frameCount += 1
+                turn.weight += 1
                 switch frame {
                 case .within(let range): handle(bytes, in: range, at: now, into: &turn)
                 case .assembled(let body): handle(body.span, in: 0..<body.count, at: now, into: &turn)
@@ -135,7 +136,9 @@ package struct PeerSession {
         }
         switch envelope.message {
         case .closeConnection: close(.requestedByPeer, into: &turn)
-        case .bundle(let entries): deliver(entries, into: &turn)
+        case .bundle(let entries):
+            turn.weight += max(0, entries.count - 1)
+            deliver(entries, into: &turn)
         default: deliver(envelope.message, into: &turn)
         }
     }

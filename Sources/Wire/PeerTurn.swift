@@ -12,6 +12,8 @@ package struct PeerTurn {
     package var close: PeerClose?
     /// Whole frames in this read.
     package var frameCount = 0
+    /// The same, with each entry of a bundle for one.
+    package var weight = 0
 
     package init() {}
 
@@ -28,5 +30,6 @@ package struct PeerTurn {
         requests.removeAll(keepingCapacity: requests.capacity <= 1_024)
         close = nil
         frameCount = 0
+        weight = 0
     }
 }

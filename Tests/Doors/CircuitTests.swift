@@ -118,6 +118,41 @@ import Wire
         await node.close()
     }
 
+    /// A frame holds hundreds of entries, each of which costs what a frame does.
+    @Test func eachEntryOfABundleCounts() async throws {
+        let node = try await node(limits: { $0.framesPerSecond = 10 })
+        let peer = try await node.peer(1)
+        let entries = (1...150).map { Envelope(messageVersion: 10, message: .ping(Ping(nonce: Int32($0)))) }
+        peer.stream.write(Envelope(messageVersion: 10, message: .bundle(Array(entries.prefix(90)))).frame)
+        await peer.wait { $0.received.count >= 90 * Self.pong.count || $0.hasEnded }
+        #expect(node.circuits.counters.slowed == 0)
+        peer.stream.write(Envelope(messageVersion: 10, message: .bundle(entries)).frame)
+        await peer.wait { $0.received.count >= 240 * Self.pong.count || $0.hasEnded }
+        #expect(node.circuits.counters.slowed == 1)
+        #expect(await isServed(try await node.peer(2)))
+        await node.close()
+    }
+
+    /// Whoever makes device tokens up is held back, and nobody else.
+    @Test(arguments: [true, false])
+    func whoBringsWhatGatewaysRefuseIsReadMoreSlowly(areTold: Bool) async throws {
+        let node = try await node(areTold: areTold, limits: { $0.framesPerSecond = 12 })
+        let client = areTold ? try await node.client(1) : try await RawPeer(node.http)
+        client.stream.write(Array("GET /sender HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        await client.wait { !$0.received.isEmpty || $0.hasEnded }
+        let text = String(decoding: client.received, as: UTF8.self)
+        let sender = SenderID(try #require(text.components(separatedBy: "\r\n\r\n").last.flatMap(Int.init)))
+        for _ in 1...2 { node.circuits.refused(sender) }
+        #expect(node.circuits.counters.slowed == 0)
+        node.circuits.refused(sender)
+        #expect(node.circuits.counters.refusedNotifications == 3)
+        #expect(node.circuits.counters.slowed == 1)
+        node.circuits.refused(SenderID(0))
+        #expect(node.circuits.counters.refusedNotifications == 3)
+        #expect(await isServed(areTold ? try await node.peer(2) : try await RawPeer(node.peers)))
+        await node.close()
+    }
+
     @Test func aStreamThatDoesNotBeginAsTorBeginsItIsClosedWithoutAWord() async throws {
         let node = try await node()
         let peer = try await RawPeer(node.peers)

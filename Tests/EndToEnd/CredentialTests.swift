@@ -31,6 +31,46 @@ import Testing
         await stage.close()
     }
 
+    /// Apple's way: a new key beside the old one, then the settings, then the old one is revoked.
+    @Test func aKeyWithAnotherIdIsTakenOnceAppleTakesIt() async throws {
+        let stage = try LoopbackStage()
+        let lab = stage.world.credentials
+        let key = try SigningKey.generate(.es256)
+        stage.world.apple.use(.init(keyID: "NEWKEY1234", teamID: lab.teamID, key: key.verifyingKey))
+        try await stage.start()
+        let peer = try await stage.dial()
+        func use(_ file: String, id: String?) throws {
+            let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).compactMap { line in
+                if line.contains("key_file:") { return "    key_file: \(file)" }
+                return line.contains("key_id:") ? id.map { "    key_id: \($0)" } : String(line)
+            }
+            try lines.joined(separator: "\n").write(
+                toFile: stage.configuration, atomically: true, encoding: .utf8)
+            try stage.signal(SIGHUP)
+        }
+        func isDelivered(_ number: Int) async throws -> Bool {
+            var response = try await peer.send(request(number, awaitsOutcome: true))
+            if response.status == .stored { response = try await peer.nextResponse(to: response.requestUid) }
+            return response.status == .delivered
+        }
+        #expect(try await isDelivered(1))
+        // The new file with the old id: nothing that Apple knows.
+        try write(try key.privatePEM().bytes, as: "AuthKey_NEWKEY1234.p8", in: stage)
+        try use("AuthKey_NEWKEY1234.p8", id: lab.keyID)
+        await stage.logged("credentials.rejected", count: 2)
+        let state = try stage.health()["checks"]?["bisq-remote-ios"]?["state"]?.string
+        #expect(state?.contains("InvalidProviderToken") == true, "\(state ?? "")")
+        #expect(try await isDelivered(2))
+        // Its id is in its name.
+        try use("AuthKey_NEWKEY1234.p8", id: nil)
+        await stage.logged("credentials.reloaded", count: 2)
+        stage.world.apple.use(revoking: lab.keyID)
+        #expect(try await isDelivered(3))
+        #expect(try stage.isWell("bisq-remote-ios"))
+        await stage.close()
+    }
+
     @Test func aBadNewFileIsToldOnceAndTheOldOneStays() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

@@ -62,7 +62,7 @@ import Wire
         await stage.close()
     }
 
-    @Test(arguments: [["retry", "--all"], ["drop", "1"], ["drop", "--all", "--yes"]])
+    @Test(arguments: [["retry", "--all"], ["drop", "1"]])
     func whatChangesTheOutboxIsRefusedWhileTheNodeRuns(arguments: [String]) async throws {
         let stage = try await stage(1)
         let result = try outbox(arguments, stage)
@@ -108,6 +108,41 @@ import Wire
         await stage.node.stop()
         #expect(try outbox(["drop", "--app", "bisq-remote-ios", "--yes"], stage).output == "2 dropped\n")
         #expect(try list(stage).isEmpty)
+        await stage.close()
+    }
+
+    /// The names of apps change with a restart; what waits for the old one is moved or given up then.
+    @Test func whatWaitsForARenamedAppIsMovedOrGivenUpWhileTheNodeRuns() async throws {
+        let stage = try await stage(3)
+        await stage.node.stop()
+        #expect(try outbox(["retry", "--sandbox"], stage).output.hasPrefix("0 made due"))
+        #expect(try outbox(["retry", "--host", "production"], stage).output.hasPrefix("3 made due"))
+        let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        try text.replacing("bisq-remote-ios", with: "phones").write(
+            toFile: stage.configuration, atomically: true, encoding: .utf8)
+        stage.world.apple.faults = FaultScript()
+        try await stage.start()
+        #expect(try outbox(["check"], stage).output.contains("bisq-remote-ios: 3 (not configured"))
+        #expect(try outbox(["move", "--app", "phones", "--to", "bisq-remote-android"], stage).status == 1)
+        #expect(try outbox(["move", "--app", "bisq-remote-ios", "--to", "nobody"], stage).status == 78)
+        #expect(
+            try outbox(["drop", "--app", "bisq-remote-ios", "--sandbox", "--yes"], stage).output
+                == "0 dropped\n")
+        let moved = try outbox(["move", "--app", "bisq-remote-ios", "--to", "phones"], stage)
+        #expect(moved.output == "3 moved\n", "\(moved.errors)")
+        while stage.world.apple.book.count < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        while try !list(stage).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        await stage.close()
+    }
+
+    @Test func aRunningNodeGivesUpWhatItIsToldTo() async throws {
+        let stage = try await stage(2)
+        #expect(
+            try outbox(["drop", "--app", "bisq-remote-ios", "--host", "production", "--yes"], stage).output
+                == "2 dropped\n")
+        while try !list(stage).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1)).reason == "Internal")
         await stage.close()
     }
 

@@ -163,8 +163,7 @@ extension World {
         case .stopped: hasStopped = true
         case .ended(let ended): end(ended)
         case .laneOpened, .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
-            .received,
-            .deferred, .committed:
+            .received, .refused, .deferred, .committed:
             break
         }
     }

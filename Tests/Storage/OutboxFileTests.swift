@@ -39,6 +39,41 @@ import Testing
         await outbox.close()
     }
 
+    /// By the node that runs, and in its place.
+    @Test(arguments: [true, false])
+    func whatIsMovedIsClaimedForTheOther(whileTheNodeRuns: Bool) async throws {
+        let (app, other) = (LaneID(app: "app", host: .production), LaneID(app: "other", host: .production))
+        var outbox = try await SQLiteOutbox(path: directory.outbox)
+        // Odd ones are for the first host.
+        let requests = [request(1), request(3), request(5, token: 2), request(7, token: 2)]
+        let lane = requests[0].notification.lane
+        #expect(lane == app)
+        let token = requests[0].digests.token
+        _ = try await outbox.commit(requests.map { .store($0) })
+        _ = try await outbox.commit([.shelve(token, [1, 2], notBefore: 5)])
+        if whileTheNodeRuns {
+            let others = requests[2].digests.token
+            _ = try await outbox.commit([
+                .shelve(others, [3, 4], notBefore: 5), .move(app, toApp: "other"),
+            ])
+        } else {
+            await outbox.close()
+            let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
+            #expect(try file.move(app: "app", toApp: "other") == 4)
+            #expect(try file.faults() == [])
+            #expect(try file.makeDue(.lanes(app: "other", host: .production)) == 2)
+            #expect(try file.drop(.lanes(app: nil, host: .sandbox)) == 0)
+            outbox = try await SQLiteOutbox(path: directory.outbox)
+            let content = try await outbox.content()
+            #expect(content.waiting.map(\.lane) + content.backlog.map(\.lane) == [other, other, other])
+        }
+        let claim = { Claim(.due($0), at: 100, last: 9, limit: 9) }
+        let claimed = try await outbox.claim(claim(other)).rows.map(\.row.sequence)
+        #expect(claimed == (whileTheNodeRuns ? [1, 2, 3, 4] : [1, 2]))
+        #expect(try await outbox.claim(claim(app)).rows.isEmpty)
+        await outbox.close()
+    }
+
     /// What the operator reads is what the node's limits count.
     @Test func bytesAreCountedAsTheNodeCountsThem() async throws {
         let push = PreparedPush(

@@ -65,6 +65,7 @@ package struct ModelOutbox {
             case .spare(let wish): wishes[wish.token] = wish
             case .forgetWishes(let tokens): for token in tokens { wishes[token] = nil }
             case .lane(let lane, let record): lanes[lane] = record
+            case .move: violation("the operator does nothing here")
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)

@@ -49,6 +49,8 @@ package final class Circuits {
         package var refusedConnections = 0
         /// Times that a circuit was read no further for a while.
         package var slowed = 0
+        /// Notifications that their gateways refused, or whose devices are dead.
+        package var refusedNotifications = 0
         /// Rules broken on whatever connection.
         package var strikes = 0
         /// Circuits that tor was asked to close.
@@ -65,6 +67,8 @@ package final class Circuits {
 
     let settings: Settings
     private var circuits: [Origin: Circuit] = [:]
+    /// Those above, and those of connections that nobody told.
+    private var senders: [SenderID: Circuit] = [:]
     private var sweepAbove = Circuits.leastSweep
     private static let leastSweep = 256
 
@@ -90,17 +94,37 @@ package final class Circuits {
     }
 
     func circuit(_ origin: Origin?, at now: Int64) -> Circuit {
-        guard let origin else { return Circuit(nil, of: self) }
+        guard let origin else { return add(Circuit(nil, of: self)) }
         if let circuit = circuits[origin] { return circuit }
         if circuits.count >= sweepAbove {
             // Whenever it has doubled: within twice what is needed, and no connection pays for it each time.
-            circuits = circuits.filter { !$0.value.isClean(at: now) }
+            circuits = circuits.filter { origin, circuit in
+                guard circuit.isClean(at: now) else { return true }
+                senders[circuit.senderID] = nil
+                return false
+            }
             sweepAbove = max(Circuits.leastSweep, 2 * circuits.count)
         }
-        let circuit = Circuit(origin, of: self)
+        let circuit = add(Circuit(origin, of: self))
         circuits[origin] = circuit
         counters.circuits += 1
         return circuit
+    }
+
+    private func add(_ circuit: Circuit) -> Circuit {
+        senders[circuit.senderID] = circuit
+        return circuit
+    }
+
+    fileprivate func left(_ circuit: Circuit) {
+        if circuit.origin == nil { senders[circuit.senderID] = nil }
+    }
+
+    /// A gateway has refused a notification that came by one of these, or called its device dead.
+    package func refused(_ sender: SenderID) {
+        guard let circuit = senders[sender] else { return }
+        counters.refusedNotifications += 1
+        circuit.spend(frames: CircuitAccount.framesPerRefusal, bytes: 0)
     }
 }
 
@@ -135,6 +159,9 @@ final class Circuit {
     /// Connections whose circuit nobody told.
     private static var unknown = 0
 
+    /// As the core knows it.
+    var senderID: SenderID { SenderID(number) }
+
     /// Connections to all doors.
     var connections: Int { account.connections }
 
@@ -158,6 +185,9 @@ final class Circuit {
     }
 
     private func readOn() {
+        // More may have been counted meanwhile.
+        let pause = account.spend(frames: 0, bytes: 0, at: EventLoop.monotonicNanoseconds)
+        if pause > 0, let timer { return timer.start(after: .nanoseconds(pause)) }
         isSlowed = false
         let members = slowed
         slowed = [:]
@@ -177,6 +207,7 @@ final class Circuit {
     func leave(_ member: any CircuitMember) {
         account.close()
         slowed[ObjectIdentifier(member)] = nil
+        circuits.left(self)
     }
 }
 

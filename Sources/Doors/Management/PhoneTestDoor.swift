@@ -25,16 +25,6 @@ package final class PhoneTestDoor: HTTPDoor {
         counter = dispatcher.door("phone_test")
     }
 
-    /// A server of this door and of the operator's pages.
-    package func server(beside pages: ManagementDoor) -> HTTPServer {
-        HTTPServer { [self] request, respond in
-            guard let handler = handler(for: request.path) else {
-                return pages.answer(request, respond: respond)
-            }
-            handler(request, respond)
-        }
-    }
-
     package func handler(for path: String) -> HTTPServer.Handler? {
         guard path == "/phones/test" else { return nil }
         return { [self] in test($0, $1) }

@@ -28,7 +28,7 @@ final class PeerConnection: DoorConnection {
 
     override func received(_ bytes: RawSpan) -> Int {
         session.receive(bytes, at: lastHeard, into: &door.turn)
-        let frames = door.turn.frameCount
+        let (frames, weight) = (door.turn.frameCount, door.turn.weight)
         door.counters.frames += frames
         if !door.turn.replies.isEmpty { write { $0 += door.turn.replies } }
         // A frame has ended: what is incomplete now is another one.
@@ -38,7 +38,7 @@ final class PeerConnection: DoorConnection {
         for index in door.turn.requests.indices { submit(door.turn.takeRequest(at: index)) }
         door.turn.clear()
         if let reason { close(reason) }
-        return frames
+        return weight
     }
 
     private func submit(_ request: consuming MobileNotificationRequest) {
@@ -47,7 +47,7 @@ final class PeerConnection: DoorConnection {
         let pending = PendingRequest(uid: request.uid, of: self)
         let awaitsOutcome = request.awaitsOutcome
         var submission = Submission(request)
-        if let circuit { submission.sender = SenderID(circuit.number) }
+        submission.sender = circuit?.senderID
         door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)
         }

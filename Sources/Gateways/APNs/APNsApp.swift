@@ -24,6 +24,7 @@ package struct APNsApp: ConfiguredApp {
         bundleID = section.identifier("topic")
         keyFile = section.credential("key_file")
         keyID = section.identifier("key_id")
+        if keyID.isEmpty, let id = AppleName.keyID(inFileName: keyFile) { keyID = id }
         teamID = section.identifier("team_id")
         certificateFile = section.credential("certificate_file")
         certificatePasswordFile = section.credential("certificate_password_file")
@@ -50,9 +51,16 @@ package struct APNsApp: ConfiguredApp {
     package var hasCredentials: Bool { !keyFile.isEmpty || !certificateFile.isEmpty }
     package var secretFiles: [String] { [keyFile, certificateFile, certificatePasswordFile] }
     package var files: [String] { secretFiles + [caFile] }
+    package var changeable: [String] { files + [keyID, teamID] }
     package var topic: String? { bundleID }
 
     package var doubt: (words: String, advice: String)? {
+        if let id = AppleName.keyID(inFileName: keyFile), id != keyID {
+            return (
+                "key_id is not the one in the name of key_file",
+                "a new key needs its own key_id, or none is set"
+            )
+        }
         guard !keyFile.isEmpty, !AppleName.isIdentifier(keyID) || !AppleName.isIdentifier(teamID) else {
             return nil
         }
@@ -66,15 +74,28 @@ package struct APNsApp: ConfiguredApp {
         let (production, sandbox) = try setUp { () throws(GatewaySetupError) in
             try APNsGateway.both(settings, log: log)
         }
-        return OpenedApp([(.production, production), (.sandbox, sandbox)]) { () throws(CredentialFault) in
-            let settings = try load(by: egress, reading: file)
+        var current = settings
+        return OpenedApp([(.production, production), (.sandbox, sandbox)]) {
+            app async throws(CredentialFault) in
+            guard let app = app as? APNsApp, app.bundleID == bundleID,
+                app.productionURL == productionURL, app.sandboxURL == sandboxURL
+            else {
+                throw CredentialFault(key: "", problem: "restart the node: only files and ids can change")
+            }
+            let settings = try app.load(by: egress, reading: file)
             if let end = settings.certificateEnd, end <= EventLoop.unixMilliseconds / 1000 {
-                throw CredentialFault(key: "certificate_file", problem: "\(certificateFile) has ended")
+                throw CredentialFault(key: "certificate_file", problem: "\(app.certificateFile) has ended")
+            }
+            if settings.hasOtherKey(than: current), let reason = await settings.refusal {
+                throw CredentialFault(
+                    key: "key_file",
+                    problem: "Apple refuses \(app.keyFile) with key_id \(app.keyID): \(reason)")
             }
             try setUp { () throws(GatewaySetupError) in
                 try production.use(settings)
                 try sandbox.use(settings)
             }
+            current = settings
         }
     }
 

@@ -3,6 +3,25 @@ import Reactor
 import Relay
 
 extension APNsSettings {
+    func hasOtherKey(than other: APNsSettings) -> Bool {
+        guard case .providerKey(let key) = credentials else { return false }
+        if case .providerKey(let before) = other.credentials { return key != before }
+        return true
+    }
+
+    /// Why both of Apple's hosts refuse the credentials; `nil`: one takes them, or does not answer that question.
+    @EventLoop
+    var refusal: String? {
+        get async {
+            var reason: String?
+            for host in [LaneHost.production, .sandbox] {
+                guard case .refused(let word)? = try? await probe(host) else { return nil }
+                if reason == nil { reason = word }
+            }
+            return reason
+        }
+    }
+
     /// A background push to a device token that no phone has: Apple can only refuse it once it has taken the credentials
     /// and the topic.
     @EventLoop

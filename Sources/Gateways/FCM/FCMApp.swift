@@ -37,7 +37,7 @@ package struct FCMApp: ConfiguredApp {
         let settings = try load(by: egress, reading: file)
         let project = settings.account.projectID
         let gateway = try setUp { () throws(GatewaySetupError) in try FCMGateway(settings, log: log) }
-        return OpenedApp([(.production, gateway)]) { () throws(CredentialFault) in
+        return OpenedApp([(.production, gateway)]) { _ throws(CredentialFault) in
             let settings = try load(by: egress, reading: file)
             guard settings.account.projectID == project else {
                 throw CredentialFault(

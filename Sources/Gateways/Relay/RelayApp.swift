@@ -96,7 +96,7 @@ package struct RelayApp: ConfiguredApp {
             gateways.append((host, gateway))
         }
         let opened = gateways
-        return OpenedApp(opened.map { ($0.0, $0.1) }) { () throws(CredentialFault) in
+        return OpenedApp(opened.map { ($0.0, $0.1) }) { _ throws(CredentialFault) in
             try setUp { () throws(GatewaySetupError) in
                 for (_, gateway) in opened { try gateway.use(trust) }
             }

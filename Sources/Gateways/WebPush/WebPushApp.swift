@@ -100,7 +100,7 @@ package struct WebPushApp: ConfiguredApp {
                     WebPushGateway($0, isNamed: false, shared, limits: limits)
                 }
             },
-            reload: { () throws(CredentialFault) in
+            reload: { _ throws(CredentialFault) in
                 let (key, context) = try load(reading: file)
                 shared.use(key, context)
                 for (_, gateway) in gateways { gateway.use(context) }

@@ -67,6 +67,13 @@ package final class GatewaySimulator {
     /// Access tokens handed out; FCM only.
     package var issuedTokens: Int { (service as? SimulatedFCM)?.issuedTokens ?? 0 }
 
+    /// Makes a provider's key known, and those named unknown; APNs only.
+    package func use(_ key: APNsRules.ProviderKey? = nil, revoking revoked: String? = nil) {
+        guard let apns = service as? SimulatedAPNs else { return }
+        apns.rules.keys.removeAll { $0.keyID == revoked }
+        if let key { apns.rules.keys.append(key) }
+    }
+
     /// Makes all access tokens bad at once; FCM only.
     package func revokeTokens() { (service as? SimulatedFCM)?.revokeTokens() }
 

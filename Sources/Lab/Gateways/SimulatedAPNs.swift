@@ -5,7 +5,7 @@ import Reactor
 
 /// Apple's push service as far as Apple describes it: `POST /3/device/<token>` over HTTP/2.
 final class SimulatedAPNs: SimulatedService {
-    private let rules: APNsRules
+    var rules: APNsRules
     private static let tokenLifetime: Int64 = 3_600_000
     private static let clockTolerance: Int64 = 60_000
 

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Encodings
 import Glibc
 import Node
 import Reactor
+import Relay
 import Storage
 
 /// `onionbell outbox`: what waits for delivery, for the operator's eyes and hands.
@@ -10,11 +12,13 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "Show, check and change what waits for delivery.",
         discussion: """
-            check and list also work while the node runs. For retry and drop, stop the node first. Devices are shown \
-            as short keyed digests; tokens and messages are never shown.
+            check, list, move, and drop with --app, --host or --all also work while the node runs. For retry and for \
+            numbers, stop the node first. Devices are shown as short keyed digests; tokens and messages are never \
+            shown.
             """,
         subcommands: [
             OutboxCheckCommand.self, OutboxListCommand.self, OutboxRetryCommand.self, OutboxDropCommand.self,
+            OutboxMoveCommand.self,
         ])
 }
 
@@ -34,10 +38,15 @@ struct OutboxOption: ParsableArguments {
         }
     }
 
-    /// Opens it in place of the node, which must not run.
-    func change<Value>(_ body: (borrowing OutboxFile) throws -> Value) throws -> Value {
+    /// Opens it in place of the node, which must not run, unless `ask` knows what to ask of it: `nil`, it doesn't.
+    ///
+    /// - Returns: How many notifications it was about.
+    func change(
+        orAsk target: String? = nil, _ body: (borrowing OutboxFile) throws -> Int
+    ) async throws -> Int {
         let settings = try config.settings()
-        return try open(settings) { lock in
+        let changed: Int? = try open(settings) { lock in
+            guard lock != nil || target == nil else { return nil }
             guard lock != nil else {
                 throw NodeError.unavailable(
                     """
@@ -47,6 +56,13 @@ struct OutboxOption: ParsableArguments {
             }
             return try body(try OutboxFile(path: try path(in: settings), isReadOnly: false))
         }
+        if let changed { return changed }
+        let answer = try await NodeSocket(config).post(target ?? "", [])
+        let text = String(decoding: answer.body, as: UTF8.self).trimmingLineEnd
+        guard answer.status == 200, let count = Int(text) else {
+            throw fail("the node answers \(answer.status): \(text)", status: 1)
+        }
+        return count
     }
 
     private func path(in settings: Settings) throws(NodeError) -> String {
@@ -80,17 +96,51 @@ struct OutboxSelection: ParsableArguments {
     @Option(help: "All notifications that wait for this app.")
     var app: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Those that wait for this host: production, sandbox, or the https:// origin of a push server.",
+            valueName: "host"))
+    var host: String?
+
+    @Flag(help: "The same as --host sandbox: Apple's host for apps that their developers built.")
+    var sandbox = false
+
     @Flag(help: "All waiting notifications.")
     var all = false
 
     func validate() throws {
-        guard (sequences.isEmpty ? 0 : 1) + (app == nil ? 0 : 1) + (all ? 1 : 0) == 1 else {
-            throw ValidationError("sequence numbers, --app NAME or --all are required")
+        let isOfLanes = app != nil || host != nil || sandbox
+        guard (sequences.isEmpty ? 0 : 1) + (isOfLanes ? 1 : 0) + (all ? 1 : 0) == 1 else {
+            throw ValidationError(
+                "sequence numbers, --app NAME, --host HOST, --sandbox or --all are required")
         }
+        guard host == nil || !sandbox else { throw ValidationError("--host or --sandbox, not both") }
     }
 
+    private var laneHost: LaneHost? { sandbox ? .sandbox : host.map { LaneHost($0) } }
+
     var selection: OutboxFile.Selection {
-        if all { return .all }
-        return app.map { .app($0) } ?? .sequences(sequences)
+        sequences.isEmpty ? .lanes(app: app, host: laneHost) : .sequences(sequences)
     }
+
+    /// The same for a node that runs; `nil`: it can't be asked.
+    var query: String? {
+        guard sequences.isEmpty else { return nil }
+        return [("app", app), ("host", laneHost?.name)].compactMap { name, value in
+            value.map { "\(name)=\($0.percentEncoded)" }
+        }.joined(separator: "&")
+    }
+}
+
+extension String {
+    /// For a value of a query.
+    var percentEncoded: String {
+        var text: [UInt8] = []
+        for byte in utf8 {
+            text += [UInt8(ascii: "%")] + Hex.encode([byte]).utf8
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    fileprivate var trimmingLineEnd: String { String(prefix { $0 != "\n" && $0 != "\r\n" }) }
 }

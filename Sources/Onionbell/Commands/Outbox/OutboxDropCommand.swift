@@ -2,12 +2,12 @@ import ArgumentParser
 import Programs
 
 /// `onionbell outbox drop`: gives notifications up.
-struct OutboxDropCommand: ParsableCommand {
+struct OutboxDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Delete waiting notifications. Stop the node first.",
+        commandName: "drop", abstract: "Delete waiting notifications.",
         discussion: """
             They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as long as \
-            repetitions are remembered.
+            repetitions are remembered. A running node does it at once; with numbers, stop it first.
 
             Exit status: 0 dropped, 1 some of the numbers do not wait (the others are dropped), 69 the node runs, or \
             there is no outbox, 78 configuration.
@@ -16,7 +16,7 @@ struct OutboxDropCommand: ParsableCommand {
     @OptionGroup var outbox: OutboxOption
     @OptionGroup var which: OutboxSelection
 
-    @Flag(help: "Required with --app and --all.")
+    @Flag(help: "Required except with sequence numbers.")
     var yes = false
 
     func validate() throws {
@@ -25,8 +25,10 @@ struct OutboxDropCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let count = try outbox.change { try $0.drop(which.selection) }
+    func run() async throws {
+        let count = try await outbox.change(orAsk: which.query.map { "/outbox/drop?\($0)" }) {
+            try $0.drop(which.selection)
+        }
         printLine("\(count) dropped")
         // A number that doesn't wait was probably mistyped.
         let missing = which.sequences.count - count

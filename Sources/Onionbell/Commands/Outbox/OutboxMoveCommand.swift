@@ -1,0 +1,37 @@
+import ArgumentParser
+import Programs
+
+/// `onionbell outbox move`: what waits for an app that was renamed or closed goes to another one.
+struct OutboxMoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move", abstract: "Give the notifications that wait for one app to another.",
+        discussion: """
+            For an app that has another name now, or that another one has replaced. The phones must be those of the \
+            other app: its gateway refuses the others. A running node moves them only if the first app is not in its \
+            settings, or has no credentials.
+
+            Exit status: 0 moved, 1 the node refuses it, 69 there is no outbox, 78 configuration.
+            """)
+
+    @OptionGroup var outbox: OutboxOption
+
+    @Option(help: "The app for which they wait.")
+    var app: String
+
+    @Option(name: .customLong("to"), help: "The app that gets them, by its name in the settings.")
+    var other: String
+
+    func validate() throws {
+        guard app != other else { throw ValidationError("--app and --to are the same") }
+    }
+
+    func run() async throws {
+        let settings = try outbox.config.settings()
+        guard settings.apps.contains(where: { $0.name == other }) else {
+            throw fail("there is no app \"\(other)\" in the settings", status: 78)
+        }
+        let target = "/outbox/move?app=\(app.percentEncoded)&to=\(other.percentEncoded)"
+        let count = try await outbox.change(orAsk: target) { try $0.move(app: app, toApp: other) }
+        printLine("\(count) moved")
+    }
+}
