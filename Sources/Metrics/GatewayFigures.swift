@@ -25,11 +25,19 @@ package struct GatewayFigures: Equatable, Sendable {
     /// Device tokens refused in a row, with none accepted between them: many mean that the configured host, topic or
     /// project is wrong rather than the tokens.
     package var refusedTokensInARow = 0
+    /// A notification has been accepted since the start.
+    package var hasAccepted = false
     /// Seconds since 1970 when the client certificate ends; `nil` where there is none.
     package var certificateEnd: Int64?
 
     /// From this on, refused device tokens are taken for a wrong configuration.
     package static let suspiciousRefusals = 20
+    /// More refusals of device tokens than that in a row speak against the settings and not against the last device.
+    private static let doubtfulRefusals = 3
+    /// Whether a refused device token may be the fault of the settings: as long as nothing has been accepted nobody knows.
+    package var isInDoubt: Bool {
+        !hasAccepted || refusedTokensInARow > GatewayFigures.doubtfulRefusals
+    }
     package var isSuspicious: Bool { refusedTokensInARow >= GatewayFigures.suspiciousRefusals }
 
     package init() {}
@@ -40,6 +48,7 @@ package struct GatewayFigures: Equatable, Sendable {
         inFlight += other.inFlight
         lastError = other.lastError ?? lastError
         fault = fault ?? other.fault
+        hasAccepted = hasAccepted || other.hasAccepted
         refusedTokensInARow = max(refusedTokensInARow, other.refusedTokensInARow)
         certificateEnd = [certificateEnd, other.certificateEnd].compactMap(\.self).min()
     }

@@ -15,7 +15,7 @@ import Tor
 @EventLoop
 final class RelayNode {
     let settings: Settings
-    private let log: Logger
+    let log: Logger
     let state: StateDirectory
     /// Called once the address can be reached for the first time.
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
@@ -25,15 +25,15 @@ final class RelayNode {
 
     private(set) var dispatcher: Dispatcher?
     private var outbox: SQLiteOutbox?
-    private var gateways: [GatewayAssembly.AppGateways] = []
+    var gateways: [GatewayAssembly.AppGateways] = []
     /// Apps with gateways, as they are configured now.
-    private var configured: [String: any ConfiguredApp] = [:]
+    var configured: [String: any ConfiguredApp] = [:]
     /// Reads the configuration anew; `nil`: it stays as it was.
     var readSettings: (@Sendable () throws(SettingsError) -> Settings)?
     private(set) var lanes: [GatewayAssembly.Lane] = []
-    private(set) var credentials: CredentialWatch?
-    private var certificateAlarms: [String: CertificateAlarm] = [:]
-    private var certificateTimer: Timer?
+    var credentials: CredentialWatch?
+    var certificateAlarms: [String: CertificateAlarm] = [:]
+    var certificateTimer: Timer?
     private(set) var peerDoor: PeerDoor?
     private(set) var listeners: DoorListeners?
     private(set) var statusStream: StatusStreamDoor?
@@ -66,6 +66,7 @@ final class RelayNode {
         self.onPublished = onPublished
         var circuits = settings.circuits
         circuits.areTold = settings.isGuarded
+        circuits.areShared = !settings.isGuarded
         self.circuits = Circuits(settings: circuits)
         room = BufferRoom(limit: settings.bufferBytes)
         sockets = DoorSockets(settings)
@@ -134,46 +135,6 @@ final class RelayNode {
         return dispatcher
     }
 
-    private func watchCredentials() {
-        var apps = gateways.compactMap { gateways in
-            configured[gateways.app].map { app in
-                CredentialWatch.App(name: gateways.app, files: gateways.files) {
-                    () async throws(SettingsFault) in try await gateways.reload(app)
-                }
-            }
-        }
-        if let https = listeners?.watched { apps.append(https) }
-        let credentials = CredentialWatch(apps, log: log) { [unowned self] app in
-            dispatcher?.resume(app: app)
-            warnOfCertificates()
-        }
-        credentials.start()
-        self.credentials = credentials
-        certificateTimer = Timer { [unowned self] in warnOfCertificates() }
-        warnOfCertificates()
-    }
-
-    /// Once a day for each app whose certificate comes to its end.
-    private func warnOfCertificates() {
-        let now = EventLoop.unixMilliseconds / 1000
-        for (app, end) in certificateEnds
-        where certificateAlarms[app, default: .init()].isDue(end: end, now: now) {
-            log.warning(
-                "certificate.expiring",
-                metadata: ["app": "\(app)", "state": "\(CertificateAlarm.state(end: end, now: now))"])
-        }
-        certificateTimer?.start(after: .seconds(3600))
-    }
-
-    /// Seconds since 1970, of the apps that have a certificate and of our own.
-    var certificateEnds: [(app: String, end: Int64)] {
-        var ends = gateways.compactMap { gateways in
-            gateways.lanes.first?.gateway.figures.certificateEnd.map { (gateways.app, $0) }
-        }
-        if let end = listeners?.certificateEnd { ends.append(("https", end)) }
-        return ends
-    }
-
     /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
     /// tried at once.
     func resume() {
@@ -182,38 +143,6 @@ final class RelayNode {
             await rereadSettings()
             await credentials?.lookNow()
             dispatcher?.resume(app: nil)
-        }
-    }
-
-    /// Of all settings, apps' credentials are taken over while the node runs.
-    private func rereadSettings() async {
-        guard let readSettings, let credentials else { return }
-        let settings: Settings
-        switch await RelayNode.read(readSettings) {
-        case .success(let read): settings = read
-        case .failure(let error):
-            return log.error("settings.rejected", metadata: ["reason": "\(error)"])
-        }
-        for gateways in gateways {
-            guard let app = settings.apps.first(where: { $0.name == gateways.app })?.settings,
-                let before = configured[gateways.app], app.changeable != before.changeable
-            else { continue }
-            let files = CredentialFiles(app.files)
-            let isTaken = await credentials.change(gateways.app, files: files) {
-                () async throws(SettingsFault) in try await gateways.reload(app)
-            }
-            if isTaken { configured[gateways.app] = app }
-        }
-    }
-
-    @FileThread
-    private static func read(
-        _ settings: @Sendable () throws(SettingsError) -> Settings
-    ) -> Result<Settings, SettingsError> {
-        do throws(SettingsError) {
-            return .success(try settings())
-        } catch {
-            return .failure(error)
         }
     }
 
@@ -265,7 +194,7 @@ final class RelayNode {
         let webPush = DoorListeners.PlacedDoor(
             WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
                 [unowned self] lane in
-                lanes.first { $0.id == lane }?.gateway.figures.refusedTokensInARow ?? 0
+                lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
             }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, room: room, log: log)

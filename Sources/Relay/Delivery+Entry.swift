@@ -15,8 +15,6 @@ extension Delivery {
         var attempts = 0
         /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.
         var registeredAt: Int64 = 0
-        /// Whose it is; `nil`: not known, as for all from before the start.
-        var sender: SenderID?
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
         var isUrgent: Bool

@@ -67,10 +67,12 @@ package final class Notification: Sendable {
     package let expiresAt: Int64
     /// Milliseconds since 1970.
     package let acceptedAt: Int64
+    /// Who brought it; `nil`: not known, as for all that were read from disk, or the node itself.
+    package let sender: SenderID?
 
     package init(
         id: NotificationID, lane: LaneID, deviceToken: DeviceToken, content: Content,
-        expiresAt: Int64, acceptedAt: Int64
+        expiresAt: Int64, acceptedAt: Int64, sender: SenderID? = nil
     ) {
         self.id = id
         self.lane = lane
@@ -78,6 +80,7 @@ package final class Notification: Sendable {
         self.content = content
         self.expiresAt = expiresAt
         self.acceptedAt = acceptedAt
+        self.sender = sender
     }
 
     /// One of Bisq's.

@@ -167,7 +167,7 @@ extension Pipeline {
         case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
         case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))
         case .refused, .tokenDead:
-            if let sender = delivery.entries[slot].sender { effects.append(.refused(sender)) }
+            if let sender = delivery.entries[slot].body?.sender { effects.append(.refused(sender)) }
         case .accepted: break
         }
     }

@@ -89,8 +89,7 @@ extension Pipeline {
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, acceptedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
-                registeredAt: submission.registeredAt ?? 0, sender: submission.sender,
-                isUrgent: notification.content.isUrgent,
+                registeredAt: submission.registeredAt ?? 0, isUrgent: notification.content.isUrgent,
                 body: notification))
         bodyBytes += size
         let place = isShelved ? shelve(slot, acceptedAt: now.monotonicNanoseconds) : .window

@@ -111,7 +111,7 @@ package struct Validator: Sendable {
             content: submission.content,
             expiresAt: submission.expiresAt == 0
                 ? now.unixMilliseconds + defaultLifetime : submission.expiresAt,
-            acceptedAt: now.unixMilliseconds)
+            acceptedAt: now.unixMilliseconds, sender: submission.sender)
         switch submission.content {
         case .bisq(let content):
             guard let platform = submission.platform, MessageText.isValid(content.message, for: platform)

@@ -42,7 +42,8 @@ import Wire
     }
 
     private func node(
-        areTold: Bool = true, limits change: (inout CircuitAccount.Limits) -> Void = { _ in },
+        areTold: Bool = true, areShared: Bool = false,
+        limits change: (inout CircuitAccount.Limits) -> Void = { _ in },
         peers changePeers: (inout PeerDoor.Settings) -> Void = { _ in },
         http changeHTTP: (inout HTTPServer.Settings) -> Void = { _ in }
     ) async throws -> Node {
@@ -57,6 +58,7 @@ import Wire
         try await dispatcher.start()
         var settings = Circuits.Settings()
         settings.areTold = areTold
+        settings.areShared = areShared
         change(&settings.limits)
         let circuits = Circuits(settings: settings)
         var peerSettings = PeerDoor.Settings()
@@ -150,6 +152,24 @@ import Wire
         node.circuits.refused(SenderID(0))
         #expect(node.circuits.counters.refusedNotifications == 3)
         #expect(await isServed(areTold ? try await node.peer(2) : try await RawPeer(node.peers)))
+        await node.close()
+    }
+
+    /// Behind a tor that others use too: strangers together have a bounded part, however many connections they open.
+    @Test func withoutCircuitsAllConnectionsHaveOneAccount() async throws {
+        let node = try await node(areTold: false, areShared: true, limits: { $0.framesPerSecond = 1 })
+        // 16 times one a second, for ten seconds.
+        let limit = 10 * Circuits.Settings.partsOfAll
+        for _ in 0..<4 {
+            let peer = try await RawPeer(node.peers)
+            peer.stream.write(Array(repeatElement(Self.ping, count: limit / 4).joined()))
+            await peer.wait { $0.received.count >= limit / 4 * Self.pong.count || $0.hasEnded }
+        }
+        #expect(node.circuits.counters.slowed == 0)
+        let peer = try await RawPeer(node.peers)
+        peer.stream.write(Self.ping + Self.ping)
+        await peer.wait { $0.received.count >= 2 * Self.pong.count || $0.hasEnded }
+        #expect(node.circuits.counters.slowed == 1)
         await node.close()
     }
 

@@ -103,7 +103,7 @@ final class RelayWorld {
             outbox: outbox, digester: SubmissionDigester(key: Secret([1, 2, 3])), log: log)
         let trust = TLSTrust.authorities(pem: try lab.authorityPEM())
         let key = try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM())
-        var refusals: [LaneID: @EventLoop () -> Int] = [:]
+        var doubts: [LaneID: @EventLoop () -> Bool] = [:]
         for (name, topic) in options.apps {
             let both = try APNsGateway.both(
                 APNsSettings(
@@ -112,8 +112,8 @@ final class RelayWorld {
             dispatcher.add(both.production, for: LaneID(app: name, host: .production))
             dispatcher.add(both.sandbox, for: LaneID(app: name, host: .sandbox))
             let (production, sandbox) = both
-            refusals[LaneID(app: name, host: .production)] = { production.figures.refusedTokensInARow }
-            refusals[LaneID(app: name, host: .sandbox)] = { sandbox.figures.refusedTokensInARow }
+            doubts[LaneID(app: name, host: .production)] = { production.figures.isInDoubt }
+            doubts[LaneID(app: name, host: .sandbox)] = { sandbox.figures.isInDoubt }
             both.production.start()
             both.sandbox.start()
         }
@@ -134,8 +134,8 @@ final class RelayWorld {
         try await dispatcher.start()
 
         let door = BisqRelayDoor(settings: options.door, dispatcher: dispatcher)
-        let webPush = WebPushDoor(settings: options.webPush, dispatcher: dispatcher) { [refusals] lane in
-            refusals[lane]?() ?? 0
+        let webPush = WebPushDoor(settings: options.webPush, dispatcher: dispatcher) { [doubts] lane in
+            doubts[lane]?() ?? false
         }
         server = HTTPServer(settings: options.http, doors: [door, webPush])
         endpoint = try server.open(on: .host("127.0.0.1", port: 0))

@@ -4,6 +4,8 @@ import Relay
 /// Whose a connection is, as far as its share goes.
 enum Origin: Hashable {
     case circuit(UInt32)
+    /// One of many that can't be told apart.
+    case anybody
     /// As ``Reactor/NetworkAddress/block``.
     case address(NetworkAddress)
 }
@@ -11,7 +13,8 @@ enum Origin: Hashable {
 /// The circuits by which connections come to the doors, and what each has used up of its share.
 ///
 /// Where tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
-/// ``Relay/CircuitAccount`` allows. Where it doesn't, each connection counts as a circuit of its own. At endpoints for
+/// ``Relay/CircuitAccount`` allows. Where it doesn't, all have one account together (``Settings/areShared``), or each
+/// connection counts as a circuit of its own. At endpoints for
 /// the world an address takes the place of a circuit (``Settings/areAddresses``).
 @EventLoop
 package final class Circuits {
@@ -19,10 +22,24 @@ package final class Circuits {
         package var limits = CircuitAccount.Limits()
         /// Every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
         package var areTold = false
+        /// Where circuits are not told, all connections have one account, ``partsOfAll`` times as large: so many strangers
+        /// together, and no more.
+        package var areShared = false
         /// Connections come from network addresses.
         package var areAddresses = false
 
         package init() {}
+
+        /// How many times as much as a circuit all connections may use whose circuits nobody told.
+        package static let partsOfAll = 16
+
+        /// What each account may use.
+        var ofEach: CircuitAccount.Limits {
+            guard areShared, !areTold else { return limits }
+            return CircuitAccount.Limits(
+                connections: 0, framesPerSecond: limits.framesPerSecond * Settings.partsOfAll,
+                bytesPerSecond: limits.bytesPerSecond * Settings.partsOfAll, strikes: 0)
+        }
 
         /// For an endpoint for the world.
         ///
@@ -94,7 +111,9 @@ package final class Circuits {
     }
 
     func circuit(_ origin: Origin?, at now: Int64) -> Circuit {
-        guard let origin else { return add(Circuit(nil, of: self)) }
+        guard let origin = origin ?? (settings.areShared ? .anybody : nil) else {
+            return add(Circuit(nil, of: self))
+        }
         if let circuit = circuits[origin] { return circuit }
         if circuits.count >= sweepAbove {
             // Whenever it has doubled: within twice what is needed, and no connection pays for it each time.
@@ -107,7 +126,7 @@ package final class Circuits {
         }
         let circuit = add(Circuit(origin, of: self))
         circuits[origin] = circuit
-        counters.circuits += 1
+        if origin != .anybody { counters.circuits += 1 }
         return circuit
     }
 
@@ -153,7 +172,7 @@ final class Circuit {
             Circuit.unknown += 1
             number = Circuit.unknown
         }
-        account = CircuitAccount(limits: circuits.settings.limits)
+        account = CircuitAccount(limits: circuits.settings.ofEach)
     }
 
     /// Connections whose circuit nobody told.

@@ -18,18 +18,15 @@ package final class WebPushDoor: HTTPDoor {
     private let dispatcher: Dispatcher
     private let figures: DoorCounter
     private let deadlines: OutcomeDeadlines
-    private let refusedInARow: @EventLoop (LaneID) -> Int
+    private let isInDoubt: @EventLoop (LaneID) -> Bool
 
-    /// More refusals of device tokens than that in a row speak against the settings and not against the last device.
-    private static let doubt = 3
-
-    /// - Parameter refusedInARow: How many device tokens a lane's gateway has refused in a row.
+    /// - Parameter isInDoubt: Whether what a lane's gateway says of device tokens may be the fault of the settings.
     package init(
-        settings: WebPushSettings, dispatcher: Dispatcher, refusedInARow: @escaping @EventLoop (LaneID) -> Int
+        settings: WebPushSettings, dispatcher: Dispatcher, isInDoubt: @escaping @EventLoop (LaneID) -> Bool
     ) {
         self.settings = settings
         self.dispatcher = dispatcher
-        self.refusedInARow = refusedInARow
+        self.isInDoubt = isInDoubt
         figures = dispatcher.door("web_push")
         deadlines = OutcomeDeadlines(after: settings.outcomeDeadline)
     }
@@ -81,11 +78,11 @@ package final class WebPushDoor: HTTPDoor {
         }
         submission.sender = request.senderID
         let lane = LaneID(app: submission.app, host: submission.platform == .iosDev ? .sandbox : .production)
-        let verdict = OutcomeWait(until: deadlines) { [refusedInARow] receipt, id in
+        let verdict = OutcomeWait(until: deadlines) { [isInDoubt] receipt, id in
             // Refused by the gateway, that is: what is refused here has no id.
             var isDoubtful = false
             if case .ended(.refused) = receipt, id != nil {
-                isDoubtful = refusedInARow(lane) > WebPushDoor.doubt
+                isDoubtful = isInDoubt(lane)
             }
             respond(WebPushAnswer.response(to: receipt, state: id, isDoubtful: isDoubtful, on: route))
         }

@@ -304,12 +304,13 @@ final class GatewayLink: ConnectionOwner {
         switch verdict.outcome {
         case .accepted:
             refusedDevices.accepted(notification.deviceToken)
+            counted.hasAccepted = true
             counted.refusedTokensInARow = 0
             fault = nil
         case .refused(let reason, _):
             fault = nil
             if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
-                suspect(reason, of: notification.deviceToken)
+                suspect(reason, of: notification)
             }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
@@ -318,15 +319,15 @@ final class GatewayLink: ConnectionOwner {
         case .tokenDead(let reason, _, _):
             fault = nil
             if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
-                suspect(reason, of: notification.deviceToken)
+                suspect(reason, of: notification)
             }
         // Of one notification: whether it is the gateway's, its lane finds out.
         case .blocked, .deferred: break
         }
     }
 
-    private func suspect(_ reason: String, of device: DeviceToken) {
-        refusedDevices.refused(device)
+    private func suspect(_ reason: String, of notification: Notification) {
+        refusedDevices.refused(notification.deviceToken, from: notification.sender)
         guard counted.refusedTokensInARow != refusedDevices.inARow else { return }
         counted.refusedTokensInARow = refusedDevices.inARow
         guard counted.refusedTokensInARow == GatewayFigures.suspiciousRefusals else { return }

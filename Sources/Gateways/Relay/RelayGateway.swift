@@ -28,7 +28,7 @@ package final class RelayGateway: Gateway {
     private var isRunning = false
     private var lookAt = Int64.max
     private var waitsForPace = false
-    private var refusedInARow = 0
+    private var refusedDevices = RefusedDevices()
 
     init(
         _ settings: Settings, pace: SharedRelayPace, bound: BoundFile, log: Logger
@@ -245,7 +245,7 @@ package final class RelayGateway: Gateway {
         case .accepted:
             doubts.accepted(notification.id)
             order.accepted(index)
-            refusedInARow = 0
+            refusedDevices.accepted(notification.deviceToken)
             return .accepted
         case .dead(let reason, let detail):
             // That token can't die: it is to be refused each time anew.
@@ -253,7 +253,9 @@ package final class RelayGateway: Gateway {
                 ? .refused(reason: reason, detail: detail)
                 : .tokenDead(reason: reason, since: nil, detail: detail)
         case .refused(let reason, let detail):
-            if RelayGateway.suspicious.contains(reason), !isOfNobody { suspect(reason, at: index) }
+            if RelayGateway.suspicious.contains(reason), !isOfNobody {
+                suspect(reason, of: notification, at: index)
+            }
             return .refused(reason: reason, detail: detail)
         case .doubtful(let reason):
             return doubtful(reason, notification, at: index)
@@ -290,7 +292,7 @@ package final class RelayGateway: Gateway {
             bound.unclear(notification.id)
             return .deferred(Deferral(reason: reason, scope: .device, retryAfter: pause))
         case .believed:
-            suspect(reason, at: index)
+            suspect(reason, of: notification, at: index)
             return .refused(reason: RelayAnswer.refusedWithoutReason)
         }
     }
@@ -302,9 +304,11 @@ package final class RelayGateway: Gateway {
         "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "INVALID_ARGUMENT",
     ]
 
-    private func suspect(_ reason: String, at index: Int) {
-        refusedInARow += 1
-        guard refusedInARow == GatewayFigures.suspiciousRefusals else { return }
+    private func suspect(_ reason: String, of notification: Notification, at index: Int) {
+        let before = refusedDevices.inARow
+        refusedDevices.refused(notification.deviceToken, from: notification.sender)
+        guard refusedDevices.inARow != before, refusedDevices.inARow == GatewayFigures.suspiciousRefusals
+        else { return }
         log.error(
             "gateway.tokens_refused",
             metadata: [
@@ -321,7 +325,8 @@ package final class RelayGateway: Gateway {
             figures.add(upstream.link.figures)
         }
         figures.fault = fault
-        figures.refusedTokensInARow = refusedInARow
+        figures.refusedTokensInARow = refusedDevices.inARow
+        figures.hasAccepted = refusedDevices.hasAccepted
         return figures
     }
 }

@@ -52,7 +52,7 @@ extension Settings {
             warnings.append(
                 (
                     "circuits",
-                    "with tor.mode: system the circuits of clients are not known, so one client can take the room of all",
+                    "with tor.mode: system the circuits of clients are not known, so all of them share what \(Circuits.Settings.partsOfAll) circuits may use, and one client can take it from the others",
                     "use tor.mode: own, unless this machine must have one tor only"
                 ))
         }

@@ -52,20 +52,30 @@ import Testing
     }
 
     /// With a wrong host or topic Apple refuses every token: that is no reason to delete every subscription.
-    @Test func manyDevicesRefusedInARowSpeakAgainstTheSettings() async throws {
-        let world = try await RelayWorld {
-            $0.webPush.outcomeDeadline = .seconds(30)
-        }
-        world.apple.faults = FaultScript([
-            FaultRule(.answer(status: 400, reason: "DeviceTokenNotForTopic"), times: 5)
-        ])
+    /// Once it has taken one, it takes devices that it had taken before to say so: made-up tokens change no answer.
+    @Test func onlyWhereNothingElseIsKnownDoRefusalsSpeakAgainstTheSettings() async throws {
+        let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
         let client = try await world.client()
-        var statuses: [Int] = []
-        for number in 0..<6 {
-            let token = String(repeating: "0\(number)", count: 32)
-            statuses.append(await client.ask(push(path: "/relay-to/production/\(token)"))?.status ?? 0)
+        var number = 0
+        func statuses(_ tokens: [String]) async -> [Int] {
+            var statuses: [Int] = []
+            for token in tokens {
+                number += 1
+                let path = "/relay-to/production/\(token)?n=\(number)"
+                statuses.append(await client.ask(push(number, path: path))?.status ?? 0)
+            }
+            return statuses
         }
-        #expect(statuses == [410, 410, 410, 502, 502, 201])
+        let good = (0..<6).map { String(repeating: "0\($0)", count: 32) }
+        let madeUp = (10..<20).map { String(repeating: "\($0)", count: 32) }
+        let refusal = FaultRule(.answer(status: 400, reason: "DeviceTokenNotForTopic"))
+        world.apple.faults = FaultScript([refusal])
+        #expect(await statuses(Array(madeUp.prefix(2))) == [502, 502])
+        world.apple.faults = FaultScript()
+        #expect(await statuses(good) == Array(repeating: 201, count: 6))
+        world.apple.faults = FaultScript([refusal])
+        #expect(await statuses(Array(madeUp.dropFirst(2))) == Array(repeating: 410, count: 8))
+        #expect(await statuses(good) == [410, 410, 410, 502, 502, 502])
         await world.end()
     }
 

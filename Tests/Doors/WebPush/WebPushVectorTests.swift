@@ -110,8 +110,11 @@ import Wire
         let client = try await world.client()
         let answer = try #require(await client.ask(WebPushVectors.all.cases[0].request.encoded()))
         switch vector.apns_reason {
-        case "BadDeviceToken", "Unregistered":
+        case "Unregistered":
             #expect(answer.status == 410)
+        case "BadDeviceToken":
+            // Apple has taken nothing since the start: it may be the settings' fault.
+            #expect(answer.status == 502)
         case "PayloadTooLarge":
             #expect(answer.status == 502)
             #expect(answer.fields["retry-after"] == "300")

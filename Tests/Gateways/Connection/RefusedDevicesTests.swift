@@ -17,6 +17,19 @@ import Testing
         #expect(devices.inARow == 0)
     }
 
+    /// Nor does anybody before it alone: it takes several.
+    @Test func beforeTheFirstSuccessOneSenderSaysLittle() {
+        var devices = RefusedDevices()
+        for number in 0..<100 { devices.refused(device(number), from: SenderID(1)) }
+        #expect(devices.inARow == RefusedDevices.mostOfOneSender)
+        for number in 100..<120 { devices.refused(device(number), from: SenderID(number)) }
+        #expect(devices.inARow == RefusedDevices.mostOfOneSender + 20)
+        devices.accepted(device(200))
+        #expect(devices.inARow == 0)
+        devices.refused(device(200), from: SenderID(1))
+        #expect(devices.inARow == 1)
+    }
+
     /// Whoever makes tokens up raises no alarm.
     @Test func afterwardsOnlyDevicesThatWereKnownToBeGoodCount() {
         var devices = RefusedDevices()
