@@ -15,6 +15,8 @@ package struct LaneOverview: Equatable, Sendable {
     package internal(set) var gateway: GatewayFigures?
     package internal(set) var blockedReason: String?
     package internal(set) var isPaused = false
+    /// Monotonic nanoseconds at which one was last turned away for want of room.
+    package internal(set) var fullAt: Int64?
 
     package init(gateway: GatewayFigures? = nil) { self.gateway = gateway }
 
@@ -24,6 +26,7 @@ package struct LaneOverview: Equatable, Sendable {
         self.queue.add(queue)
         self.figures.add(figures)
         if let gateway { addGateway { $0.add(gateway) } }
+        fullAt = [fullAt, lane.fullAt].compactMap(\.self).max()
         blockedReason = blockedReason ?? lane.blockedReason
         if case .paused = lane.condition { isPaused = true }
     }

@@ -87,6 +87,7 @@ extension RelayNode {
                 advice(for: $0, of: reports[index].app)
             }
             reports[index].isPaused = lane.isPaused
+            reports[index].fullAge = lane.fullAt.map { .nanoseconds(max(0, now - $0)) }
         }
         return reports
     }

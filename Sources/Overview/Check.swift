@@ -58,6 +58,8 @@ extension Report {
     package static let fullWarning = 0.8
     /// Part of it that one lane's notifications may take before an operator is warned.
     package static let laneShare = 0.25
+    /// Senders come again after half a minute.
+    package static let recentlyFull: Duration = .seconds(60)
     /// Circuits closed, and peers lost, within a minute that are no accident.
     package static let closedInBulk = 10
     package static let lostInBulk = 20
@@ -112,6 +114,15 @@ extension Report {
 
     /// What one app has waiting takes room from all others.
     private var backlogCheck: Check {
+        let full = lanes.filter { $0.fullAge.map { $0 <= Report.recentlyFull } ?? false }
+        if let lane = full.max(by: { $0.waiting < $1.waiting }) {
+            return Check(
+                name: "backlog", level: .failing,
+                state: "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders are told to come again",
+                advice:
+                    "mend what its check names; onionbell outbox drop --app removes what need not be delivered any more"
+            )
+        }
         guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
             Double(lane.waiting) >= Report.laneShare * Double(outbox.waitingLimit)
         else { return Check(name: "backlog", level: .ok, state: "no app has much waiting") }

@@ -33,6 +33,8 @@ package struct Report: Equatable, Sendable {
         package var blockedAdvice: String?
         /// Nothing is sent for a while: the gateway is overloaded or away.
         package var isPaused = false
+        /// Since a notification for it was turned away because there was no room for more of this lane.
+        package var fullAge: Duration?
         /// Why credentials that were put in the place of the present ones are not used.
         package var credentialFault: String?
         /// `nil`: the app has no credentials.

@@ -46,6 +46,8 @@ package struct Lane: Sendable {
     var taken = Room()
     /// Its gateway has taken one since the start, or had some left for it then.
     var isProven = false
+    /// Monotonic nanoseconds at which one was last turned away for want of room; `nil`: none was.
+    package internal(set) var fullAt: Int64?
     /// Notifications in memory.
     var count = 0
     /// Those of them on their way into the outbox.

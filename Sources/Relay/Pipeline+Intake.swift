@@ -73,6 +73,7 @@ extension Pipeline {
         }
         let room = delivery.lanes[lane].taken
         guard admission.hasRoom(for: room, isProven: delivery.lanes[lane].isProven) else {
+            delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds }
             delivery.tidyLane(lane)
             return .answered(.busy(.node(retryAfter: Admission.retryWhenFull)))
         }

@@ -1,5 +1,6 @@
 import Client
 import Foundation
+import JSON
 import Lab
 import Reactor
 import Testing
@@ -37,6 +38,36 @@ import Wire
         return Latencies(times)
     }
 
+    /// - Parameter whileFlooded: What else must hold while each flood runs.
+    private func checkLatency(
+        of stage: NodeTests.Stage, beside manners: [Flood.Manner],
+        whileFlooded: @EventLoop (Flood.Manner) async throws -> Void = { _ in }
+    ) async throws {
+        let quietPeer = try await stage.dial()
+        _ = try await measure(quietPeer)
+        var quiet = try await measure(quietPeer)
+        // The flood has a tor of its own, as it would: what is measured is the node.
+        let socks = try #require(try await SharedTorNetwork.network().startTor().socks)
+        for manner in manners {
+            var ratio = Double.infinity
+            for attempt in 1...6 where ratio > 2 {
+                if attempt > 1 { quiet = try await measure(quietPeer) }
+                let floods = (0..<manner.streams).map { Flood(socks, stage.address, manner, number: $0) }
+                // What a circuit has saved up is used by then.
+                try await Task.sleep(for: .seconds(2))
+                let flooded = try await measure(quietPeer)
+                if attempt == 1 { try await whileFlooded(manner) }
+                for flood in floods { flood.stop() }
+                ratio = flooded.quantile(0.99) / quiet.quantile(0.99)
+                let sent = floods.reduce(0) { $0 + $1.sent }
+                let dials = floods.reduce(0) { $0 + $1.dials }
+                print("quiet: \(quiet)\n\(manner): \(flooded); \(sent >> 10) KiB sent, \(dials) dials")
+            }
+            #expect(ratio <= 2, "\(manner)")
+        }
+        quietPeer.close()
+    }
+
     /// How often each limit was hit.
     private func hits(of stage: NodeTests.Stage) throws -> [String: Int] {
         let answer = try run([
@@ -51,27 +82,7 @@ import Wire
     /// flood are measured side by side, and once in a few times they must be close.
     @Test func aFloodFromOneCircuitLeavesOthersTheirLatency() async throws {
         let stage = try await NodeTests.Stage()
-        let quietPeer = try await stage.dial()
-        _ = try await measure(quietPeer)
-        var quiet = try await measure(quietPeer)
-        // The flood has a tor of its own, as it would: what is measured is the node.
-        let socks = try #require(try await SharedTorNetwork.network().startTor().socks)
-        for manner in Flood.Manner.allCases {
-            var ratio = Double.infinity
-            for attempt in 1...6 where ratio > 2 {
-                if attempt > 1 { quiet = try await measure(quietPeer) }
-                let floods = (0..<manner.streams).map { Flood(socks, stage.address, manner, number: $0) }
-                // What a circuit has saved up is used by then.
-                try await Task.sleep(for: .seconds(2))
-                let flooded = try await measure(quietPeer)
-                for flood in floods { flood.stop() }
-                ratio = flooded.quantile(0.99) / quiet.quantile(0.99)
-                let sent = floods.reduce(0) { $0 + $1.sent }
-                let dials = floods.reduce(0) { $0 + $1.dials }
-                print("quiet: \(quiet)\n\(manner): \(flooded); \(sent >> 10) KiB sent, \(dials) dials")
-            }
-            #expect(ratio <= 2, "\(manner)")
-        }
+        try await checkLatency(of: stage, beside: [.frames, .connections, .halfFrames, .deafness])
         let hits = try hits(of: stage)
         print(hits.filter { $0.value > 0 })
         // As fast as the machine is: the flood is read slower, or its circuit has gone before.
@@ -79,93 +90,50 @@ import Wire
         #expect(hits["circuit_strikes", default: 0] > 0)
         await stage.close()
     }
-}
 
-/// One stream of a client that wants too much, and comes again when it is closed.
-@EventLoop
-private final class Flood: StreamHandler {
-    enum Manner: CaseIterable {
-        /// Large requests and many Pings, as fast as they go.
-        case frames
-        /// Connections that are closed as soon as they stand.
-        case connections
-        /// Frames that don't come to their end.
-        case halfFrames
-        /// Pings whose answers are not read.
-        case deafness
-
-        var streams: Int {
-            switch self {
-            case .frames, .deafness: 8
-            case .connections, .halfFrames: 24
+    /// What the review of 2026 stopped the node with, each from one circuit or two.
+    @Test func whatOneStrangerBringsCostsNobodyElse() async throws {
+        // Google answers nobody, so what is for its phones waits; and there is little room, which is soon taken.
+        let stage = try await NodeTests.Stage(more: [
+            "limits: {waiting: 1800}", "peers: {connections: 40}",
+        ])
+        stage.world.google.faults = FaultScript([FaultRule(.answer(status: 503, reason: "UNAVAILABLE"))])
+        var number = 0
+        func isDelivered(to phone: Int) async throws -> Bool {
+            number += 1
+            let peer = try await stage.dial()
+            defer { peer.close() }
+            var one = request(phone, awaitsOutcome: true)
+            one.uid = "honest-\(number)"
+            var response = try await peer.send(one)
+            if response.status == .stored { response = try await peer.nextResponse(to: response.requestUid) }
+            return response.status == .delivered
+        }
+        func isWell(_ check: String) throws -> Bool {
+            let answer = try run([
+                "curl", "-s", "--unix-socket", stage.world.directory.path + "/management",
+                "http://localhost/healthz",
+            ])
+            return try JSON(Array(answer.output.utf8))["checks"]?[check]?["ok"]?.bool ?? false
+        }
+        func turnsRed(_ check: String) async throws {
+            for _ in 1...100 where try isWell(check) { try await Task.sleep(for: .milliseconds(100)) }
+            #expect(try !isWell(check))
+        }
+        try await checkLatency(
+            of: stage,
+            beside: [.hostileText, .bundles, .silence, .madeUpMessages(to: request(1).deviceToken)]
+        ) { manner in
+            // On a connection of its own, which there is room for.
+            let isOfPhone = if case .madeUpMessages = manner { true } else { false }
+            #expect(try await isDelivered(to: isOfPhone ? 1 : 2), "\(manner)")
+            switch manner {
+            case .bundles: try await turnsRed("backlog")
+            case .silence: try await turnsRed("connections")
+            case _: #expect(try isWell("loop"))
             }
         }
+        print(try hits(of: stage).filter { $0.value > 0 })
+        await stage.close()
     }
-
-    private let route: SOCKS5Route
-    private let manner: Manner
-    private let piece: [UInt8]
-    private var stream: Reactor.Stream?
-    private var isStopped = false
-    private(set) var sent = 0
-    private(set) var dials = 0
-
-    init(_ socks: Endpoint, _ address: String, _ manner: Manner, number: Int) {
-        route = SOCKS5Route(
-            proxy: socks, host: address, port: 9999,
-            credentials: SOCKS5Credentials(user: "flood", password: "x"))
-        self.manner = manner
-        let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
-        switch manner {
-        case .frames where number.isMultiple(of: 2), .halfFrames: piece = Self.heavy
-        case .frames, .deafness: piece = Array(repeatElement(ping, count: 1000).joined())
-        case .connections: piece = ping
-        }
-        Task { await dial() }
-    }
-
-    private static let heavy: [UInt8] = {
-        var request = MobileNotificationRequest()
-        request.uid = "flood"
-        request.platform = .ios
-        request.deviceToken = String(repeating: "a", count: 64)
-        request.message = String(repeating: "A", count: 60_000)
-        return Envelope(messageVersion: 10, message: .notificationRequest(request)).frame
-    }()
-
-    private func dial() async {
-        while !isStopped {
-            dials += 1
-            if let (stream, _) = try? await Reactor.Stream.connect(through: route, deadline: .seconds(10)) {
-                guard !isStopped else { return stream.close() }
-                guard manner != .connections else {
-                    stream.close()
-                    continue
-                }
-                self.stream = stream
-                stream.handler = self
-                stream.sendTimeout = nil
-                if manner != .deafness { stream.resumeReading() }
-                return pour()
-            }
-            try? await Task.sleep(for: .milliseconds(100))
-        }
-    }
-
-    private func pour() {
-        let piece = manner == .halfFrames ? Array(piece.dropLast()) : piece
-        sent += piece.count
-        stream?.write(piece)
-    }
-
-    func stop() {
-        isStopped = true
-        stream?.close()
-    }
-
-    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {}
-    func streamFlushed(_ stream: Reactor.Stream) {
-        if manner != .halfFrames { pour() }
-    }
-    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { Task { await dial() } }
 }

@@ -121,6 +121,11 @@ import Testing
         #expect(check("backlog", of: report)?.level == .ok)
         report.lanes[1].waiting = 25_000
         #expect(check("backlog", of: report)?.level == .warning)
+        // No more of it is taken.
+        report.lanes[0].fullAge = .seconds(59)
+        #expect(check("backlog", of: report)?.level == .failing)
+        report.lanes[0].fullAge = .seconds(61)
+        #expect(check("backlog", of: report)?.level == .warning)
         report.lanes[1].waiting = 0
         report.outbox.waiting = 79_999
         #expect(check("outbox", of: report)?.level == .ok)

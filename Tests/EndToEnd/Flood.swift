@@ -1,0 +1,174 @@
+import Foundation
+import Reactor
+import Wire
+
+/// One stream of a client that wants too much, and comes again when it is closed.
+@EventLoop
+final class Flood: StreamHandler {
+    enum Manner: Equatable {
+        /// Large requests and many Pings, as fast as they go.
+        case frames
+        /// Connections that are closed as soon as they stand.
+        case connections
+        /// Frames that don't come to their end.
+        case halfFrames
+        /// Pings whose answers are not read.
+        case deafness
+        /// Texts that cost a careless node a second each: runs of combining marks, as an app's name and a host's.
+        case hostileText
+        /// Frames of hundreds of notifications for phones that are not there, of a service that takes nothing.
+        case bundles
+        /// Connections that say nothing, more than there are places for, by two circuits.
+        case silence
+        /// Made-up messages to somebody's phone.
+        case madeUpMessages(to: String)
+
+        var streams: Int {
+            switch self {
+            case .frames, .deafness, .hostileText: 8
+            case .connections, .halfFrames: 24
+            case .bundles: 4
+            case .silence: 60
+            case .madeUpMessages: 1
+            }
+        }
+
+        /// Streams by one circuit; all others: by one.
+        fileprivate var streamsPerCircuit: Int { self == .silence ? 30 : .max }
+
+        /// Between two pieces; `nil`: as fast as they go.
+        fileprivate var pause: Duration? {
+            if case .madeUpMessages = self { .milliseconds(100) } else { nil }
+        }
+    }
+
+    private let route: SOCKS5Route
+    private let manner: Manner
+    private let piece: [UInt8]
+    private let number: Int
+    private var timer: Reactor.Timer?
+    private var stream: Reactor.Stream?
+    private var isStopped = false
+    private(set) var sent = 0
+    private(set) var dials = 0
+
+    init(_ socks: Endpoint, _ address: String, _ manner: Manner, number: Int) {
+        route = SOCKS5Route(
+            proxy: socks, host: address, port: 9999,
+            credentials: SOCKS5Credentials(
+                user: "flood", password: "x\(number / manner.streamsPerCircuit)"))
+        self.manner = manner
+        self.number = number
+        let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
+        switch manner {
+        case .frames where number.isMultiple(of: 2), .halfFrames: piece = Self.heavy
+        case .frames, .deafness: piece = Array(repeatElement(ping, count: 1000).joined())
+        case .connections: piece = ping
+        case .silence: piece = []
+        case .hostileText:
+            piece =
+                number.isMultiple(of: 2)
+                ? Self.frame(app: Self.marks(60_000)) : Self.peers(Self.marks(60_000))
+        case .bundles: piece = []
+        case .madeUpMessages: piece = []
+        }
+        Task { await dial() }
+    }
+
+    private static let heavy: [UInt8] = {
+        var request = MobileNotificationRequest()
+        request.uid = "flood"
+        request.platform = .ios
+        request.deviceToken = String(repeating: "a", count: 64)
+        request.message = String(repeating: "A", count: 60_000)
+        return Envelope(messageVersion: 10, message: .notificationRequest(request)).frame
+    }()
+
+    private func dial() async {
+        while !isStopped {
+            // As patient as somebody who only wants the places.
+            if manner == .silence, dials > 0 { try? await Task.sleep(for: .seconds(2)) }
+            dials += 1
+            if let (stream, _) = try? await Reactor.Stream.connect(through: route, deadline: .seconds(10)) {
+                guard !isStopped else { return stream.close() }
+                guard manner != .connections else {
+                    stream.close()
+                    continue
+                }
+                self.stream = stream
+                stream.handler = self
+                stream.sendTimeout = nil
+                if manner != .deafness { stream.resumeReading() }
+                return manner == .silence ? () : pour()
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private func pour() {
+        let piece =
+            switch manner {
+            case .halfFrames: Array(piece.dropLast())
+            case .bundles: Self.bundle()
+            case .madeUpMessages(let token): Self.madeUp(to: token)
+            case _: piece
+            }
+        sent += piece.count
+        stream?.write(piece)
+        guard let pause = manner.pause else { return }
+        timer = Reactor.Timer { [unowned self] in pour() }
+        timer?.start(after: pause)
+    }
+
+    /// Half of one mark, half of another that goes before it: putting them in order is quadratic.
+    private static func marks(_ bytes: Int) -> String {
+        String(repeating: "\u{300}", count: bytes / 4) + String(repeating: "\u{316}", count: bytes / 4)
+    }
+
+    private static func frame(app: String) -> [UInt8] {
+        var request = MobileNotificationRequest()
+        request.uid = "flood"
+        request.platform = .ios
+        request.app = app
+        request.deviceToken = String(repeating: "a", count: 64)
+        request.message = "QUJD"
+        return Envelope(messageVersion: 10, message: .notificationRequest(request)).frame
+    }
+
+    private static func peers(_ host: String) -> [UInt8] {
+        var request = GetPeersRequest(nonce: 1, supportedCapabilities: [1])
+        request.senderNodeAddress = NodeAddress(hostName: host, port: 1)
+        return Envelope(messageVersion: 10, message: .getPeersRequest(request)).frame
+    }
+
+    private static func bundle() -> [UInt8] {
+        let entries = (0..<100).map { _ in
+            var one = request(.random(in: 1...1_000_000_000), platform: .android)
+            one.uid = UUID().uuidString
+            return Envelope(messageVersion: 10, message: .notificationRequest(one))
+        }
+        return Envelope(messageVersion: 10, message: .bundle(entries)).frame
+    }
+
+    private static func madeUp(to token: String) -> [UInt8] {
+        var one = request(1)
+        one.deviceToken = token
+        one.uid = UUID().uuidString
+        return Envelope(messageVersion: 10, message: .notificationRequest(one)).frame
+    }
+
+    func stop() {
+        isStopped = true
+        timer?.stop()
+        stream?.close()
+    }
+
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {}
+    func streamFlushed(_ stream: Reactor.Stream) {
+        switch manner {
+        case .halfFrames, .silence, .madeUpMessages: break
+        case _: pour()
+        }
+    }
+    func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { Task { await dial() } }
+}
