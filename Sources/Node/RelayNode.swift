@@ -161,10 +161,10 @@ final class RelayNode {
         let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.book ?? .init() }
         let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher)]
         let status = HTTPServer { request, respond in
-            guard let own = doors.first(where: { $0.matches(path: request.path) }) else {
-                return door.answer(request, respond: respond)
+            for own in doors {
+                if let handler = own.handler(for: request.path) { return handler(request, respond) }
             }
-            own.answer(request, respond: respond)
+            door.answer(request, respond: respond)
         }
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))

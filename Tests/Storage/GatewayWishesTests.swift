@@ -57,7 +57,7 @@ import Testing
         let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
         #expect(try file.makeDue(.sequences([1])) == 1)
         #expect(try await left() == ([wish(2, app, until: 900)], 1))
-        #expect(try file.makeDue(.all) == 0)
+        #expect(try file.makeDue(.lanes(app: nil, host: nil)) == 0)
         #expect(try await left() == ([], 0))
     }
 

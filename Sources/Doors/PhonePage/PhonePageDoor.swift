@@ -60,11 +60,12 @@ package final class PhonePageDoor: HTTPDoor {
         }
     }
 
-    package func matches(path: String) -> Bool {
-        path.hasPrefix(PhonePageDoor.path) || path == PhonePageDoor.path.dropLast()
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard path.hasPrefix(PhonePageDoor.path) || path == PhonePageDoor.path.dropLast() else { return nil }
+        return { [self] in answer($0, $1) }
     }
 
-    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+    private func answer(_ request: HTTPRequest, _ respond: @EventLoop (HTTPResponse) -> Void) {
         guard request.method == "GET" || request.method == "HEAD" else {
             return respond(.methodNotAllowed("GET, HEAD"))
         }
