@@ -234,6 +234,11 @@ final class RelayRun {
                 case _: break
                 }
                 try await send(form)
+                // One that is tried again would take the next one's fault.
+                let end = ContinuousClock.now + .seconds(10)
+                while !relay(form).faults.isEmpty, ContinuousClock.now < end {
+                    await pause(.milliseconds(20))
+                }
                 try await send(form)
             }
         }
