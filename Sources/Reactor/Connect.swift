@@ -3,13 +3,17 @@ import Glibc
 
 /// Why there is no connection.
 package enum ConnectError: Error, Equatable, CustomStringConvertible {
+    /// The name could not be looked up now, or what was found is not to be used.
     case unknownHost(String, reason: String)
+    /// The name servers say that there is none of this name.
+    case noSuchHost(String)
     case failed(SystemError)
     case timedOut(Endpoint)
 
     package var description: String {
         switch self {
         case .unknownHost(let host, let reason): "no address for \(host): \(reason)"
+        case .noSuchHost(let host): "no address for \(host): there is no such name"
         case .failed(let error): error.description
         case .timedOut(let endpoint): "connect to \(endpoint): no answer in time"
         }

@@ -6,7 +6,7 @@ import Glibc
 /// `getaddrinfo` blocks, so each lookup has a short-lived thread of its own; a caller that has stopped waiting leaves
 /// it to end by itself.
 enum Resolver {
-    /// - Throws: ``ConnectError/unknownHost(_:reason:)``.
+    /// - Throws: ``ConnectError/unknownHost(_:reason:)`` or ``ConnectError/noSuchHost(_:)``.
     static func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Lookup.Result, Never>) in
@@ -64,6 +64,7 @@ private final class Lookup: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {
+            guard code != EAI_NONAME else { return .failure(.noSuchHost(host)) }
             return .failure(.unknownHost(host, reason: String(cString: gai_strerror(code))))
         }
         defer { freeaddrinfo(list) }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import Reactor
 
@@ -20,18 +21,20 @@ package final class PhonePageDoor: HTTPDoor {
         }
     }
 
-    private let answers: [String: HTTPResponse]
+    /// By the bytes of their paths.
+    private let answers: [[UInt8]: HTTPResponse]
+    private nonisolated static let longestPath = 200
 
     package init(_ page: Page) {
-        var answers: [String: HTTPResponse] = [:]
+        var answers: [[UInt8]: HTTPResponse] = [:]
         for (name, bytes) in page.files {
             let answer = PhonePageDoor.answer(bytes, named: name, policy: page.policy)
-            answers[PhonePageDoor.path + name] = answer
-            if name == "index.html" { answers[PhonePageDoor.path] = answer }
+            answers[Array((PhonePageDoor.path + name).utf8)] = answer
+            if name == "index.html" { answers[Array(PhonePageDoor.path.utf8)] = answer }
         }
         var moved = HTTPResponse(status: 301)
         moved.fields.append("location", PhonePageDoor.path)
-        answers[String(PhonePageDoor.path.dropLast())] = moved
+        answers[Array(PhonePageDoor.path.dropLast().utf8)] = moved
         self.answers = answers
     }
 
@@ -61,14 +64,17 @@ package final class PhonePageDoor: HTTPDoor {
     }
 
     package func handler(for path: String) -> HTTPServer.Handler? {
-        guard path.hasPrefix(PhonePageDoor.path) || path == PhonePageDoor.path.dropLast() else { return nil }
-        return { [self] in answer($0, $1) }
-    }
-
-    private func answer(_ request: HTTPRequest, _ respond: @EventLoop (HTTPResponse) -> Void) {
-        guard request.method == "GET" || request.method == "HEAD" else {
-            return respond(.methodNotAllowed("GET, HEAD"))
+        let bytes = path.utf8.span
+        let ours = PhonePageDoor.path.utf8.span
+        guard bytes.starts(with: ours) || bytes.hasSameBytes(as: ours.extracting(droppingLast: 1)) else {
+            return nil
         }
-        respond(answers[request.path] ?? HTTPResponse(status: 404, text: "no such file"))
+        let answer = bytes.count <= PhonePageDoor.longestPath ? answers[Array(path.utf8)] : nil
+        return { request, respond in
+            guard request.method == "GET" || request.method == "HEAD" else {
+                return respond(.methodNotAllowed("GET, HEAD"))
+            }
+            respond(answer ?? HTTPResponse(status: 404, text: "no such file"))
+        }
     }
 }

@@ -17,6 +17,7 @@ final class WebPushGateway: LinkedGateway {
     private let isNamed: Bool
     private let log: Logger
     private let later = Later()
+    let absence = ServerAbsence()
     /// Why the last connection came to nothing, until what waits was told.
     private var failure: String?
     static let suspicious = [WebPushAnswer.otherKey]
@@ -33,7 +34,7 @@ final class WebPushGateway: LinkedGateway {
             url: url, egress: shared.egress, version: .http1, limits: limits)
         settings.connections = 1
         settings.hidesHost = !isNamed
-        settings.lookUp = shared.lookUp(for: url)
+        settings.lookUp = shared.lookUp(for: url, noting: absence)
         link = GatewayLink(settings, context: url.isSecure ? shared.context : nil, log: shared.log)
         link.onFailure = { [unowned self] in failed() }
     }
@@ -44,6 +45,12 @@ final class WebPushGateway: LinkedGateway {
         link.mended()
         link.rest()
         later { [weak self] in self?.onCapacity?() }
+    }
+
+    /// What has waited for a server that there never was has waited long enough.
+    private func failed(because reason: String, at now: Int64) -> Outcome {
+        !isNamed && absence.isForGood(at: now, lastFound: shared.lastFound)
+            ? .refused(reason: "NoSuchServer") : .deferred(Deferral(reason: reason, scope: .host))
     }
 
     func start() { link.start() }
@@ -72,8 +79,9 @@ final class WebPushGateway: LinkedGateway {
 
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
         guard let connection = link.roomiest else {
-            let outcome: Outcome =
-                failure.map { .deferred(Deferral(reason: $0, scope: .host)) } ?? link.outcomeWithoutRoom
+            let outcome =
+                failure.map { failed(because: $0, at: EventLoop.monotonicNanoseconds) }
+                ?? link.outcomeWithoutRoom
             failure = nil
             return later { completion(outcome) }
         }

@@ -19,6 +19,8 @@ final class WebPushShared {
     let budget = SealingBudget()
     let egress: Egress
     let log: Logger
+    /// Monotonic nanoseconds of when a server's name was found last: then the name servers answer.
+    var lastFound = Int64.min
     private(set) var context: TLSContext
 
     init(
@@ -67,16 +69,47 @@ final class WebPushShared {
 
     /// Looks a host up and refuses it as a whole if one of its addresses is not everybody's, unless the operator has
     /// named it. The connection goes to just the addresses that were looked at, however the name is answered next.
-    func lookUp(for url: GatewayURL) -> Dial.Lookup {
+    ///
+    /// - Parameter absence: Is told what was found.
+    func lookUp(for url: GatewayURL, noting absence: ServerAbsence = ServerAbsence()) -> Dial.Lookup {
         let place = PushEndpoint(url)
         guard let place, !hosts.name(place) else { return Dial.systemLookup }
         return { (endpoint, deadline) async throws(ConnectError) in
-            let addresses = try await Dial.systemLookup(endpoint, deadline)
+            let addresses: [SocketAddress]
+            do throws(ConnectError) {
+                addresses = try await Dial.systemLookup(endpoint, deadline)
+            } catch {
+                if case .noSuchHost = error { absence.missed(at: EventLoop.monotonicNanoseconds) }
+                throw error
+            }
+            self.lastFound = EventLoop.monotonicNanoseconds
+            absence.found()
             guard addresses.allSatisfy({ $0.networkAddress.map(PublicAddress.contains) ?? false }) else {
                 throw .unknownHost("a push server", reason: "its address is not a public one")
             }
             return addresses
         }
+    }
+}
+
+/// Since when there has been no server of a name that a stranger gave.
+///
+/// A made-up name would keep its lane for as long as its notifications live, and there are only so many lanes for such
+/// names: whoever makes up hosts below a domain that all may use would shut out the phones of that domain.
+@EventLoop
+final class ServerAbsence {
+    private var since: Int64?
+    static let patience: Duration = .seconds(3600)
+
+    nonisolated init() {}
+
+    func missed(at now: Int64) { since = since ?? now }
+    func found() { since = nil }
+
+    /// Whether it has lasted so long, and other names were found meanwhile.
+    func isForGood(at now: Int64, lastFound: Int64) -> Bool {
+        guard let since else { return false }
+        return now - since >= ServerAbsence.patience.nanoseconds && lastFound > since
     }
 }
 

@@ -37,7 +37,7 @@ package enum ControlError: Error, Equatable, Sendable {
         switch self {
         case .closed, .failed, .timedOut, .cookieMalformed, .cookieMismatch: true
         case .unreachable(.failed(let error)), .cookieUnreadable(let error): error.code != EACCES
-        case .unreachable(.timedOut), .unreachable(.unknownHost): true
+        case .unreachable(.timedOut), .unreachable(.unknownHost), .unreachable(.noSuchHost): true
         case .refused(.authenticationRefused(let refusal)): refusal.mayPassSoon
         case .refused(.onionAddressCollision): true
         case .refused, .notUnderstood, .tooOld, .noUsableMethod, .passwordUnreadable, .serviceDirectory,

@@ -69,4 +69,34 @@ import Testing
         #expect(outcome == .accepted)
         world.end()
     }
+
+    /// A name that somebody made up does not hold one of the lanes for weeks. As long as no other name was found either,
+    /// it may be the name servers' fault.
+    @Test func aServerThatThereNeverWasIsGivenUpAfterAnHour() async throws {
+        let hour = ServerAbsence.patience.nanoseconds
+        let absence = ServerAbsence()
+        #expect(!absence.isForGood(at: hour * 9, lastFound: hour * 8))
+        absence.missed(at: hour)
+        absence.missed(at: hour + 5)
+        #expect(!absence.isForGood(at: 2 * hour - 1, lastFound: hour + 1))
+        #expect(!absence.isForGood(at: 2 * hour, lastFound: hour))
+        #expect(absence.isForGood(at: 2 * hour, lastFound: hour + 1))
+        absence.found()
+        #expect(!absence.isForGood(at: 9 * hour, lastFound: 8 * hour))
+
+        for isNamed in [true, false] {
+            let world = try WebPushWorld(isNamed: isNamed)
+            let browser = try world.browser()
+            world.server.close()
+            world.gateway.absence.missed(at: EventLoop.monotonicNanoseconds - hour)
+            world.shared.lastFound = EventLoop.monotonicNanoseconds
+            let outcome = await world.gateway.deliver(webPush(to: browser))
+            #expect(
+                outcome
+                    == (isNamed
+                        ? .deferred(Deferral(reason: "Unreachable", scope: .host))
+                        : .refused(reason: "NoSuchServer")))
+            world.end()
+        }
+    }
 }
