@@ -21,6 +21,8 @@ final class Books {
         let isDead: Bool
         /// Came by a door whose senders don't ask how it ended.
         let isByDoor: Bool
+        /// For the app that Apple takes nothing of: it waits.
+        var isHeld: Bool { request.app == ChaosWorld.blocked }
         /// Nobody has heard a receipt, and nobody will ask again: whether it was stored is not known.
         var isGivenUp = false
         var storedAt: Int64?
@@ -109,7 +111,9 @@ final class Books {
 
     /// Stored, and neither delivered nor known to be dead.
     var open: [Entry] {
-        entries.values.filter { $0.storedAt != nil && $0.told == nil && $0.pushes.isEmpty && !$0.isDead }
+        entries.values.filter {
+            $0.storedAt != nil && $0.told == nil && $0.pushes.isEmpty && !$0.isDead && !$0.isHeld
+        }
     }
 
     /// At the end, when every sender was told how all ended.
@@ -119,6 +123,13 @@ final class Books {
         repeated = 0
         for entry in entries.values {
             let uid = entry.request.uid
+            guard !entry.isHeld else {
+                if entry.storedAt == nil { violate("\(uid): never stored") }
+                if entry.told != nil || !entry.pushes.isEmpty {
+                    violate("\(uid): ended, and nothing takes it")
+                }
+                continue
+            }
             if entry.pushes.isEmpty, !entry.isDead, !entry.isGivenUp {
                 lost += 1
                 violate("\(uid): \(entry.storedAt == nil ? "never stored" : "stored, and lost")")

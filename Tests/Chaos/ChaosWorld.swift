@@ -37,7 +37,11 @@ final class ChaosWorld {
     /// - Parameters:
     ///   - certificate: Apple's credential is a .p12 instead of a .p8.
     ///   - waiting: how many the node lets wait; `nil`: as many as it does by itself.
-    init(_ way: Way, torrc: String, certificate: Bool = false, waiting: Int? = nil) async throws {
+    ///   - hasUsualLimits: for devices, peers and circuits; without them nobody is ever told to come again.
+    init(
+        _ way: Way, torrc: String, certificate: Bool = false, waiting: Int? = nil,
+        hasUsualLimits: Bool = false
+    ) async throws {
         self.way = way
         directory = try LabDirectory()
         configuration = directory.path + "/onionbell.yaml"
@@ -63,7 +67,16 @@ final class ChaosWorld {
             certificate
             ? ["certificate_file: push.p12"]
             : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
-        let text = text(appleCredential: credential, limits: waiting.map { ", waiting: \($0)" } ?? "")
+        var limits: [String] = []
+        if !hasUsualLimits {
+            limits = [
+                "peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}",
+                "circuits: {frames_per_second: 0, bytes_per_second: 0}",
+                "limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000"
+                    + (waiting.map { ", waiting: \($0)}" } ?? "}"),
+            ]
+        }
+        let text = text(appleCredential: credential, limits: limits.joined(separator: "\n"))
         try LabDirectory.write(Array(text.utf8), to: configuration)
     }
 
@@ -80,15 +93,20 @@ final class ChaosWorld {
             production_url: \(gateway.appleURL)
             sandbox_url: \(gateway.appleURL)
             ca_file: ca.pem
+          - name: \(ChaosWorld.blocked)
+            gateway: apns
+            topic: \(ChaosWorld.blocked).example
+            \(appleCredential.joined(separator: "\n    "))
+            production_url: \(gateway.appleURL)
+            sandbox_url: \(gateway.appleURL)
+            ca_file: ca.pem
           - name: google
             gateway: fcm
             service_account_file: service-account.json
             base_url: \(gateway.googleURL)
             ca_file: ca.pem
         defaults: {ios: apple, android: google}
-        peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}
-        circuits: {frames_per_second: 0, bytes_per_second: 0}
-        limits: {token_rate: 100000, token_burst: 100000, waiting_per_token: 100000\(limits)}
+        \(limits)
         management: {listen: "unix:\(directory.path)/management"}
         doors:
           web_push: {listen: ["unix:\(doorSocket)"], ios: apple, android: google, outcome_deadline: 0}
@@ -98,6 +116,16 @@ final class ChaosWorld {
         log: {level: info}
 
         """
+    }
+
+    /// An app whose topic Apple refuses: what is for it waits to the end.
+    nonisolated static let blocked = "blocked"
+
+    /// How many wait for that app, as the operator sees it.
+    func waitingForBlocked() async throws -> Int {
+        let lines = try await operate(["outbox", "check"])
+        let line = lines.first { $0.contains("  \(ChaosWorld.blocked): ") }
+        return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
     }
 
     // MARK: The node
@@ -176,23 +204,32 @@ final class ChaosWorld {
 
     /// Makes an installation, as the operator does.
     func addInstallation() async throws -> (id: String, key: String) {
+        let lines = try await operate(["installation", "add", "--json"])
+        let made = try JSON(Array(lines.joined().utf8))
+        guard let id = made["id"]?.string, let key = made["key"]?.string else {
+            throw ChaosError("installation add: \(lines.joined())")
+        }
+        return (id, key)
+    }
+
+    /// Runs `onionbell`.
+    private func operate(_ arguments: [String]) async throws -> [String] {
         var lines: [String] = []
         var child: ChildProcess?
         defer { _ = child }
         let exit = try await withCheckedThrowingContinuation { continuation in
             do {
                 child = try ChildProcess(
-                    [Chaos.program, "installation", "add", "--json", "--config", configuration],
+                    [Chaos.program] + arguments + ["--config", configuration],
                     onLine: { lines.append($0) }, onExit: { continuation.resume(returning: $0) })
             } catch {
                 continuation.resume(throwing: error)
             }
         }
-        let made = try JSON(Array(lines.joined().utf8))
-        guard exit == .exited(0), let id = made["id"]?.string, let key = made["key"]?.string else {
-            throw ChaosError("installation add: \(lines.joined())")
+        guard exit == .exited(0) else {
+            throw ChaosError("\(arguments.joined(separator: " ")): \(lines.joined(separator: "\n"))")
         }
-        return (id, key)
+        return lines
     }
 
     func close() async {

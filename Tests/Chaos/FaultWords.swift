@@ -18,6 +18,9 @@ struct FaultWords: Equatable, Sendable {
 
     var isSilent: Bool { text.contains("silent") || text.contains("swallow") }
 
+    /// Google wants nothing for ten seconds after a 5xx.
+    var makesGoogleWait: Bool { text.contains("unavailable") || text.contains("page") }
+
     /// A device that both gateways call dead, whatever else they do.
     static let deadAtApple = String(repeating: "dead", count: 16)
     static let deadAtGoogle = "dead:" + String(repeating: "dead", count: 16)
@@ -58,6 +61,7 @@ struct FaultWords: Equatable, Sendable {
         case "late": .closeConnection(.afterAnswer)
         case "unavailable": .answer(status: 503, reason: "ServiceUnavailable")
         case "forbidden": .answer(status: 403, reason: "InvalidProviderToken")
+        case "unauthenticated": .answer(status: 401, reason: "UNAUTHENTICATED")
         case "busy": .answer(status: 429, reason: "TooManyRequests", retryAfter: "1")
         case "page": .page(status: 502)
         case "refused": .resetStream(.refusedStream)

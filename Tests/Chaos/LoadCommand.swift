@@ -14,18 +14,30 @@ struct LoadCommand: AsyncParsableCommand {
     @Option(help: "How many wait for their outcome at a time.") var inFlight = 50
     @Option(help: "For the faults that come by chance.") var seed: UInt64 = 1
     @Option(help: "The project's torrc.") var torrc = "torrc"
-    @Flag(help: "Leave out gateways that don't answer: for a short run.") var quick = false
+    @Flag(help: "Leave out gateways that don't answer, and waits of ten seconds: for a short run.")
+    var quick = false
 
-    /// Name, faults, and whether Apple's credential is a certificate; with a key every connection begins with one
+    /// Whose gateway has the faults.
+    enum Service { case apple, google }
+
+    /// Name, service, faults, and whether Apple's credential is a certificate; with a key every connection begins with one
     /// stream until a push was accepted.
-    private static let runs: [(String, String, Bool)] = [
-        ("no faults", "slow=5", true),
-        ("GOAWAY every 100", "goaway/100,slow=5", true),
-        ("reset every 500", "reset/500,slow=5", true),
-        ("5 % of 503", "unavailable/5%,slow=5", true),
-        ("one stream until authenticated", "slow=5", false),
-        ("silence on 1 %", "silent/100,slow=5", true),
-        ("all together", "goaway/100,reset/500,unavailable/5%,silent/100,slow=5", false),
+    private static let runs: [(String, Service, String, Bool)] = [
+        ("no faults", .apple, "slow=5", true),
+        ("GOAWAY every 100", .apple, "goaway/100,slow=5", true),
+        ("reset every 500", .apple, "reset/500,slow=5", true),
+        ("5 % of 503", .apple, "unavailable/5%,slow=5", true),
+        ("one stream until authenticated", .apple, "slow=5", false),
+        ("silence on 1 %", .apple, "silent/100,slow=5", true),
+        ("all together", .apple, "goaway/100,reset/500,unavailable/5%,silent/100,slow=5", false),
+        ("Google, no faults", .google, "slow=5", true),
+        ("Google, 5 % of 503", .google, "unavailable/5%,slow=5", true),
+        ("Google, 2 % of 401", .google, "unauthenticated/2%,slow=5", true),
+        ("Google, a page in place of JSON", .google, "page/50,slow=5", true),
+        (
+            "Google, all together", .google,
+            "goaway/100,reset/500,unavailable/5%,unauthenticated/200,page/150,silent/100,slow=5", true
+        ),
     ]
 
     func run() async throws {
@@ -37,11 +49,13 @@ struct LoadCommand: AsyncParsableCommand {
             ]
         ]
         var violations: [String] = []
-        for (name, faults, isCertificate) in LoadCommand.runs {
-            if quick, FaultWords(text: faults).isSilent { continue }
+        for (name, service, faults, isCertificate) in LoadCommand.runs {
+            let words = FaultWords(text: faults)
+            if quick, words.isSilent || service == .google && words.makesGoogleWait { continue }
             let run = try await LoadRun(
                 ChaosWorld(.loopback, torrc: torrc, certificate: isCertificate),
-                faults: FaultWords(text: faults), seed: seed, count: notifications, window: inFlight)
+                at: service, faults: FaultWords(text: faults), seed: seed, count: notifications,
+                window: inFlight)
             try await run.run()
             rows.append([name] + (await run.cells))
             violations += await run.world.books.violations.map { "\(name): \($0)" }
@@ -58,6 +72,7 @@ struct LoadCommand: AsyncParsableCommand {
 @EventLoop
 final class LoadRun {
     let world: ChaosWorld
+    private let service: LoadCommand.Service
     private let faults: FaultWords
     private let seed: UInt64
     private let count: Int
@@ -68,8 +83,12 @@ final class LoadRun {
     private static let devices = 1000
     private static let longest: Duration = .seconds(300)
 
-    init(_ world: ChaosWorld, faults: FaultWords, seed: UInt64, count: Int, window: Int) {
+    init(
+        _ world: ChaosWorld, at service: LoadCommand.Service, faults: FaultWords, seed: UInt64, count: Int,
+        window: Int
+    ) {
         self.world = world
+        self.service = service
         self.faults = faults
         self.seed = seed
         self.count = count
@@ -78,7 +97,9 @@ final class LoadRun {
 
     func run() async throws {
         try world.startNode()
-        world.gateway.setFaults(apple: faults, google: .none, seed: seed)
+        world.gateway.setFaults(
+            apple: service == .apple ? faults : .none, google: service == .google ? faults : .none, seed: seed
+        )
         let peer = try await connect()
         let books = world.books
         let begun = EventLoop.monotonicNanoseconds
@@ -103,9 +124,10 @@ final class LoadRun {
         sent += 1
         var request = MobileNotificationRequest()
         request.uid = "load-\(sent)"
-        request.platform = .ios
         let number = String(sent % LoadRun.devices)
-        request.deviceToken = String(repeating: "0", count: 64 - number.count) + number
+        let digits = String(repeating: "0", count: 64 - number.count) + number
+        request.platform = service == .apple ? .ios : .android
+        request.deviceToken = service == .apple ? digits : "lab:" + digits
         request.message = Sender.message(saying: request.uid)
         request.isUrgent = true
         request.awaitsOutcome = true

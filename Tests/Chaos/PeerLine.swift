@@ -80,24 +80,30 @@ final class Sender {
     private let platform: MobilePlatform
     private let deviceToken: String
     private let isDead: Bool
+    private let app: String
     private var random: SplitMix
     private var count = 0
 
+    private static let mostHeld = 40
+
     init(
         _ name: String, to platform: MobilePlatform, deviceToken: String, isDead: Bool = false,
-        by line: PeerLine, _ books: Books, seed: UInt64
+        app: String = "", by line: PeerLine, _ books: Books, seed: UInt64
     ) {
         self.name = name
         self.platform = platform
         self.deviceToken = deviceToken
         self.isDead = isDead
+        self.app = app
         self.line = line
         self.books = books
         random = SplitMix(seed: seed)
     }
 
     func send(_ count: Int, until deadline: ContinuousClock.Instant) async throws {
-        for _ in 0..<count {
+        // Of what waits for one phone there is a limit.
+        let count = app == ChaosWorld.blocked ? min(count, Sender.mostHeld - self.count) : count
+        for _ in 0..<max(0, count) {
             let request = next()
             books.sending(request, isDead: isDead)
             try await line.send(request, until: deadline)
@@ -109,6 +115,7 @@ final class Sender {
         var request = MobileNotificationRequest()
         request.uid = "\(name)-\(count)"
         request.platform = platform
+        request.app = app
         request.deviceToken = deviceToken
         request.message = Sender.message(saying: request.uid)
         request.isUrgent = true

@@ -17,6 +17,8 @@ struct RoundsCommand: AsyncParsableCommand {
     var overTor: Int?
     @Option(help: "The project's torrc.") var torrc = "torrc"
     @Option(help: "Write the node's log of a failed run here.") var log = ".build/chaos.log"
+    @Flag(help: "With the limits that a node has by itself: slower, as senders are told to come again.")
+    var usualLimits = false
     @Flag(help: "Leave out gateways that don't answer: for a short run.") var quick = false
 
     func validate() throws {
@@ -33,13 +35,15 @@ struct RoundsCommand: AsyncParsableCommand {
         var isWell = true
         if rounds > overTor {
             let run = try await RoundsRun(
-                ChaosWorld(.loopback, torrc: torrc), rounds: rounds - overTor, seed: seed, isQuick: quick)
+                ChaosWorld(.loopback, torrc: torrc, hasUsualLimits: usualLimits), rounds: rounds - overTor,
+                seed: seed, isQuick: quick)
             isWell = try await finish(run, "straight to the door")
         }
         if overTor > 0 {
             let network = try await PrivateTorNetwork.start()
             guard let socks = try await network.startTor().socks else { throw ChaosError("no SOCKS port") }
-            let world = try await ChaosWorld(.tor(network, socks: socks), torrc: torrc)
+            let world = try await ChaosWorld(
+                .tor(network, socks: socks), torrc: torrc, hasUsualLimits: usualLimits)
             let run = try await RoundsRun(world, rounds: overTor, seed: seed &+ 1, isQuick: quick)
             isWell = try await finish(run, "over Tor") && isWell
             await network.stop()

@@ -55,6 +55,12 @@ final class RoundsRun {
                     deviceToken: platform == .android ? "lab:\(token)" : token, by: lines[number % 4],
                     world.books, seed: random.next()))
         }
+        for number in 0..<4 {
+            senders.append(
+                Sender(
+                    "held\(number)", to: .ios, deviceToken: randomToken(), app: ChaosWorld.blocked,
+                    by: lines[number], world.books, seed: random.next()))
+        }
         for (platform, token) in [
             (MobilePlatform.ios, FaultWords.deadAtApple), (.android, FaultWords.deadAtGoogle),
         ] {
@@ -106,7 +112,10 @@ final class RoundsRun {
         }
         try await drain()
         try await askForAll()
-        report()
+        let held = world.books.entries.values.count { $0.isHeld }
+        let waiting = try await world.waitingForBlocked()
+        if waiting != held { world.books.violate("\(waiting) of \(held) wait for the app that is blocked") }
+        report(held: held)
     }
 
     // MARK: A round
@@ -191,7 +200,7 @@ final class RoundsRun {
     private func askForAll() async throws {
         for line in lines { line.close() }
         let end = ContinuousClock.now + RoundsRun.longestRound
-        let requests = world.books.entries.values.filter { !$0.isByDoor }.map { entry in
+        let requests = world.books.entries.values.filter { !$0.isByDoor && !$0.isHeld }.map { entry in
             var request = entry.request
             request.awaitsOutcome = true
             return request
@@ -209,7 +218,7 @@ final class RoundsRun {
             }
             try await group.waitForAll()
         }
-        while world.books.entries.values.contains(where: { $0.told == nil && !$0.isByDoor }) {
+        while world.books.entries.values.contains(where: { $0.told == nil && !$0.isByDoor && !$0.isHeld }) {
             guard ContinuousClock.now < end else {
                 return world.books.violate("some were never told their end")
             }
@@ -217,7 +226,7 @@ final class RoundsRun {
         }
     }
 
-    private func report() {
+    private func report(held: Int) {
         let books = world.books
         let (lost, twice, outOfOrder) = books.check()
         var rows = [["blow", "rounds", "receipt after, median", "longest", "push after, median", "longest"]]
@@ -232,6 +241,7 @@ final class RoundsRun {
         table += [
             "all delivered after the last fault: median \(drain[0]), longest \(drain[1])",
             "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
+            "\(held) for an app that is blocked, all of them waiting",
             "\(books.repeated) accepted again under the same ids after an unclear outcome",
             "\(lost) lost, \(twice) shown twice, \(outOfOrder) out of order",
         ]
