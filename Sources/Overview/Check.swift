@@ -118,7 +118,8 @@ extension Report {
         if let lane = full.max(by: { $0.waiting < $1.waiting }) {
             return Check(
                 name: "backlog", level: .failing,
-                state: "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders are told to come again",
+                state:
+                    "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders are told to come again",
                 advice:
                     "mend what its check names; onionbell outbox drop --app removes what need not be delivered any more"
             )
