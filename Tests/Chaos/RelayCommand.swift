@@ -224,9 +224,9 @@ final class RelayRun {
             ]
         }
         for form in RelayForm.allCases {
-            // In a hurry each form meets every second one.
+            // In a hurry each form meets every second one, and the open breaker the one that says so.
             let isPost = form == .post
-            for (number, fault) in faults.enumerated() where !quick || number.isMultiple(of: 2) == isPost {
+            for (number, fault) in faults.enumerated() where !quick || number.isMultiple(of: 2) != isPost {
                 relay(form).faults.append(fault)
                 switch fault {
                 case .close(isDelivered: true), .silence(isDelivered: true), .delay(.seconds(70)):
