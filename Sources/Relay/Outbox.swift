@@ -22,6 +22,8 @@ package struct StoreRequest: Equatable, Sendable {
 package enum OutboxChange: Equatable, Sendable {
     /// Adds a notification, unless its identity is known.
     case store(StoreRequest)
+    /// Adds nothing: asks what became of a notification that would be refused if it were not known.
+    case lookUp(SubmissionDigests)
     /// Deletes a notification and remembers how it ended, for those who submit it again.
     case finish(sequence: Int64, Ending)
     /// Remembers how often a notification was tried and when its next attempt is due (ms since 1970).
@@ -53,7 +55,7 @@ package enum OutboxChange: Equatable, Sendable {
     case proof
 }
 
-/// What became of an ``OutboxChange/store(_:)``.
+/// What became of an ``OutboxChange/store(_:)``, and the answer to an ``OutboxChange/lookUp(_:)``.
 package enum StoreResult: Equatable, Sendable {
     /// The number orders the outbox: later submissions have higher ones, also across restarts.
     case stored(sequence: Int64)
@@ -65,6 +67,8 @@ package enum StoreResult: Equatable, Sendable {
     case conflict
     /// The backlog holds as many of the device as may be.
     case tooMany
+    /// Of a ``OutboxChange/lookUp(_:)``: nothing is known of it.
+    case unknown
 }
 
 /// What is known of a notification.
@@ -138,7 +142,7 @@ package protocol Outbox: Sendable {
 
     /// Makes all changes or none. Durable when it returns: a power cut loses none of them.
     ///
-    /// - Returns: One result for each `store`, in their order.
+    /// - Returns: One result for each `store` and `lookUp`, in their order.
     func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult]
 
     /// The notifications with these sequence numbers that are still waiting.

@@ -47,7 +47,7 @@ struct PendingChanges: Sendable {
         for case .lane(let lane, let record) in failed where !lanes.keys.contains(lane) { note(lane, record) }
         let failed = failed.filter { change in
             switch change {
-            case .store, .proof, .lane, .clock: false
+            case .store, .lookUp, .proof, .lane, .clock: false
             case .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken, .reviveToken, .forget:
                 true
             }
@@ -56,7 +56,7 @@ struct PendingChanges: Sendable {
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken, .reviveToken,
+            case .store, .lookUp, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken, .reviveToken,
                 .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted

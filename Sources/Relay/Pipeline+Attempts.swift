@@ -96,40 +96,6 @@ extension Pipeline {
         return sequences
     }
 
-    /// Bodies that ``Effect/load(_:lane:)`` asked for. Of those that are not among them the operator has taken the rows
-    /// away: they end here.
-    package mutating func loaded(
-        _ bodies: [Int64: Notification], of sequences: [Int64], lane: Int, at now: Instant
-    ) {
-        for sequence in sequences {
-            guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
-                continue
-            }
-            guard let notification = bodies[sequence] else {
-                finish(slot, .refused(reason: .internal), at: now)
-                continue
-            }
-            delivery.setBody(notification, of: slot)
-            bodyBytes += delivery.entries[slot].size
-            delivery.giveBack(slot)
-        }
-        delivery.withLane(lane) { $0.isLoading = false }
-        delivery.stir(lane)
-        delivery.tidyLane(lane)
-    }
-
-    /// The outbox could not be read: they are tried again.
-    package mutating func loadFailed(_ sequences: [Int64], lane: Int, at now: Instant) {
-        for sequence in sequences {
-            guard let slot = delivery.slots[sequence], delivery.entries[slot].state == .loading else {
-                continue
-            }
-            delivery.giveBack(slot)
-        }
-        delivery.withLane(lane) { $0.isLoading = false }
-        wake(lane, at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
-    }
-
     // MARK: Answers
 
     /// An attempt has ended. With it end those that waited for a token that proved dead.
@@ -346,16 +312,5 @@ extension Pipeline {
         admission.release(token: entry.token, size: entry.size, isShelved: entry.isShelved)
         delivery.withLane(entry.lane) { $0.taken.release(entry.size) }
         delivery.remove(slot)
-    }
-
-    /// To be called for what is stored and not about to be sent.
-    mutating func spareBody(of slot: Int) {
-        if bodyBytes > bodyBudget { dropBody(of: slot) }
-    }
-
-    mutating func dropBody(of slot: Int) {
-        guard delivery.entries[slot].body != nil else { return }
-        bodyBytes -= delivery.entries[slot].size
-        delivery.setBody(nil, of: slot)
     }
 }

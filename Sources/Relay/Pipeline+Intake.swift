@@ -59,7 +59,9 @@ extension Pipeline {
                 changes.append(.reviveToken(digests.token))
             }
             if let since = deadTokens.since(digests.token, at: now) {
-                return .answered(.ended(.unregistered(since: since)))
+                return refuse(
+                    digests, .ended(.unregistered(since: since)), from: door, awaitsOutcome: awaitsOutcome,
+                    at: now)
             }
             notification = try validator.notification(
                 submission, to: recipient, of: app, as: NotificationID(digests), at: now)
@@ -69,19 +71,22 @@ extension Pipeline {
         let size = notification.size
         let laneID = notification.lane
         guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
-            return .answered(Pipeline.comeAgain)
+            return refuse(
+                digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         let room = delivery.lanes[lane].taken
         guard admission.hasRoom(for: room, isProven: delivery.lanes[lane].isProven) else {
             delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds }
             delivery.tidyLane(lane)
-            return .answered(.busy(.node(retryAfter: Admission.retryWhenFull)))
+            return refuse(
+                digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
+                awaitsOutcome: awaitsOutcome, at: now)
         }
         if let busy = admission.admit(
             token: digests.token, size: size, from: submission.sender, at: now)
         {
             delivery.tidyLane(lane)
-            return .answered(.busy(busy))
+            return refuse(digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         delivery.withLane(lane) { $0.taken.take(size) }
         noteClock(now)
@@ -104,7 +109,7 @@ extension Pipeline {
         return .storing(reply, notification.id)
     }
 
-    private static var comeAgain: Receipt { .busy(.node(retryAfter: retryWhenOutboxFails)) }
+    static var comeAgain: Receipt { .busy(.node(retryAfter: retryWhenOutboxFails)) }
 
     // MARK: Commits
 
@@ -136,6 +141,7 @@ extension Pipeline {
         commit = Commit(
             changes: taken, tickets: tickets, untold: untold, shelving: shelving,
             begun: now.monotonicNanoseconds)
+        lookups = 0
         shelving = []
         shelvedBefore = shelved
         shelved = [:]
@@ -181,8 +187,8 @@ extension Pipeline {
         shelved.merge(shelvedBefore) { now, _ in now }
         changes.putBack(commit.changes)
         for ticket in commit.tickets {
-            abandon(ticket.slot)
-            answer(ticket, Pipeline.comeAgain, at: now)
+            if ticket.refusal == nil { abandon(ticket.slot) }
+            answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
         }
         commitAt = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
         stopIfDone()
@@ -190,6 +196,7 @@ extension Pipeline {
 
     /// The outbox has answered for one submission.
     private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        guard ticket.refusal == nil else { return settleLookup(ticket, result, at: now) }
         let slot = ticket.slot
         precondition(
             delivery.entries[slot].state == .storing, "what was stored is \(delivery.entries[slot].state)")
@@ -222,6 +229,7 @@ extension Pipeline {
         case .tooMany:
             abandon(slot)
             answer(ticket, .busy(.device(retryAfter: Admission.retryWhenFull)), at: now)
+        case .unknown: preconditionFailure("what was to be stored was looked up")
         }
     }
 
@@ -262,7 +270,7 @@ extension Pipeline {
     }
 
     /// The first receipt, and the last.
-    private mutating func answer(
+    mutating func answer(
         _ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool = false, at now: Instant
     ) {
         count(ticket, receipt, isRepetition: isRepetition, at: now)

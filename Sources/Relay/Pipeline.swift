@@ -12,7 +12,8 @@ package struct Pipeline: ~Copyable, Sendable {
 
     package enum Submitted: Equatable, Sendable {
         case answered(Receipt)
-        /// In the next commit. Its sender is told under this id afterwards; what it is stored under says the other.
+        /// In the next commit. Its sender is told under this id afterwards; what it is stored under, if it is, says the
+        /// other.
         case storing(ReplyID, NotificationID)
     }
 
@@ -38,6 +39,8 @@ package struct Pipeline: ~Copyable, Sendable {
     /// A submission in the next commit.
     struct Ticket: Sendable {
         let slot: Delivery.Slot
+        /// What it is told unless the outbox knows it; then it has no slot.
+        var refusal: Receipt?
         let door: Int
         /// Monotonic nanoseconds.
         let submittedAt: Int64
@@ -73,6 +76,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// is killed right after.
     var untold: [(sequence: Int64, ending: Ending)] = []
     var commit: Commit?
+    /// Tickets of the next commit that are to be refused unless they are known.
+    var lookups = 0
+    let mostLookups: Int
     var pace = CommitPace()
     /// The highest number that the outbox has told of.
     var lastSequence: Int64 = 0
@@ -128,6 +134,8 @@ package struct Pipeline: ~Copyable, Sendable {
     static let retryCommit: Duration = .seconds(1)
     static let housekeepingInterval: Duration = .seconds(15)
     static let bodiesPerLoad = 64
+    /// Beyond so many in a commit what would be refused is refused, even if it is a repetition.
+    package static let mostLookups = 256
     /// A gateway that gives a notification back unhandled so often in a row is not believed any more.
     static let longestRunOfReturns = 8
 
@@ -136,7 +144,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
         memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp,
-        window: Window = Window()
+        window: Window = Window(), mostLookups: Int = mostLookups
     ) {
         self.validator = validator
         self.policy = policy
@@ -144,6 +152,7 @@ package struct Pipeline: ~Copyable, Sendable {
         self.bodyBudget = bodyBudget
         self.originsPerApp = originsPerApp
         self.window = window
+        self.mostLookups = mostLookups
         admission = Admission(limits: limits)
     }
 

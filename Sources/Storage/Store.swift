@@ -79,7 +79,7 @@ final class Store {
 
     /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
     ///
-    /// - Returns: A result for each `store`, and for each of `writes` why nothing of it was done, or `nil`.
+    /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
     func commit(
         _ changes: [OutboxChange], _ writes: [DoorWrite] = []
     ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
@@ -93,6 +93,9 @@ final class Store {
             for change in changes {
                 switch change {
                 case .store(let request): results.append(try add(request))
+                case .lookUp(let digests):
+                    try deleteDelivered()
+                    results.append(try identities.result(of: digests) ?? .unknown)
                 case .finish(let sequence, let ending): try finish(sequence, ending)
                 case .postpone(let sequence, let attempts, let notBefore):
                     try postpone(sequence, attempts: attempts, notBefore: notBefore)

@@ -39,7 +39,7 @@ final class HandGateway: Gateway {
         await withCheckedContinuation { waiting.append((count, $0)) }
     }
 
-    let fault: String? = nil
+    var fault: String?
     let figures = GatewayFigures()
     func start() {}
     func noteBacklog() {}
@@ -256,6 +256,33 @@ private struct LoggedEvents: LogHandler {
         await dispatcher.stop()
     }
 
+    /// Not after a pause that may have grown to minutes, and with the failures of an hour forgotten.
+    @Test func whatWasFixedIsSentAtOnce() async throws {
+        let gateway = HandGateway(capacity: 0)
+        gateway.fault = "TLS"
+        let dispatcher = try await dispatcher(gateway)
+        for number in 1...3 {
+            let stored = Receipts()
+            dispatcher.submit(submission(number), awaitsOutcome: false) { stored.add($0) }
+            _ = await stored.wait(for: 1)
+            await gateway.wait(forSent: number)
+            gateway.sent[number - 1].completion(.blocked(reason: "TLS"))
+            gateway.capacity = 0
+        }
+        let lane = try #require(dispatcher.lanes.first)
+        guard case .paused = lane.condition else {
+            Issue.record("\(lane.condition)")
+            return
+        }
+        #expect(lane.blockedReason == "TLS")
+        gateway.fault = nil
+        gateway.capacity = 10
+        // Within this turn: no clock has moved.
+        #expect(gateway.sent.count == 6)
+        for index in 3..<6 { gateway.answer(index, .accepted) }
+        await dispatcher.stop()
+    }
+
     /// An outbox over a real one that fails on command.
     actor FailingOutbox: Outbox {
         private let real: SQLiteOutbox
@@ -387,7 +414,7 @@ private struct LoggedEvents: LogHandler {
         #expect(await receipts.wait(for: 6) == [.stored, .stored, .stored, dead, dead, dead])
         let later = Receipts()
         dispatcher.submit(submission(1, uid: "d"), awaitsOutcome: false) { later.add($0) }
-        guard case .ended(.tokenDead(.unregistered, .some)) = later.all.first else {
+        guard case .ended(.tokenDead(.unregistered, .some)) = await later.wait(for: 1).first else {
             Issue.record("\(later.all)")
             return
         }

@@ -12,11 +12,12 @@ final class Node {
 
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
-        bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp, window: Window = Window()
+        bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp, window: Window = Window(),
+        mostLookups: Int = 0
     ) {
         pipeline = Pipeline(
             validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget,
-            originsPerApp: originsPerApp, window: window)
+            originsPerApp: originsPerApp, window: window, mostLookups: mostLookups)
     }
 
     static let android = LaneID(app: "android", host: .production)

@@ -5,8 +5,11 @@ import Vectors
 /// All who submit: what each was told, and whether that was true.
 struct ModelSenders {
     struct Sender {
-        let identity: Digest
+        /// Of each phone, where it is an alias.
+        let identities: [Digest]
         let awaitsOutcome: Bool
+        /// It is refused unless it is known.
+        let isLookup: Bool
         /// Nothing was told yet.
         var isNew = true
     }
@@ -28,9 +31,16 @@ struct ModelSenders {
     ) {
         guard var sender = listening[id.index] else { return fail("\(receipt) is told to nobody") }
         tellings += 1
-        let known = outbox.identities[sender.identity]
+        defer {
+            sender.isNew = false
+            listening[id.index] = isLast ? nil : sender
+        }
+        guard let identity = sender.identities.first, sender.identities.count == 1 else {
+            return hear(receipt, isLast: isLast, of: sender, in: outbox, fail)
+        }
+        let known = outbox.identities[identity]
         switch receipt {
-        case .stored where justForgotten.contains(sender.identity): break
+        case .stored where justForgotten.contains(identity): break
         case .stored:
             if known == nil { fail("called stored, and the outbox doesn't have it") }
             if isLast == sender.awaitsOutcome, known?.ending == nil {
@@ -40,16 +50,45 @@ struct ModelSenders {
         case .busy: if !sender.isNew || !isLast { fail("told to come again, and more") }
         case .ended(.refused(reason: .duplicateUid, detail: nil)):
             if !sender.isNew { fail("a late conflict") }
-        case .ended where justForgotten.contains(sender.identity): break
+        case .ended where justForgotten.contains(identity): break
+        case .ended(.tokenDead(reason: .unregistered, detail: _)) where sender.isLookup && sender.isNew:
+            if !isLast { fail("more is to come after a refusal") }
         case .ended(let ending):
             if known?.ending != ending { fail("\(ending) is told, and the outbox has \(known as Any)") }
-            if told.updateValue(ending, forKey: sender.identity) ?? ending != ending {
+            if told.updateValue(ending, forKey: identity) ?? ending != ending {
                 fail("an end that was told has changed")
             }
             if !isLast { fail("more is to come after the end") }
         }
-        sender.isNew = false
-        listening[id.index] = isLast ? nil : sender
+    }
+
+    /// One to an alias hears of all its phones as of one.
+    private func hear(
+        _ receipt: Receipt, isLast: Bool, of sender: Sender, in outbox: ModelOutbox, _ fail: (String) -> Void
+    ) {
+        let known = sender.identities.map { outbox.identities[$0] }
+        let isForgotten = !justForgotten.isDisjoint(with: sender.identities)
+        switch receipt {
+        case .stored:
+            if known.allSatisfy({ $0 == nil }), !isForgotten {
+                fail("an alias is called stored, and nobody has it")
+            }
+        case .held: if isLast { fail("held is the last word") }
+        case .busy: if !isLast { fail("told to come again, and more") }
+        case .ended(.delivered):
+            if !known.contains(where: { $0?.ending == .delivered }), !isForgotten {
+                fail("an alias is called delivered, and no phone has it")
+            }
+            if !isLast { fail("more is to come after the end") }
+        case .ended(.tokenDead):
+            if !sender.isNew, !isForgotten,
+                known.contains(where: { $0.map { $0.ending == nil || $0.ending == .delivered } ?? false })
+            {
+                fail("an alias is called dead, and a phone waits or has it")
+            }
+            if !isLast { fail("more is to come after the end") }
+        case .ended: if !isLast { fail("more is to come after the end") }
+        }
     }
 
     mutating func drop(_ id: ReplyID, _ fail: (String) -> Void) {
@@ -72,10 +111,11 @@ struct ModelSenders {
         }
         guard !isCommitting else { return }
         for sender in listening.values where !sender.isNew {
-            if outbox.identities[sender.identity]?.ending != nil {
+            let known = sender.identities.compactMap { outbox.identities[$0] }
+            if known.count == sender.identities.count, known.allSatisfy({ $0.ending != nil }) {
                 fail("one waits for an end that is known")
             }
-            if outbox.identities[sender.identity] == nil, !justForgotten.contains(sender.identity) {
+            if known.isEmpty, justForgotten.isDisjoint(with: sender.identities) {
                 fail("one waits for what nobody has")
             }
         }

@@ -9,8 +9,9 @@ final class World {
         var changes: [OutboxChange]
         /// What the outbox answers; `nil` until it has taken the changes.
         var results: [StoreResult]?
-        /// Senders that wait for it.
+        /// Senders that wait for it, and those of them who take no place.
         var submissions: Int
+        var lookups: Int
     }
 
     struct Attempt {
@@ -37,6 +38,7 @@ final class World {
 
     /// Submissions that wait for a commit that has not begun.
     var submissions = 0
+    var lookups = 0
     var isCommitAsked = false
     var commit: Commit?
     var loads: [LaneID: [Int64]] = [:]
@@ -62,6 +64,8 @@ final class World {
     var settled: Set<NotificationID> = []
     /// The id under which each sequence number is sent.
     var ids: [Int64: NotificationID] = [:]
+    /// How often in a row each came back unhandled.
+    var returns: [Int64: Int] = [:]
     /// Ends that a failed commit held: for the canary that forgets them.
     var swallowed: Set<Int64> = []
 
@@ -70,6 +74,13 @@ final class World {
         android, LaneID(app: "ios", host: .production), LaneID(app: "ios", host: .sandbox),
     ]
     static let deviceTokens = (0..<7).map { String(repeating: "0\($0)", count: 32) }
+    /// Three of Android's are one name's.
+    static let alias = PhoneBook.alias(String(repeating: "A", count: 96))
+    private static let phoneBook = PhoneBook(
+        deviceTokens.prefix(3).enumerated().map {
+            PhoneBook.Phone(
+                number: Int64($0) + 1, name: "alice", platform: .android, deviceToken: DeviceToken($1))
+        }, aliases: ["alice": alias])
     static let requestsAtOnce = 5
     static let bodyBudget = 2000
 
@@ -96,9 +107,11 @@ final class World {
         let apps = [("ios", SampleService.ios), ("android", .android)].map { name, service in
             App(name: name, service: service, isEnabled: true)
         }
-        return Pipeline(
+        var pipeline = Pipeline(
             validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
             memory: memory, bodyBudget: bodyBudget, window: window)
+        pipeline.use(phoneBook)
+        return pipeline
     }
 
     static let memory: Pipeline.Memory = {
@@ -155,30 +168,8 @@ final class World {
         now.unixMilliseconds += time.milliseconds
         if now.monotonicNanoseconds >= rightAt { putClockRight() }
         lived += time.milliseconds
+        latestTruth = max(latestTruth, truth)
         if draw(4) > 0 { wake() }
-    }
-
-    private func putClockRight() {
-        now.unixMilliseconds -= clockError
-        clockError = 0
-        rightAt = .max
-    }
-
-    /// A process begins with a clock that is wrong by an hour to forty days, and somebody puts it right before the node
-    /// would believe it. Only where the last process knew what time it was can the next one know better.
-    private func startWithWrongClock() {
-        let last = outbox.clock?.trusted ?? 0
-        guard hasFaults, draw(3) == 0, (0..<ClockWatch.far - 60_000).contains(truth - last) else { return }
-        clockError = (3_600_000 + Int64(draw(40 * 86_400)) * 1000) * (draw(3) == 0 ? -1 : 1)
-        now.unixMilliseconds += clockError
-        rightAt = now.monotonicNanoseconds + Int64(draw(600)) * 1_000_000_000
-    }
-
-    /// The wall clock is set, by up to forty days.
-    private func jump() {
-        guard clockError == 0 else { return }
-        now.unixMilliseconds +=
-            Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
     }
 
     private func changeMood() {
@@ -223,15 +214,17 @@ final class World {
     /// What it was when the process began.
     private var startOffset: Int64 = 0
     /// By how many milliseconds the clock is ahead since the start, and when it is put right (monotonic nanoseconds).
-    private var clockError: Int64 = 0
-    private var rightAt = Int64.max
+    var clockError: Int64 = 0
+    var rightAt = Int64.max
     /// Milliseconds since 1970.
     var truth: Int64 { now.unixMilliseconds - clockError }
+    /// The latest that it was in this process: the clock may be set back while a commit runs.
+    var latestTruth: Int64 = 0
     /// Milliseconds since the beginning.
-    private var lived: Int64 = 0
+    var lived: Int64 = 0
     /// When each was submitted, by the time that the clock told; and those that were stored.
-    private var submittedAt: [Digest: [Int64: (truth: Int64, lived: Int64)]] = [:]
-    private var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
+    var submittedAt: [Digest: [Int64: (truth: Int64, lived: Int64)]] = [:]
+    var storedAt: [Digest: (truth: Int64, lived: Int64)] = [:]
     var clockOffset: Int64 { now.unixMilliseconds - now.monotonicNanoseconds / 1_000_000 }
 
     /// The process is killed. A commit that ran has happened or has not; requests on their way are answered to nobody.
@@ -246,9 +239,11 @@ final class World {
         isStopping = false
         hasStopped = false
         submissions = 0
+        lookups = 0
         loads = [:]
         claims = []
         attempts = []
+        returns = [:]
         swallowed = []
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
         senders.crash()
@@ -271,6 +266,7 @@ final class World {
     }
 
     private func start() {
+        latestTruth = truth
         // What was written before was written by a clock that was right.
         startOffset = clockOffset - max(0, clockError)
         outbox.restart()
@@ -303,20 +299,6 @@ final class World {
         let deadline = deadlines.removeValue(forKey: row.notification.id.identity) ?? .max
         books.accept(
             sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
-    }
-
-    func noteSubmission(_ identity: Digest) {
-        submittedAt[identity, default: [:]][now.unixMilliseconds] = (truth, lived)
-    }
-
-    /// What is forgotten because it is old is old.
-    func checkLapsed() {
-        for identity in outbox.lapsed {
-            guard let stored = storedAt.removeValue(forKey: identity) else { continue }
-            let age = max(truth - stored.truth, lived - stored.lived)
-            if age < World.memory.identities.milliseconds { fail("an identity is forgotten after \(age) ms") }
-        }
-        outbox.lapsed = []
     }
 
     func end(_ end: Pipeline.End) {

@@ -3,7 +3,8 @@
 /// What must hold after every step, and at the end.
 extension World {
     func check() {
-        let storing = submissions + (commit?.submissions ?? 0)
+        let storing =
+            submissions - lookups + (commit.map { $0.submissions - $0.lookups } ?? 0)
         if books.accepted != books.ended + books.waiting.count { fail("the books don't balance") }
         if pipeline.waiting != books.waiting.count + storing {
             fail("\(pipeline.waiting) places are taken by \(books.waiting.count) and \(storing)")

@@ -19,25 +19,35 @@ extension World {
                 uid: draw(5) == 0 ? nil : "uid\(nextUid)", platform: [.android, .ios, .iosDev][lane],
                 deviceToken: World.deviceTokens[device], message: fresh(),
                 isUrgent: draw(4) == 0, expiresAt: life == 0 ? 0 : now.unixMilliseconds + Int64(life))
+            if lane == 0, draw(6) == 0 { submission.deviceToken = World.alias }
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }
-        var identity: Digest?
+        var identities: [Digest] = []
         let awaitsOutcome = draw(2) == 0
+        let (waiting, tickets) = (pipeline.waiting, pipeline.tickets.count)
         let submitted = pipeline.submit(submission, from: 0, awaitsOutcome: awaitsOutcome, at: now) {
             let digests = World.digests(submission, to: $0)
-            identity = digests.identity
+            identities.append(digests.identity)
             return canary == .letsTheSecondOvertakeTheFirst ? digests.ofAnotherDevice : digests
         }
         switch submitted {
         case .storing(let reply, let id):
-            guard let identity, identity == id.identity else { return fail("\(id) is another one's") }
-            submissions += 1
+            guard identities.contains(id.identity) else { return fail("\(id) is another one's") }
+            let (places, answers) = (pipeline.waiting - waiting, pipeline.tickets.count - tickets)
+            submissions += answers
+            // What takes no place is looked up only.
+            lookups += answers - places
             senders.submit(
-                ModelSenders.Sender(identity: identity, awaitsOutcome: awaitsOutcome), as: reply, fail)
+                ModelSenders.Sender(
+                    identities: identities, awaitsOutcome: awaitsOutcome, isLookup: places == 0), as: reply,
+                fail)
+            guard places > 0 else { break }
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
             let deadline = now.deadline(expiresAt, within: Validator.longestLifetime.milliseconds)
-            noteSubmission(identity)
-            deadlines[identity] = min(deadline, deadlines[identity] ?? .max)
+            for identity in identities {
+                noteSubmission(identity)
+                deadlines[identity] = min(deadline, deadlines[identity] ?? .max)
+            }
         case .answered(.stored): fail("stored without a commit")
         case .answered: break
         }
@@ -57,7 +67,9 @@ extension World {
         // Messages differ in their number.
         let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
         let content = Digest(high: number, low: token.high << 8 | token.low)
-        let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map { Digest(high: $0, low: .max) }
+        let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map {
+            Digest(high: $0, low: recipient.isOfAlias ? token.low : .max)
+        }
         return SubmissionDigests(token: token, identity: identity ?? content, content: content)
     }
 
@@ -94,8 +106,9 @@ extension World {
             }
         }
         books.beginCommit()
-        commit = Commit(changes: changes, submissions: submissions)
+        commit = Commit(changes: changes, submissions: submissions, lookups: lookups)
         submissions = 0
+        lookups = 0
         carryOut()
     }
 
@@ -238,8 +251,13 @@ extension World {
         let verdict = attempt.verdict
         if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
         if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
+        let sequence = attempt.handle.sequence
         switch verdict.outcome {
-        case .deferred(let deferral) where !deferral.isUnharmed:
+        case .deferred(let deferral)
+        where deferral.isUnharmed && returns[sequence, default: 0] < Pipeline.longestRunOfReturns:
+            returns[sequence, default: 0] += 1
+        case .deferred(let deferral):
+            returns[sequence] = nil
             let wish = max(.zero, min(deferral.retryAfter ?? .zero, .seconds(86400)))
             let end = now.monotonicNanoseconds + wish.nanoseconds
             switch deferral.scope {
@@ -254,9 +272,10 @@ extension World {
                     books.pause(lane, until: end)
                 }
             }
-        case .blocked: _ = books.isNewWitness(attempt.token, against: attempt.lane)
+        case .blocked:
+            returns[sequence] = nil
+            _ = books.isNewWitness(attempt.token, against: attempt.lane)
         case .accepted, .refused, .tokenDead: books.answered(attempt.token, in: attempt.lane)
-        case .deferred: break
         }
         pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random)
         carryOut()

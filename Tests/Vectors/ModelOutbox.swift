@@ -44,6 +44,7 @@ package struct ModelOutbox {
         for change in changes {
             switch change {
             case .store(let request): results.append(store(request))
+            case .lookUp(let digests): results.append(known(digests) ?? .unknown)
             case .finish(let sequence, let ending): finish(sequence, ending, violation)
             case .postpone(let sequence, let attempts, let notBefore):
                 guard let row = rows[sequence] else {
@@ -111,12 +112,15 @@ package struct ModelOutbox {
         }
     }
 
+    private func known(_ digests: SubmissionDigests) -> StoreResult? {
+        guard let known = identities[digests.identity] else { return nil }
+        guard known.content == digests.content else { return .conflict }
+        return known.ending.map { .alreadyEnded($0) } ?? .alreadyWaiting(sequence: known.sequence)
+    }
+
     private mutating func store(_ request: StoreRequest) -> StoreResult {
         let digests = request.digests
-        if let known = identities[digests.identity] {
-            guard known.content == digests.content else { return .conflict }
-            return known.ending.map { .alreadyEnded($0) } ?? .alreadyWaiting(sequence: known.sequence)
-        }
+        if let known = known(digests) { return known }
         let sequence = nextSequence
         var row = Row(sequence: sequence, notification: request.notification, token: digests.token)
         if case .backlog(let room) = request.place {

@@ -1,0 +1,28 @@
+/// Repetitions of what is known, where a new one would be refused.
+extension Pipeline {
+    /// There is no room for it, or its device is dead. A repetition hears what became of the first all the same: the outbox
+    /// is asked, with the next commit.
+    mutating func refuse(
+        _ digests: SubmissionDigests, _ refusal: Receipt, from door: Int, awaitsOutcome: Bool, at now: Instant
+    ) -> Submitted {
+        guard lookups < mostLookups, outboxFault == nil else { return .answered(refusal) }
+        lookups += 1
+        changes.append(.lookUp(digests))
+        let reply = senders.newID()
+        tickets.append(
+            Ticket(
+                slot: -1, refusal: refusal, door: door, submittedAt: now.monotonicNanoseconds,
+                awaitsOutcome: awaitsOutcome, reply: reply))
+        scheduleCommit(at: now.monotonicNanoseconds)
+        return .storing(reply, NotificationID(digests))
+    }
+
+    mutating func settleLookup(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        switch result {
+        case .alreadyWaiting(let sequence): accept(ticket, sequence, isRepetition: true, at: now)
+        case .alreadyEnded(let ending): answer(ticket, .ended(ending), isRepetition: true, at: now)
+        case .conflict: answer(ticket, .refused(.duplicateUid), at: now)
+        case .unknown, .stored, .tooMany: answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+@testable import Relay
+
+/// A wall clock that is set, and one that is wrong.
+extension World {
+    func putClockRight() {
+        now.unixMilliseconds -= clockError
+        clockError = 0
+        rightAt = .max
+    }
+
+    /// A process begins with a clock that is wrong by an hour to forty days, and somebody puts it right before the node
+    /// would believe it. Only where the last process knew what time it was can the next one know better.
+    func startWithWrongClock() {
+        let last = outbox.clock?.trusted ?? 0
+        guard hasFaults, draw(3) == 0, (0..<ClockWatch.far - 60_000).contains(truth - last) else { return }
+        clockError = (3_600_000 + Int64(draw(40 * 86_400)) * 1000) * (draw(3) == 0 ? -1 : 1)
+        now.unixMilliseconds += clockError
+        rightAt = now.monotonicNanoseconds + Int64(draw(600)) * 1_000_000_000
+    }
+
+    /// The wall clock is set, by up to forty days.
+    func jump() {
+        guard clockError == 0 else { return }
+        now.unixMilliseconds +=
+            Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
+    }
+
+    func noteSubmission(_ identity: Digest) {
+        submittedAt[identity, default: [:]][now.unixMilliseconds] = (truth, lived)
+    }
+
+    /// What is forgotten because it is old is old.
+    func checkLapsed() {
+        for identity in outbox.lapsed {
+            guard let stored = storedAt.removeValue(forKey: identity) else { continue }
+            let age = max(latestTruth - stored.truth, lived - stored.lived)
+            if age < World.memory.identities.milliseconds { fail("an identity is forgotten after \(age) ms") }
+        }
+        outbox.lapsed = []
+    }
+}
