@@ -41,7 +41,8 @@ package final class HTTP2ClientSession: HTTP2Session {
     ///   - presumedStreams: how many requests may be sent before the server's first SETTINGS say how many: 1 where the
     ///     server opens up only after a good request.
     ///   - kept: the header fields of answers that are handed on; `nil`: all.
-    package init(presumedStreams: Int = 100, keeping kept: [String]? = nil) {
+    ///   - firstStream: the number of the first request's stream, odd.
+    package init(presumedStreams: Int = 100, keeping kept: [String]? = nil, firstStream: Int32 = 1) {
         self.kept = kept?.map { Array($0.utf8) }
         super.init(
             isServer: false, presumedStreams: UInt32(clamping: presumedStreams),
@@ -49,6 +50,9 @@ package final class HTTP2ClientSession: HTTP2Session {
                 (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
                 (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(Self.incomingLimit)),
             ])
+        precondition(
+            nghttp2_session_set_next_stream_id(handle, firstStream) == 0, "the first stream is \(firstStream)"
+        )
     }
 
     /// How many more requests the server takes now; below 0 after it took back some of what it had allowed.

@@ -12,9 +12,9 @@ final class HTTP2Pair {
 
     init(
         presumedStreams: Int = 100, maxConcurrentStreams: Int = 1000,
-        pieces: ClosedRange<Int> = 65_536...65_536
+        pieces: ClosedRange<Int> = 65_536...65_536, firstStream: Int32 = 1
     ) {
-        client = HTTP2ClientSession(presumedStreams: presumedStreams)
+        client = HTTP2ClientSession(presumedStreams: presumedStreams, firstStream: firstStream)
         server = HTTP2ServerSession(maxConcurrentStreams: maxConcurrentStreams)
         self.pieces = pieces
     }

@@ -85,6 +85,19 @@ import Testing
     }
 
     /// Above the last stream nothing was handled; below, answers still come; then the connection is over.
+    /// After 2^30 requests no stream number is left: what comes then is unharmed, and the connection is told to end, so
+    /// that its owner opens another one.
+    @Test func aConnectionWithoutStreamNumbersIsOverAndWhatItTookIsAnswered() {
+        let pair = HTTP2Pair(firstStream: .max - 2)
+        pair.onRequest = { server, stream, _ in server.respond(stream, status: 200) }
+        for number in 1...4 { pair.client.submit(pushHead(number), body: [1], tag: number) }
+        pair.run()
+        pair.takeEvents()
+        #expect(pair.outcomes == [1: "200", 2: "200", 3: "refused", 4: "refused"])
+        let ends = pair.clientConnectionEvents.count { if case .goaway = $0 { true } else { false } }
+        #expect(ends == 2)
+    }
+
     @Test func goawayPartsTheRequestsInTwo() {
         let pair = HTTP2Pair()
         for tag in 0..<4 { pair.client.submit(pushHead(tag), body: [1], tag: tag) }

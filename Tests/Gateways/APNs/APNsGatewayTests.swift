@@ -84,6 +84,32 @@ private func many(_ count: Int) -> [Notification] {
         world.end()
     }
 
+    /// Asked under the old certificate, answered after the swap: that says nothing of the new one, and pauses no lane.
+    @Test func whatAppleSaysOfAnOldCertificateBlocksNothingAfterASwap() async throws {
+        let world = try World(certificate: true)
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        let old = try #require(world.gateway.link.roomiest)
+        let refusal = answer(403, #"{"reason":"BadCertificate"}"#)
+        func outcome(over connection: GatewayConnection) -> Outcome {
+            world.gateway.verdict(refusal, over: connection, 0, notification()).outcome
+        }
+        #expect(outcome(over: old) == .blocked(reason: "BadCertificate"))
+        let certificate = try PKCS12.open(
+            try world.lab.certificateFile(topic: World.topic, password: "y"), password: "y")
+        let url = try GatewayURL(world.apple.url)
+        try world.gateway.use(
+            APNsSettings(
+                topic: World.topic, credentials: .certificate(certificate), productionURL: url,
+                sandboxURL: url, trust: .authorities(pem: try world.lab.authorityPEM())))
+        #expect(
+            outcome(over: old)
+                == .deferred(Deferral(reason: "BadCertificate", scope: .device, isUnharmed: true)))
+        #expect(await world.gateway.deliver(notification()) == .accepted)
+        let new = try #require(world.gateway.link.roomiest)
+        #expect(outcome(over: new) == .blocked(reason: "BadCertificate"))
+        world.end()
+    }
+
     @Test func oneRequestGoesUntilTheFirstIsAccepted() async throws {
         let world = try World()
         while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(1)) }
