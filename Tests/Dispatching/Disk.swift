@@ -30,6 +30,8 @@ struct Disk {
             files[name] = file
             // With the first sync of a new log or journal SQLite syncs the directory; with a database's it does not.
             if !named.contains(name), name.hasSuffix("-wal") || name.hasSuffix("-journal") { syncDirectory() }
+        // Nobody writes it again: Linux calls the pages clean after the error (fsync(2), Errors).
+        case .failedSync(let name): files[name]?.unsynced = []
         case .delete(let name, let isDurable):
             undeleted[name] = files.removeValue(forKey: name)
             if isDurable { syncDirectory() }
@@ -85,7 +87,7 @@ struct Disk {
         case .truncate(_, let size):
             extend(&contents, to: size)
             contents.removeLast(contents.count - size)
-        case .create, .sync, .delete: break
+        case .create, .sync, .failedSync, .delete: break
         }
     }
 

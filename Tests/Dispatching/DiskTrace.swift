@@ -12,6 +12,8 @@ final class DiskTrace: @unchecked Sendable {
         case write(name: String, offset: Int, bytes: [UInt8])
         case truncate(name: String, size: Int)
         case sync(name: String)
+        /// The disk said that it had not, and what was written before is lost without another word.
+        case failedSync(name: String)
         /// `isDurable`: the directory is synced with it.
         case delete(name: String, isDurable: Bool)
     }
@@ -19,16 +21,31 @@ final class DiskTrace: @unchecked Sendable {
     private let directory: String
     private let lock = NSLock()
     private var operations: [Operation] = []
+    private var failing: Int
+    private var syncs = 0
 
     /// Traces what is opened below `directory` from now on.
-    init(directory: String) {
+    ///
+    /// - Parameter failing: Each so manieth sync fails; 0: none does.
+    init(directory: String, failing: Int = 0) {
         self.directory = directory
+        self.failing = failing
         TracingVFS.add(self)
     }
 
     var all: [Operation] { lock.withLock { operations } }
     /// How many operations there have been.
     var position: Int { lock.withLock { operations.count } }
+
+    /// From now on no sync fails.
+    func heal() { lock.withLock { failing = 0 } }
+
+    fileprivate func failsSync() -> Bool {
+        lock.withLock {
+            syncs += 1
+            return failing > 0 && syncs.isMultiple(of: failing)
+        }
+    }
 
     fileprivate func append(_ operation: Operation) { lock.withLock { operations.append(operation) } }
 
@@ -37,6 +54,9 @@ final class DiskTrace: @unchecked Sendable {
         path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.utf8.count + 1)) : nil
     }
 }
+
+/// `SQLITE_IOERR_FSYNC`, which is no constant to Swift.
+private let failedSync: Int32 = SQLITE_IOERR | 4 << 8
 
 private enum TracingVFS {
     /// Behind SQLite's own part of each open file.
@@ -111,6 +131,10 @@ private enum TracingVFS {
         }
         traced.xSync = { file, flags in
             let trailer = TracingVFS.trailer(of: file)
+            guard !trailer.pointee.trace.takeUnretainedValue().failsSync() else {
+                TracingVFS.append(trailer) { .failedSync(name: $0) }
+                return failedSync
+            }
             let code = trailer.pointee.real.pointee.xSync(file, flags)
             if code == SQLITE_OK { TracingVFS.append(trailer) { .sync(name: $0) } }
             return code

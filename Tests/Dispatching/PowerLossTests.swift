@@ -16,15 +16,35 @@ import Vectors
 @Suite(.serialized, .timeLimit(.minutes(5))) struct PowerLossTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func aPowerCutAtAnyPointLosesNothingThatWasAnswered(seed: UInt64) async throws {
+        try await cutPower(seed: seed, failing: 0)
+    }
+
+    /// A disk that can't write something down says so once, and forgets it.
+    @Test(arguments: [4, 5] as [UInt64])
+    func aSyncThatFailsLosesNothingThatWasAnswered(seed: UInt64) async throws {
+        let operations = try await cutPower(seed: seed, failing: 11)
+        #expect(operations.count { if case .failedSync = $0 { true } else { false } } > 2)
+    }
+
+    @discardableResult
+    private func cutPower(seed: UInt64, failing: Int) async throws -> [DiskTrace.Operation] {
         let directory = NSTemporaryDirectory() + "onionbell-power-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let history = History(seed: seed, trace: DiskTrace(directory: directory))
+        let history = History(seed: seed, trace: DiskTrace(directory: directory, failing: failing))
         try await history.run(outbox: SQLiteOutbox(path: directory + "/outbox.sqlite"))
+        // What remains is opened in the same directory.
+        history.trace.heal()
         var random = SeededRandom(state: seed)
         let operations = history.trace.all
         #expect(operations.contains { if case .write("outbox.sqlite", _, _) = $0 { true } else { false } })
-        let cuts = Set((0..<40).map { _ in Int.random(in: 0...operations.count, using: &random) })
+        var cuts = Set((0..<40).map { _ in Int.random(in: 0...operations.count, using: &random) })
+        // The log is emptied now and then: what it held must be in the database before it goes.
+        let emptied = operations.indices.filter {
+            if case .truncate("outbox.sqlite-wal", 0) = operations[$0] { true } else { false }
+        }
+        #expect(emptied.count > 3)
+        for position in emptied { cuts.formUnion([position - 1, position, position + 1]) }
         var disk = Disk()
         for position in 0...operations.count {
             if cuts.contains(position) {
@@ -40,6 +60,7 @@ import Vectors
             }
             if position < operations.count { disk.apply(operations[position]) }
         }
+        return operations
     }
 }
 
@@ -84,6 +105,10 @@ private final class History: Gateway {
         try await dispatcher.start()
         for number in 0..<History.count {
             submit(number, to: dispatcher)
+            // Beside the commits of the dispatcher: old rows are forgotten, and the log is emptied.
+            if number % 25 == 24 {
+                _ = try? await outbox.commit([.forget(acceptedBefore: .min, buriedBefore: .min)])
+            }
             if draw(4) == 0 { try await Task.sleep(for: .milliseconds(draw(5))) }
         }
         while told.count < History.count { try await Task.sleep(for: .milliseconds(5)) }
@@ -103,11 +128,21 @@ private final class History: Gateway {
             deviceToken: String(repeating: "t", count: 40) + "\(device)", message: message,
             isUrgent: draw(2) == 0)
         submissions[message] = submission
+        submit(submission, message, to: dispatcher)
+    }
+
+    /// Until it is stored.
+    private func submit(_ submission: Submission, _ message: String, to dispatcher: Dispatcher) {
         dispatcher.submit(submission, awaitsOutcome: true) { [self] receipt in
             switch receipt {
             case .stored: stored[message] = trace.position
             case .ended: told[message] = trace.position
-            case .busy, .held: Issue.record("\(number): \(receipt)")
+            case .busy where dispatcher.outboxFault != nil:
+                Task {
+                    try? await Task.sleep(for: .milliseconds(200))
+                    submit(submission, message, to: dispatcher)
+                }
+            case .busy, .held: Issue.record("\(receipt)")
             }
         }
     }
