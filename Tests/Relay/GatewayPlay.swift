@@ -2,7 +2,7 @@ import Vectors
 
 @testable import Relay
 
-/// One lane's gateway in time that the test makes up: phones get notifications at set times, each request takes 50 ms, and
+/// The gateways of some apps in time that the test makes up: phones get notifications at set times, each request takes 50 ms, and
 /// what it is answered the test says. What counts is when each notification leaves for the first time.
 final class GatewayPlay {
     struct Sent {
@@ -22,20 +22,25 @@ final class GatewayPlay {
     /// Every request, repetitions too.
     private(set) var requests: [(at: Duration, phone: Int)] = []
     private(set) var mostInFlight = 0
-    private let lane: Int
+    private let app: (Int) -> String
+    private var left: Set<Int64> = []
     private var number = 0
 
     private static let room = 100
     private static let roundTrip: Duration = .milliseconds(50)
 
-    init(seed: UInt64 = 1) {
+    /// - Parameter app: Which a phone belongs to.
+    init(
+        seed: UInt64 = 1, apps: [String] = ["android"], app: @escaping (Int) -> String = { _ in "android" }
+    ) {
         var limits = Admission.Limits()
         limits.tokenRate = 1000
         limits.tokenBurst = 1000
         limits.waitingPerToken = 1000
-        node = Node(limits: limits)
+        node = Node(limits: limits, bodyBudget: .max)
         node.random = SeededRandom(state: seed)
-        lane = node.pipeline.add(Node.android) ?? 0
+        self.app = app
+        for app in apps { _ = node.pipeline.add(LaneID(app: app, host: .production)) }
     }
 
     var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
@@ -55,8 +60,10 @@ final class GatewayPlay {
             if due > time { node.pass(due - time) }
             if next < submissions.count, submissions[next].at <= time {
                 number += 1
-                let sequence = node.accept(
-                    Sample.android("\(number)", token: Sample.token(submissions[next].phone)))
+                var submission = Sample.android(
+                    "\(number)", token: Sample.token(submissions[next].phone))
+                submission.app = app(submissions[next].phone)
+                let sequence = node.accept(submission)
                 submitted[sequence] = (submissions[next].phone, submissions[next].at)
                 next += 1
             } else if let answer = answers.first, answer.at <= time {
@@ -93,7 +100,7 @@ final class GatewayPlay {
 
     private func send(_ handle: Pipeline.Handle) {
         guard let (phone, at) = submitted[handle.sequence] else { return }
-        if !requests.contains(where: { $0.phone == phone && $0.at >= at }) || at == time {
+        if left.insert(handle.sequence).inserted {
             sent.append(Sent(phone: phone, submittedAt: at, leftAt: time))
         }
         requests.append((time, phone))
@@ -102,9 +109,18 @@ final class GatewayPlay {
     }
 
     /// Of those phones, sorted; what has not left yet counts as well.
-    func delays(of phones: Range<Int>) -> [Duration] {
-        let left = sent.filter { phones.contains($0.phone) }.map(\.delay)
-        let waiting = max(0, submitted.values.count { phones.contains($0.phone) } - left.count)
+    func delays(of phones: Range<Int>) -> [Duration] { delays(of: phones.contains) }
+
+    func delays(of isMeant: (Int) -> Bool) -> [Duration] {
+        let left = sent.filter { isMeant($0.phone) }.map(\.delay)
+        let waiting = max(0, submitted.values.count { isMeant($0.phone) } - left.count)
         return (left + Array(repeating: .seconds(86_400), count: waiting)).sorted()
+    }
+
+    /// What waits for an app.
+    func waiting(in app: String) -> Int {
+        node.pipeline.lane(of: LaneID(app: app, host: .production)).map {
+            node.pipeline.lanes[$0].taken.count
+        } ?? 0
     }
 }
