@@ -60,7 +60,8 @@ extension Pipeline {
             }
             if let since = deadTokens.since(digests.token, at: now) {
                 return refuse(
-                    digests, .ended(.unregistered(since: since)), from: door, awaitsOutcome: awaitsOutcome,
+                    submission, digests, .ended(.unregistered(since: since)), from: door,
+                    awaitsOutcome: awaitsOutcome,
                     at: now)
             }
             notification = try validator.notification(
@@ -72,21 +73,21 @@ extension Pipeline {
         let laneID = notification.lane
         guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
             return refuse(
-                digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
+                submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         let room = delivery.lanes[lane].taken
         guard admission.hasRoom(for: room, isProven: delivery.lanes[lane].isProven) else {
             delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds }
             delivery.tidyLane(lane)
             return refuse(
-                digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
+                submission, digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
                 awaitsOutcome: awaitsOutcome, at: now)
         }
         if let busy = admission.admit(
             token: digests.token, size: size, from: submission.sender, at: now)
         {
             delivery.tidyLane(lane)
-            return refuse(digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
+            return refuse(submission, digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         delivery.withLane(lane) { $0.taken.take(size) }
         noteClock(now)

@@ -3,9 +3,12 @@ extension Pipeline {
     /// There is no room for it, or its device is dead. A repetition hears what became of the first all the same: the outbox
     /// is asked, with the next commit.
     mutating func refuse(
-        _ digests: SubmissionDigests, _ refusal: Receipt, from door: Int, awaitsOutcome: Bool, at now: Instant
+        _ submission: Submission, _ digests: SubmissionDigests, _ refusal: Receipt, from door: Int,
+        awaitsOutcome: Bool, at now: Instant
     ) -> Submitted {
-        guard lookups < mostLookups, outboxFault == nil else { return .answered(refusal) }
+        guard !submission.isNeverRepeated, lookups < mostLookups, outboxFault == nil else {
+            return .answered(refusal)
+        }
         lookups += 1
         changes.append(.lookUp(digests))
         let reply = senders.newID()

@@ -41,6 +41,8 @@ package struct Submission: Equatable, Sendable {
     package var registeredAt: Int64?
     /// How many relays have handed it on before it came here.
     package var hops = 0
+    /// Its sender comes once only: what is refused is refused at once.
+    package var isNeverRepeated = false
     /// See ``Recipient/isOfAlias``.
     var isOfAlias = false
     /// Whose it is, set by the endpoint; `nil`: the node's own.

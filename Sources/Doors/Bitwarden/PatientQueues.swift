@@ -110,7 +110,9 @@ final class PatientQueues {
         var isFirst = true
         let (end, reply) = (waiting.end, waiting.reply)
         // Kept until the end of the notification: not the submission.
-        dispatcher.submit(waiting.submission(), from: figures, awaitsOutcome: true) { receipt in
+        var submission = waiting.submission()
+        submission.isNeverRepeated = true
+        dispatcher.submit(submission, from: figures, awaitsOutcome: true) { receipt in
             defer { isFirst = false }
             if isFirst, case .busy(.device(let time)) = receipt,
                 EventLoop.monotonicNanoseconds + time.nanoseconds <= end
