@@ -56,7 +56,8 @@ struct PendingChanges: Sendable {
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .lookUp, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken, .reviveToken,
+            case .store, .lookUp, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken,
+                .reviveToken,
                 .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted

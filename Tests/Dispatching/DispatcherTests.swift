@@ -10,88 +10,12 @@ import Storage
 import Testing
 import Vectors
 
-typealias Notification = Relay.Notification
-
-/// A gateway whose answers the test gives.
-@EventLoop
-final class HandGateway: Gateway {
-    var capacity = 0 { didSet { if oldValue == 0, capacity > 0 { onCapacity?() } } }
-    var onCapacity: (@EventLoop () -> Void)?
-    private(set) var sent: [(notification: Notification, completion: @EventLoop (Outcome) -> Void)] = []
-    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-
-    init(capacity: Int) { self.capacity = capacity }
-
-    func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {
-        capacity -= 1
-        sent.append((notification, completion))
-        waiting.filter { $0.count <= sent.count }.forEach { $0.continuation.resume() }
-        waiting.removeAll { $0.count <= sent.count }
-    }
-
-    func answer(_ index: Int, _ outcome: Outcome) {
-        capacity += 1
-        sent[index].completion(outcome)
-    }
-
-    func wait(forSent count: Int) async {
-        if sent.count >= count { return }
-        await withCheckedContinuation { waiting.append((count, $0)) }
-    }
-
-    var fault: String?
-    let figures = GatewayFigures()
-    func start() {}
-    func noteBacklog() {}
-    func stop() { capacity = 0 }
-}
-
-/// Receipts as they come, in order.
-@EventLoop
-final class Receipts {
-    private(set) var all: [Receipt] = []
-    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-
-    func add(_ receipt: Receipt) {
-        all.append(receipt)
-        waiting.filter { $0.count <= all.count }.forEach { $0.continuation.resume() }
-        waiting.removeAll { $0.count <= all.count }
-    }
-
-    func wait(for count: Int) async -> [Receipt] {
-        if all.count < count { await withCheckedContinuation { waiting.append((count, $0)) } }
-        return all
-    }
-}
-
-/// Keeps what is logged: the name, then its facts by their keys' order.
-private struct LoggedEvents: LogHandler {
-    /// Only the event loop logs here, and only it reads them.
-    final class Lines: @unchecked Sendable {
-        var all: [String] = []
-    }
-
-    let lines = Lines()
-    var logLevel = Logger.Level.notice
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.all.append(([event.message.description] + facts).joined(separator: " "))
-    }
-}
-
 @EventLoop
 @Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
     static let lane = LaneID(app: "android", host: .production)
 
-    private func dispatcher(
+    func dispatcher(
         _ gateway: HandGateway?, outbox: (any Outbox)? = nil, policy: RetryPolicy = RetryPolicy(),
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws -> Dispatcher {
@@ -114,7 +38,7 @@ private struct LoggedEvents: LogHandler {
         return dispatcher
     }
 
-    private func submission(_ number: Int, uid: String? = nil, message: Int = 12) -> Submission {
+    func submission(_ number: Int, uid: String? = nil, message: Int = 12) -> Submission {
         Submission(
             uid: uid ?? "uid-\(number)", platform: .android,
             deviceToken: String(repeating: "t", count: 40) + "\(number)",
@@ -283,104 +207,6 @@ private struct LoggedEvents: LogHandler {
         await dispatcher.stop()
     }
 
-    /// An outbox over a real one that fails on command.
-    actor FailingOutbox: Outbox {
-        private let real: SQLiteOutbox
-        private var fault: OutboxError?
-        private(set) var lastCommit: [OutboxChange] = []
-
-        init(_ real: SQLiteOutbox) { self.real = real }
-        func setFault(_ fault: OutboxError?) { self.fault = fault }
-        func content() async throws(OutboxError) -> OutboxContent { try await real.content() }
-        func claim(_ claim: Claim) async throws(OutboxError) -> Claimed { try await real.claim(claim) }
-        func commit(_ changes: [OutboxChange]) async throws(OutboxError) -> [StoreResult] {
-            if let fault { throw fault }
-            lastCommit = changes
-            return try await real.commit(changes)
-        }
-        func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification] {
-            try await real.notifications(sequences)
-        }
-        func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
-            try await real.state(of: identity)
-        }
-        func close() async { await real.close() }
-    }
-
-    @Test func aFullDiskIsAnsweredBusyAndNothingAcceptedIsLost() async throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
-        let gateway = HandGateway(capacity: 10)
-        let dispatcher = try await dispatcher(gateway, outbox: outbox)
-        let receipts = Receipts()
-        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
-        await gateway.wait(forSent: 1)
-        await outbox.setFault(.full)
-        let refused = Receipts()
-        dispatcher.submit(submission(2), awaitsOutcome: false) { refused.add($0) }
-        guard case .busy(.node) = await refused.wait(for: 1)[0] else {
-            Issue.record("stored on a full disk")
-            return
-        }
-        #expect(dispatcher.outboxFault == .full)
-        gateway.answer(0, .accepted)  // its end can't be written down yet, so nobody is told
-        await outbox.setFault(nil)
-        #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])
-        let again = Receipts()
-        dispatcher.submit(submission(2), awaitsOutcome: true) { again.add($0) }
-        #expect(await again.wait(for: 1) == [.stored])
-        #expect(dispatcher.outboxFault == nil)
-        await gateway.wait(forSent: 2)
-        gateway.answer(1, .accepted)
-        _ = await again.wait(for: 2)
-        await dispatcher.stop()
-        let after = try await SQLiteOutbox(path: path + "/outbox.sqlite")
-        #expect(try await after.content().waiting.isEmpty)
-        await after.close()
-    }
-
-    /// A refused submission leaves nothing to write, and nobody sends another one.
-    @Test func roomOnTheDiskIsFoundWithoutAnythingToWrite() async throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let outbox = FailingOutbox(try await SQLiteOutbox(path: path + "/outbox.sqlite"))
-        let told = LoggedEvents()
-        let dispatcher = try await dispatcher(
-            nil, outbox: outbox, log: Logger(label: "test") { _ in told })
-        await outbox.setFault(.full)
-        let refused = Receipts()
-        dispatcher.submit(submission(1), awaitsOutcome: false) { refused.add($0) }
-        _ = await refused.wait(for: 1)
-        await outbox.setFault(nil)
-        while dispatcher.outboxFault != nil { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(told.lines.all.map { $0.prefix { $0 != " " } } == ["outbox.failed", "outbox.recovered"])
-        #expect(await outbox.lastCommit == [.proof])
-        await dispatcher.stop()
-    }
-
-    @Test func whoeverAwaitsAnOutcomeHearsThatTheOperatorIsNeededFirst() async throws {
-        let gateway = HandGateway(capacity: 10)
-        let dispatcher = try await dispatcher(gateway)
-        let receipts = Receipts()
-        let patient = Receipts()
-        dispatcher.submit(submission(1), awaitsOutcome: true) { receipts.add($0) }
-        dispatcher.submit(submission(2), awaitsOutcome: false) { patient.add($0) }
-        await gateway.wait(forSent: 2)
-        gateway.answer(0, .blocked(reason: "BadTopic"))
-        gateway.answer(1, .blocked(reason: "BadTopic"))
-        #expect(await receipts.wait(for: 2) == [.stored, .held(reason: "BadTopic")])
-        // What holds for these two need not hold for another.
-        let later = Receipts()
-        dispatcher.submit(submission(3), awaitsOutcome: true) { later.add($0) }
-        await gateway.wait(forSent: 3)
-        #expect(later.all == [.stored])
-        gateway.answer(2, .blocked(reason: "BadTopic"))
-        #expect(await later.wait(for: 2) == [.stored, .held(reason: "BadTopic")])
-        #expect(patient.all == [.stored])
-        #expect(dispatcher.waiting == 3)
-        #expect(dispatcher.counters.stored == 3)
-        await dispatcher.stop()
-    }
-
     /// Who was told an end may rely on it, even if the process is killed right after.
     @Test func anEndIsToldOnlyOnceItIsWrittenDown() async throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -465,11 +291,5 @@ private struct LoggedEvents: LogHandler {
         let outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
         #expect(try await outbox.content().waiting.isEmpty)
         await outbox.close()
-    }
-}
-
-extension Dispatcher {
-    func submit(_ submission: Submission, awaitsOutcome: Bool, reply: @escaping Reply) {
-        submit(submission, from: door("test"), awaitsOutcome: awaitsOutcome, reply: reply)
     }
 }

@@ -181,6 +181,9 @@ final class Circuit {
     /// As the core knows it.
     var senderID: SenderID { SenderID(number) }
 
+    /// Whose a submission is: nobody's where all are one, for a sender's share must not be that of all together.
+    var sender: Int { origin == .anybody ? 0 : number }
+
     /// Connections to all doors.
     var connections: Int { account.connections }
 

@@ -96,7 +96,7 @@ final class HTTPConnection: DoorConnection {
         asked += 1
         let number = asked
         var request = request
-        request.sender = circuit?.number ?? 0
+        request.sender = circuit?.sender ?? 0
         server.handler(request) { [weak self] response in
             guard let self, !hasEnded else { return }
             precondition(answered < number, "a request was answered twice")

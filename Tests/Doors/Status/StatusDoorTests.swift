@@ -13,32 +13,32 @@ import Wire
 /// What the vectors don't tell: limits, dead phones, failing disks, repetitions, strangers.
 @EventLoop
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StatusDoorTests {
-    private let vectors = StatusWorld.vectors
-    private let server: Secp256k1.PublicKey
+    let vectors = StatusWorld.vectors
+    let server: Secp256k1.PublicKey
 
     init() throws {
         server = try Secp256k1.PublicKey(
             bytes(hex: try #require(StatusWorld.vectors.keys["server"]).public_compressed_hex))
     }
 
-    private func client(_ deviceToken: String = String(repeating: "ab", count: 32)) -> StatusPhone {
+    func client(_ deviceToken: String = String(repeating: "ab", count: 32)) -> StatusPhone {
         StatusPhone(.apns, deviceToken: deviceToken, topic: "im.fqixvywn")
     }
 
-    private func ask(_ world: StatusWorld, _ message: [UInt8]) async throws -> [UInt8] {
+    func ask(_ world: StatusWorld, _ message: [UInt8]) async throws -> [UInt8] {
         let answer = try #require(await world.post("/status/v1/message", message))
         #expect(answer.status == 200)
         return try SignedMessage(answer.body).payload
     }
 
     /// What a registration is answered: 0 for success, else the error.
-    private func register(_ client: StatusPhone, at world: StatusWorld) async throws -> UInt8 {
+    func register(_ client: StatusPhone, at world: StatusWorld) async throws -> UInt8 {
         let payload = try await ask(world, try client.registering(at: server))
         return payload[0] == 8 ? 0 : payload[1]
     }
 
     /// The reports of a request's answer: 0 for success, else the error.
-    private func reports(_ payload: [UInt8]) throws -> [UInt64] {
+    func reports(_ payload: [UInt8]) throws -> [UInt64] {
         var reader = ProtoReader(0..<payload.count)
         var reports: [UInt64] = []
         while let field = try reader.nextField(in: payload.span) {
@@ -295,98 +295,6 @@ import Wire
         let answers = await stream.wait(for: 5)
         for answer in answers { #expect(try SignedMessage(answer).payload.prefix(2) == [8, 1]) }
         stream.close()
-        await world.end()
-    }
-
-    /// Of who unregisters nothing readable is left on the disk, and of who is registered only what pushing needs.
-    @Test func whoUnregistersIsForgotten() async throws {
-        let world = try await StatusWorld()
-        var client = self.client("4f3c" + String(repeating: "ab", count: 30))
-        #expect(try await register(client, at: world) == 0)
-        let path = world.relay.outboxPath
-        func holds(_ text: [UInt8]) throws -> Bool {
-            try ["", "-wal"].contains { ending in
-                guard FileManager.default.fileExists(atPath: path + ending) else { return false }
-                return try Data(contentsOf: URL(filePath: path + ending)).range(of: Data(text)) != nil
-            }
-        }
-        #expect(try holds(Array(client.registration.deviceToken.utf8)))
-        #expect(try !holds(client.hash), "found by digest only")
-        client.registration.isUnregister = true
-        client.registration.version = 2
-        #expect(try await register(client, at: world) == 0)
-        await world.end()
-        for text in [client.registration.deviceToken, client.registration.accessToken] {
-            #expect(try !holds(Array(text.utf8)))
-        }
-    }
-
-    /// Large answers to small questions, and a client that takes none of them.
-    @Test func aClientThatReadsNothingIsAnsweredNoFurther() async throws {
-        let world = try await StatusWorld()
-        var client = self.client()
-        client.registration.isFromContactsOnly = true
-        client.registration.allowedKeys = Array(repeating: randomBytes(1000), count: 100)
-        #expect(try await register(client, at: world) == 0)
-        var query = ProtoWriter()
-        query.data(1, client.hash)
-        let count = 120
-        let greedy = try await StatusClient(world.streamEndpoint)
-        greedy.pauseReading()
-        for _ in 0..<count { greedy.send(client.message(.query, query.bytes)) }
-        // As long as it gets on, others are answered in between.
-        var known = -1
-        while known != world.events("query") {
-            known = world.events("query")
-            for _ in 0..<20 {
-                _ = await world.post("/status/v1/message", client.message(.request, []))
-            }
-        }
-        #expect(known < count, "what the kernel takes, and no more")
-        greedy.resumeReading()
-        #expect(await greedy.wait(for: known + 5).count >= known + 5)
-        greedy.close()
-        await world.end()
-    }
-
-    @Test func aRegistrationHasSoManyListElements() async throws {
-        let world = try await StatusWorld()
-        var client = self.client()
-        let half = Array(repeating: [UInt8(1)], count: 1024)
-        client.registration.allowedKeys = half
-        client.registration.blockedChats = half
-        client.registration.allowedMentionChats = half
-        client.registration.mutedChats = half
-        #expect(try await register(client, at: world) == 0)
-        client.registration.version = 2
-        client.registration.mutedChats.append([1])
-        #expect(try await register(client, at: world) == 4)
-        client.registration.isUnregister = true
-        #expect(try await register(client, at: world) == 0, "who goes may have any")
-        await world.end()
-    }
-
-    /// Its beginning came with two messages more than the connection's share: the rest is late through us.
-    @Test func aMessageHasNoDeadlineWhileItIsNotRead() async throws {
-        let world = try await StatusWorld {
-            $0.stream.rate = 2
-            $0.stream.messageDeadline = .milliseconds(200)
-        }
-        var client = self.client()
-        var frames: [UInt8] = []
-        for version in 1...4 {
-            client.registration.version = UInt64(version)
-            let message = try client.registering(at: server)
-            frames += MessageStream.prefix(of: message) + message
-        }
-        let stream = try await StatusClient(world.streamEndpoint)
-        stream.send(frame: Array(frames.dropLast(10)))
-        await stream.wait(for: 1)
-        stream.send(frame: Array(frames.suffix(10)))
-        #expect(await stream.wait(for: 4).count == 4)
-        // One that is read and doesn't come has it.
-        stream.send(frame: [0])
-        await stream.waitForEnd()
         await world.end()
     }
 }

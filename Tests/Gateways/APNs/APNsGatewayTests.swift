@@ -8,75 +8,25 @@ import Testing
 
 @testable import Gateways
 
-/// A simulated Apple, and a gateway that pushes to it.
-@EventLoop
-private struct World {
-    static let topic = "bisqremote.joachimneumann.com"
-    let lab: LabCredentials
-    let apple: GatewaySimulator
-    let gateway: APNsGateway
-
-    init(
-        certificate: Bool = false, trusts: LabCredentials? = nil, topic: String = World.topic,
-        faults: [FaultRule] = [],
-        limits: ConnectionLife.Limits = ConnectionLife.Limits(),
-        rules change: (inout APNsRules) -> Void = { _ in }
-    ) throws {
-        lab = try LabCredentials()
-        var rules = lab.apnsRules(topics: [World.topic])
-        change(&rules)
-        apple = try GatewaySimulator(.apns(rules), try lab.serverContext())
-        apple.faults = FaultScript(faults)
-        let url = try GatewayURL(apple.url)
-        let credentials: APNsCredentials =
-            certificate
-            ? .certificate(
-                try PKCS12.open(try lab.certificateFile(topic: topic, password: "x"), password: "x"))
-            : .providerKey(
-                try ProviderKey(keyID: lab.keyID, teamID: lab.teamID, p8: try lab.providerKeyPEM()))
-        let settings = APNsSettings(
-            topic: topic, credentials: credentials, productionURL: url, sandboxURL: url,
-            trust: .authorities(pem: try (trusts ?? lab).authorityPEM()))
-        let tokens: ProviderTokens? =
-            if case .providerKey(let key) = credentials { ProviderTokens(key) } else { nil }
-        gateway = APNsGateway(settings, at: url, try settings.context(), tokens, limits: limits, log: quiet)
-        gateway.start()
-    }
-
-    func end() {
-        gateway.stop()
-        apple.close()
-    }
-
-    /// Accepted pushes by their id: how often.
-    var accepted: [String: Int] {
-        Dictionary(apple.book.map { ($0.headers["apns-id"] ?? "", 1) }, uniquingKeysWith: +)
-    }
-}
-
-private func many(_ count: Int) -> [Notification] {
-    (0..<count).map { notification(id: NotificationID(high: 7, low: UInt64($0))) }
-}
-
 @Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct APNsGatewayTests {
     @Test(arguments: [false, true])
     func aNotificationArrivesAsApplesRulesAsk(certificate: Bool) async throws {
-        let world = try World(certificate: certificate)
+        let world = try APNsWorld(certificate: certificate)
         let sent = notification(message: "abcd", isMutableContent: true)
         #expect(await world.gateway.deliver(sent) == .accepted)
         let push = try #require(world.apple.book.first)
         #expect(push.deviceToken == sent.deviceToken.text)
         #expect(push.body == APNsRequest.body(sent))
         #expect(push.headers["apns-id"] == sent.id.uuid)
-        #expect(push.headers["apns-topic"] == World.topic)
+        #expect(push.headers["apns-topic"] == APNsWorld.topic)
         #expect((push.headers["authorization"] == nil) == certificate)
         #expect((world.gateway.figures.certificateEnd != nil) == certificate)
         world.end()
     }
 
     @Test func thousandsArriveOnceOverOneConnection() async throws {
-        let world = try World()
-        let outcomes = await world.gateway.deliverAll(many(3000), window: 200)
+        let world = try APNsWorld()
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(3000), window: 200)
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 3000)
         #expect(world.accepted.count == 3000 && world.apple.book.count == 3000)
         #expect(world.apple.figures.connections == 1)
@@ -86,7 +36,7 @@ private func many(_ count: Int) -> [Notification] {
 
     /// Asked under the old certificate, answered after the swap: that says nothing of the new one, and pauses no lane.
     @Test func whatAppleSaysOfAnOldCertificateBlocksNothingAfterASwap() async throws {
-        let world = try World(certificate: true)
+        let world = try APNsWorld(certificate: true)
         #expect(await world.gateway.deliver(notification()) == .accepted)
         let old = try #require(world.gateway.link.roomiest)
         let refusal = answer(403, #"{"reason":"BadCertificate"}"#)
@@ -95,11 +45,11 @@ private func many(_ count: Int) -> [Notification] {
         }
         #expect(outcome(over: old) == .blocked(reason: "BadCertificate"))
         let certificate = try PKCS12.open(
-            try world.lab.certificateFile(topic: World.topic, password: "y"), password: "y")
+            try world.lab.certificateFile(topic: APNsWorld.topic, password: "y"), password: "y")
         let url = try GatewayURL(world.apple.url)
         try world.gateway.use(
             APNsSettings(
-                topic: World.topic, credentials: .certificate(certificate), productionURL: url,
+                topic: APNsWorld.topic, credentials: .certificate(certificate), productionURL: url,
                 sandboxURL: url, trust: .authorities(pem: try world.lab.authorityPEM())))
         #expect(
             outcome(over: old)
@@ -111,7 +61,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func oneRequestGoesUntilTheFirstIsAccepted() async throws {
-        let world = try World()
+        let world = try APNsWorld()
         while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(world.gateway.capacity == 1)
         #expect(await world.gateway.deliver(notification()) == .accepted)
@@ -120,8 +70,8 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aLimitThatShrinksIsFollowed() async throws {
-        let world = try World(faults: [FaultRule(.limitStreams(3), when: .every(100), times: 1)])
-        let outcomes = await world.gateway.deliverAll(many(500))
+        let world = try APNsWorld(faults: [FaultRule(.limitStreams(3), when: .every(100), times: 1)])
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(500))
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
         #expect(world.gateway.capacity <= 3 * world.gateway.figures.connections)
         #expect(world.accepted.count == 500 && world.apple.book.count == 500)
@@ -130,10 +80,10 @@ private func many(_ count: Int) -> [Notification] {
 
     @Test(arguments: [true, false])
     func aGoAwayLosesNothingAndDoublesNothing(isGraceful: Bool) async throws {
-        let world = try World(faults: [
+        let world = try APNsWorld(faults: [
             FaultRule(.goaway(reason: "Shutdown", isGraceful: isGraceful), when: .every(100))
         ])
-        let outcomes = await world.gateway.deliverAll(many(1000), window: 50)
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(1000), window: 50)
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
         #expect(world.accepted.count == 1000)
         if isGraceful { #expect(world.apple.book.count == 1000) }
@@ -143,9 +93,9 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func goAwaysInARowGiveBackUnharmedWhatTheyLeaveOut() async throws {
-        let world = try World(faults: [FaultRule(.goaways(reason: "Shutdown"), when: .every(50))])
-        let first = await world.gateway.deliverAll(many(500), window: 50, again: false)
-        let left = zip(many(500), first).filter { $1 != .accepted }
+        let world = try APNsWorld(faults: [FaultRule(.goaways(reason: "Shutdown"), when: .every(50))])
+        let first = await world.gateway.deliverAll(apnsNotifications(500), window: 50, again: false)
+        let left = zip(apnsNotifications(500), first).filter { $1 != .accepted }
         let unharmed = Outcome.deferred(Deferral(reason: "Shutdown", scope: .device, isUnharmed: true))
         #expect(left.allSatisfy { $1 == unharmed })
         #expect(world.apple.book.count + left.count == 500)
@@ -160,8 +110,8 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func refusedStreamsComeBackUnharmed() async throws {
-        let world = try World(faults: [FaultRule(.resetStream(.refusedStream), when: .every(10))])
-        let outcomes = await world.gateway.deliverAll(many(500), window: 50)
+        let world = try APNsWorld(faults: [FaultRule(.resetStream(.refusedStream), when: .every(10))])
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(500), window: 50)
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
         #expect(world.apple.book.count == 500)
         #expect(world.apple.figures.connections == 1)
@@ -169,8 +119,8 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aBrokenConnectionIsReplacedAndWhatWasUnclearIsSentUnderTheSameIdentifiers() async throws {
-        let world = try World(faults: [FaultRule(.closeConnection(.beforeAnswer), when: .every(100))])
-        let outcomes = await world.gateway.deliverAll(many(1000), window: 50)
+        let world = try APNsWorld(faults: [FaultRule(.closeConnection(.beforeAnswer), when: .every(100))])
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(1000), window: 50)
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 1000)
         #expect(world.accepted.count == 1000)
         #expect(world.apple.book.allSatisfy { $0.headers["apns-collapse-id"] == $0.headers["apns-id"] })
@@ -180,7 +130,7 @@ private func many(_ count: Int) -> [Notification] {
     /// Each between two that are accepted: whatever Apple said, the gateway goes on, over the same connection unless the
     /// answer says that this one is of no further use.
     @Test func everyRowOfApplesTableReachesTheSender() async throws {
-        let world = try World()
+        let world = try APNsWorld()
         #expect(await world.gateway.deliver(notification()) == .accepted)
         for row in APNsAnswerTests.table {
             let connections = world.apple.figures.connections
@@ -211,7 +161,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aDateToWaitForIsCountedFromNow() async throws {
-        let world = try World()
+        let world = try APNsWorld()
         let date = EventLoop.unixMilliseconds / 1000 + 3600
         world.apple.faults = FaultScript([
             FaultRule(
@@ -228,7 +178,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func whatAProxySaysGivesNothingUp() async throws {
-        let world = try World(faults: [FaultRule(.page(status: 404), times: 1)])
+        let world = try APNsWorld(faults: [FaultRule(.page(status: 404), times: 1)])
         #expect(
             await world.gateway.deliver(notification())
                 == .deferred(Deferral(reason: "HTTP404", scope: .device)))
@@ -237,7 +187,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func refusedTokensAreCountedUntilOneIsTaken() async throws {
-        let world = try World(faults: [
+        let world = try APNsWorld(faults: [
             FaultRule(.answer(status: 400, reason: "BadDeviceToken"), times: 1)
         ])
         #expect(await world.gateway.deliver(notification()) == .refused(reason: "BadDeviceToken"))
@@ -250,7 +200,7 @@ private func many(_ count: Int) -> [Notification] {
     @Test func aSilentRequestIsGivenUpAndTheConnectionStays() async throws {
         var limits = ConnectionLife.Limits()
         limits.request = .milliseconds(200)
-        let world = try World(
+        let world = try APNsWorld(
             faults: [
                 FaultRule(
                     .silence(isDelivered: false), when: .deviceToken(String(repeating: "cd", count: 32)))
@@ -271,7 +221,7 @@ private func many(_ count: Int) -> [Notification] {
     @Test func aConnectionThatTakesAllAndAnswersNothingIsReplaced() async throws {
         var limits = ConnectionLife.Limits()
         limits.request = .milliseconds(200)
-        let world = try World(faults: [FaultRule(.silence(isDelivered: false), times: 1)], limits: limits)
+        let world = try APNsWorld(faults: [FaultRule(.silence(isDelivered: false), times: 1)], limits: limits)
         #expect(
             await world.gateway.deliver(notification())
                 == .deferred(Deferral(reason: "AnswerTimeout", scope: .device)))
@@ -281,7 +231,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aWrongTopicIsTheOperatorsFault() async throws {
-        let world = try World(topic: "other.topic")
+        let world = try APNsWorld(topic: "other.topic")
         #expect(await world.gateway.deliver(notification()) == .blocked(reason: "TopicDisallowed"))
         // One answer is about one notification: of all, the lane decides.
         #expect(world.gateway.figures.fault == nil)
@@ -291,9 +241,9 @@ private func many(_ count: Int) -> [Notification] {
     /// It is no fault of the operator's, and no reason to keep others waiting.
     @Test(arguments: ["TopicDisallowed", "BadTopic", "MissingTopic"])
     func aWrongTopicOfTheSendersIsTheNotificationsFault(reason: String) async throws {
-        let world = try World()
+        let world = try APNsWorld()
         for (topic, expected) in [
-            ("other.topic", Outcome.refused(reason: reason)), (World.topic, .blocked(reason: reason)),
+            ("other.topic", Outcome.refused(reason: reason)), (APNsWorld.topic, .blocked(reason: reason)),
         ] {
             world.apple.faults = FaultScript([FaultRule(.answer(status: 400, reason: reason), times: 1)])
             let push = PreparedPush(exactly: "{}", fields: [.init("apns-topic", topic)])
@@ -303,7 +253,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aFreshTokenThatHasExpiredIsAClockFault() async throws {
-        let world = try World()
+        let world = try APNsWorld()
         world.apple.clockOffset = .seconds(2 * 3600)
         #expect(await world.gateway.deliver(notification()) == .blocked(reason: "ExpiredProviderToken"))
         world.apple.clockOffset = .zero
@@ -313,7 +263,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aHostThatIsNotTheOneItMustBeGetsNothingAndTheLaneLearnsOfIt() async throws {
-        let world = try World(trusts: try LabCredentials())
+        let world = try APNsWorld(trusts: try LabCredentials())
         #expect(await world.gateway.deliver(notification()) == .blocked(reason: "TLS"))
         #expect(world.apple.figures.requests == 0)
         #expect(world.gateway.figures.lastError?.contains("not trusted") == true)
@@ -321,7 +271,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aCertificateThatAppleRejectsInItsGoAwayBlocksTheLane() async throws {
-        let world = try World(
+        let world = try APNsWorld(
             certificate: true,
             faults: [FaultRule(.goaway(reason: "BadCertificateEnvironment", isGraceful: false))])
         #expect(await world.gateway.deliver(notification()) == .blocked(reason: "BadCertificateEnvironment"))
@@ -330,14 +280,14 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func anotherKeyIsTakenOverWhileRunning() async throws {
-        let world = try World()
+        let world = try APNsWorld()
         #expect(await world.gateway.deliver(notification()) == .accepted)
         let url = try GatewayURL(world.apple.url)
         let key = try ProviderKey(
             keyID: "XXXXXXXXXX", teamID: world.lab.teamID, p8: try world.lab.providerKeyPEM())
         try world.gateway.use(
             APNsSettings(
-                topic: World.topic, credentials: .providerKey(key), productionURL: url, sandboxURL: url,
+                topic: APNsWorld.topic, credentials: .providerKey(key), productionURL: url, sandboxURL: url,
                 trust: .authorities(pem: try world.lab.authorityPEM())))
         #expect(await world.gateway.deliver(notification()) == .blocked(reason: "InvalidProviderToken"))
         #expect(world.apple.figures.connections == 2)
@@ -345,7 +295,7 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func stoppingLetsWhatIsOnItsWayEnd() async throws {
-        let world = try World(faults: [FaultRule(.delay(.milliseconds(100)))])
+        let world = try APNsWorld(faults: [FaultRule(.delay(.milliseconds(100)))])
         async let late = world.gateway.deliver(notification())
         while world.apple.figures.requests == 0 { try await Task.sleep(for: .milliseconds(1)) }
         world.gateway.stop()
@@ -356,8 +306,8 @@ private func many(_ count: Int) -> [Notification] {
     }
 
     @Test func aFullConnectionGetsOthersBesideIt() async throws {
-        let world = try World(faults: [FaultRule(.delay(.milliseconds(20)))]) { $0.streamLimit = 5 }
-        let outcomes = await world.gateway.deliverAll(many(500))
+        let world = try APNsWorld(faults: [FaultRule(.delay(.milliseconds(20)))]) { $0.streamLimit = 5 }
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(500))
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 500)
         #expect((2...4).contains(world.apple.figures.connections))
         world.end()
@@ -366,7 +316,7 @@ private func many(_ count: Int) -> [Notification] {
     @Test func allFaultsTogetherLoseNothingAndOnlyRepeatWhatWasUnclear() async throws {
         var limits = ConnectionLife.Limits()
         limits.request = .milliseconds(300)
-        let world = try World(
+        let world = try APNsWorld(
             faults: [
                 FaultRule(.goaway(reason: "Shutdown", isGraceful: true), when: .every(100)),
                 FaultRule(.goaway(reason: nil, isGraceful: false), when: .every(250)),
@@ -378,7 +328,7 @@ private func many(_ count: Int) -> [Notification] {
                 FaultRule(.silence(isDelivered: false), when: .probability(0.01)),
                 FaultRule(.delay(.milliseconds(5))),
             ], limits: limits)
-        let outcomes = await world.gateway.deliverAll(many(2000), window: 50)
+        let outcomes = await world.gateway.deliverAll(apnsNotifications(2000), window: 50)
         #expect(outcomes.allSatisfy { $0 == .accepted } && outcomes.count == 2000)
         #expect(world.accepted.count == 2000)
         // Each broken connection leaves at most its 50 requests unclear.

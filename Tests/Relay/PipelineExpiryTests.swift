@@ -1,0 +1,63 @@
+import Testing
+
+@testable import Relay
+
+/// What lapses, and what a wall clock that jumps does to it.
+@Suite struct PipelineExpiryTests {
+    @Test func whatLapsesIsNotSent() throws {
+        let node = Node()
+        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 1000))
+        node.accept(Sample.android("2"))
+        node.pass(.milliseconds(999))
+        #expect(node.expire().isEmpty)
+        node.pass(.milliseconds(1))
+        #expect(node.next() == .ended)
+        let end = try #require(node.takeEnds().first)
+        #expect(end.sequence == 1 && end.ending == .expired)
+        #expect(end.acceptedAt == Sample.start.monotonicNanoseconds)
+        #expect(node.take() == [.finish(sequence: 1, .expired)])
+        #expect(node.sendAll() == [2])
+    }
+
+    @Test func whatIsUnderWayIsNotEndedByItsExpiry() throws {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        let handle = try #require(node.send())
+        node.pass(.seconds(2))
+        #expect(node.expire().isEmpty)
+        #expect(node.end(handle, .accepted) == [1: .delivered])
+    }
+
+    @Test func anUnclearOneThatHasLapsedEndsExpired() throws {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))
+        let handle = try #require(node.send())
+        node.pass(.seconds(2))
+        #expect(node.end(handle, .tooMany) == [:])
+        #expect(node.expire().map(\.ending) == [.expired])
+    }
+
+    @Test(arguments: [Int64(-40), 40])
+    func aWallClockThatJumpsEndsNothingAndKeepsNothing(days: Int64) {
+        let node = Node()
+        node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 3_600_000))
+        node.now.unixMilliseconds += days * 86_400_000
+        #expect(node.expire().isEmpty)
+        node.pass(.seconds(3599))
+        #expect(node.expire().isEmpty)
+        node.pass(.seconds(1))
+        #expect(node.expire().map(\.sequence) == [1])
+    }
+
+    @Test func aWallClockThatJumpsMovesNoRetry() throws {
+        let node = Node()
+        node.accept(Sample.android())
+        let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(100))
+        node.end(try #require(node.send()), .deferred(wish))
+        node.now.unixMilliseconds += 86_400_000
+        #expect(node.send() == nil)
+        node.now.unixMilliseconds -= 10 * 86_400_000
+        node.pass(.seconds(100))
+        #expect(node.send() != nil)
+    }
+}
