@@ -96,10 +96,16 @@ package enum PhonePageFiles {
     }
 
     private static func policy(in index: String) -> String? {
-        let marker = "http-equiv=\"Content-Security-Policy\" content=\""
-        let parts = index.split(separator: marker, maxSplits: 1)
-        guard parts.count == 2, let end = parts[1].firstIndex(of: "\"") else { return nil }
-        let policy = String(parts[1][..<end])
-        return policy.utf8.allSatisfy { (0x20...0x7e).contains($0) } && !policy.isEmpty ? policy : nil
+        let bytes = Array(index.utf8)
+        let marker = Array("http-equiv=\"Content-Security-Policy\" content=\"".utf8)
+        // As bytes: a String is searched with regular expressions, which the node does without.
+        guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: marker) }) else {
+            return nil
+        }
+        let policy = bytes[(place + marker.count)...].prefix { $0 != UInt8(ascii: "\"") }
+        guard !policy.isEmpty, policy.endIndex < bytes.count,
+            policy.allSatisfy({ (0x20...0x7e).contains($0) })
+        else { return nil }
+        return String(decoding: policy, as: UTF8.self)
     }
 }

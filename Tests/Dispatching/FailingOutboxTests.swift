@@ -1,5 +1,6 @@
 import Dispatching
 import Foundation
+import Logging
 import Reactor
 import Relay
 import Storage
