@@ -46,8 +46,9 @@ struct OutboxOption: ParsableArguments {
     ) async throws -> Int {
         let settings = try config.settings()
         let changed: Int? = try open(settings) { lock in
-            guard lock != nil || target == nil else { return nil }
-            guard lock != nil else {
+            let isRunning = lock == nil
+            if isRunning, target != nil { return nil }
+            if isRunning {
                 throw NodeError.unavailable(
                     """
                     the node runs with \(settings.stateDirectory): stop it first. (With SIGHUP a running node retries at \
