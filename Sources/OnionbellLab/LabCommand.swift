@@ -102,8 +102,8 @@ struct LabCommand: AsyncParsableCommand {
             """)
         printLine(
             """
-            onionbell init --defaults --web-push anonymous --set apps[4].allowed_hosts=[\(web.endpoint)] \
-            --set apps[4].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
+            onionbell init --defaults --web-push anonymous --set apps[5].allowed_hosts=[\(web.endpoint)] \
+            --set apps[5].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
             """)
         printLine("onionbell init --bisq --set tor.torrc=\(directory)/torrc")
         if let socks = client.socks { printLine("socks \(socks)") }
