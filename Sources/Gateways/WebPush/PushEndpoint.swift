@@ -169,7 +169,9 @@ extension PushEndpoint {
             guard (1...253).contains(name.count) else { return nil }
             if name[0] == UInt8(ascii: "[") {
                 let inside = name.extracting(droppingFirst: 1)
+                // Without a colon it would be a name in brackets, which is written without them.
                 guard inside.count >= 3, inside[inside.count - 1] == UInt8(ascii: "]"),
+                    Place.index(of: ":", in: inside) != nil,
                     inside.extracting(droppingLast: 1).consists(of: {
                         ASCII.digit($0) | ASCII.hexDigit($0) & (1 ^ ASCII.upperCase($0))
                             | ASCII.equal($0, ":") | ASCII.equal($0, ".")

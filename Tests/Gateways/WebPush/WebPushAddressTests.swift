@@ -52,6 +52,7 @@ import Vectors
         #expect(!own.allow(other))
         for text in [
             "", "*.", "*.com:80", "a b", "https://a.example.org", "*.local", "a..b", "A.example.org", "a:443",
+            "[8888]", "[8888]:8443",
         ] {
             #expect(PushHosts.Pattern(text) == nil, "\(text)")
         }
