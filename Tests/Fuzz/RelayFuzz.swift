@@ -52,7 +52,7 @@ private func checkRequest(_ request: HTTPRequest) {
         guard case .bisq(let content) = notification.content else { preconditionFailure("not Bisq's") }
         precondition(
             (content.message + notification.deviceToken.text).utf8.allSatisfy {
-                (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+                (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
             }, "a character that JSON must escape")
         precondition(
             notification.deviceToken.text.utf8.allSatisfy { $0 != UInt8(ascii: "/") }, "a path of its own")
