@@ -14,8 +14,8 @@ enum Origin: Hashable {
 ///
 /// Where tor tells the circuit of each connection (``Settings/areTold``), all connections of one circuit share what
 /// ``Relay/CircuitAccount`` allows. Where it doesn't, all have one account together (``Settings/areShared``), or each
-/// connection counts as a circuit of its own. At endpoints for
-/// the world an address takes the place of a circuit (``Settings/areAddresses``).
+/// connection counts as a circuit of its own. At endpoints for the world an address takes the place of a circuit
+/// (``Settings/areAddresses``).
 @EventLoop
 package final class Circuits {
     package struct Settings: Equatable, Sendable {
@@ -178,10 +178,11 @@ final class Circuit {
     /// Connections whose circuit nobody told.
     private static var unknown = 0
 
-    /// As the core knows it.
+    /// As the core knows those that can be told apart.
     var senderID: SenderID { SenderID(number) }
 
-    /// Whose a submission is: nobody's where all are one, for a sender's share must not be that of all together.
+    /// Whose a submission is; 0: nobody's. Where all connections are one, no submission has a sender: the share of one
+    /// sender would be that of all together.
     var sender: Int { origin == .anybody ? 0 : number }
 
     /// Connections to all doors.
