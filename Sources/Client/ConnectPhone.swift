@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Wire
 
 /// What Bisq Connect shows (Bisq 2, `DeviceRegistrationService.java`; bisq-mobile).
@@ -36,23 +36,22 @@ package struct ConnectMessage: Equatable, Sendable {
         return Array(objectOf: fields)
     }
 
-    init(_ json: [UInt8]) throws(PhoneError) {
-        guard let document = try? JSON(json), document.object != nil else { throw .unreadableText }
+    fileprivate init(_ fields: JSON.Object) throws(PhoneError) {
         func text(_ name: String) throws(PhoneError) -> String {
-            guard let text = document[name]?.string else { throw .field(name) }
+            guard let text = fields[name]?.string else { throw .field(name) }
             return text
         }
         guard let category = Category(rawValue: try text("category")) else { throw .field("category") }
         self.init(
             id: try text("id"), title: try text("title"), message: try text("message"), category: category,
-            tradeID: document["tradeId"]?.string)
+            tradeID: fields["tradeId"]?.string)
     }
 }
 
 /// A phone with Bisq Connect on it, as its trusted node has it registered: where pushes to it go, and the key that both
 /// share. The node seals and asks the relay; the phone opens.
 package struct ConnectPhone: Sendable {
-    package let platform: MobilePlatform
+    package let platform: Platform
     package let deviceToken: String
     private let key: [UInt8]
 
@@ -61,7 +60,7 @@ package struct ConnectPhone: Sendable {
     private static let nonceLength = 12
 
     /// - Parameter key: AES-256.
-    package init(platform: MobilePlatform, deviceToken: String, key: [UInt8]) throws(CryptoError) {
+    package init(platform: Platform, deviceToken: String, key: [UInt8]) throws(CryptoError) {
         guard key.count == ConnectPhone.keyLength else {
             throw .wrongLength(of: "AES-256 key", bytes: key.count, allowed: "\(ConnectPhone.keyLength)")
         }
@@ -78,19 +77,18 @@ package struct ConnectPhone: Sendable {
 
     /// Opens what came under the key `encrypted`.
     package func open(_ encrypted: String) throws(PhoneError) -> ConnectMessage {
+        try ConnectMessage(try fields(in: encrypted))
+    }
+
+    /// What is inside, whatever it may be.
+    func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         guard let sealed = Base64.decode(encrypted), sealed.count > ConnectPhone.nonceLength else {
             throw .unreadableText
         }
-        let nonce = Array(sealed.prefix(ConnectPhone.nonceLength))
-        do {
-            return try ConnectMessage(
-                AES256GCM.open(
-                    Array(sealed.dropFirst(ConnectPhone.nonceLength)), key: key, nonce: nonce))
-        } catch let error as PhoneError {
-            throw error
-        } catch {
-            throw .unreadableText
-        }
+        guard let plain = try? AES256GCM.open(sealed, key: key), let json = try? JSON(plain),
+            let fields = json.object
+        else { throw .unreadableText }
+        return fields
     }
 
     /// The request of a trusted node for a sealed message (Bisq 2, `MobileNotificationRelayClient.java`).

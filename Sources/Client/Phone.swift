@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 import Wire
 
 /// Why a phone shows nothing for what it was sent.
@@ -35,14 +35,13 @@ package struct Phone: Sendable {
     }
 
     /// A phone that was never paired before: a new key, and a device token like those its push service gives.
-    package static func new(_ platform: MobilePlatform, descriptor: String) throws(PairingTokenError) -> Phone
-    {
+    package static func new(_ platform: Platform, descriptor: String) throws(PairingTokenError) -> Phone {
         try new(platform, descriptor: descriptor, deviceToken: newDeviceToken(platform))
     }
 
     /// A phone with a device token that its push service gave it.
     package static func new(
-        _ platform: MobilePlatform, descriptor: String, deviceToken: String
+        _ platform: Platform, descriptor: String, deviceToken: String
     ) throws(PairingTokenError) -> Phone {
         Phone(
             try PairingToken(
@@ -55,7 +54,7 @@ package struct Phone: Sendable {
         String(Base64.encode(randomUUID() + randomUUID()).prefix(32))
     }
 
-    private static func newDeviceToken(_ platform: MobilePlatform) -> String {
+    private static func newDeviceToken(_ platform: Platform) -> String {
         switch platform {
         case .ios, .iosDev: Hex.encode(randomBytes(32))
         // FCM's have an instance id of 22 characters, a colon, and about 140 more.
@@ -66,6 +65,11 @@ package struct Phone: Sendable {
 
     /// Opens what came under the key `encrypted`.
     package func open(_ encrypted: String) throws(PhoneError) -> MobileMessage {
+        try MobileMessage(try fields(in: encrypted), for: pairingToken.platform)
+    }
+
+    /// What is inside, whatever it may be.
+    func fields(in encrypted: String) throws(PhoneError) -> JSON.Object {
         let message: MessageString
         do {
             message = try MessageString(encrypted, for: pairingToken.platform.messageMagic)
@@ -84,7 +88,7 @@ package struct Phone: Sendable {
             text.removeLast(Int(last))
         }
         guard let json = try? JSON(text), case .object(let fields) = json else { throw .unreadableText }
-        return try MobileMessage(fields, for: pairingToken.platform)
+        return fields
     }
 }
 
@@ -103,7 +107,7 @@ extension MobileMessage {
         "read",
     ]
 
-    fileprivate init(_ fields: JSON.Object, for platform: MobilePlatform) throws(PhoneError) {
+    fileprivate init(_ fields: JSON.Object, for platform: Platform) throws(PhoneError) {
         // The app for iOS wants all fields and ignores others; the one for Android has defaults and refuses others.
         let isStrict = platform != .android
         if !isStrict, let unknown = fields.keys.first(where: { !Self.namesOnAndroid.contains($0) }) {

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Reactor
 
 /// A device as Bisq 2's trusted node registers it (`RegisterDeviceRequest.java`).
@@ -72,11 +72,6 @@ package struct TrustedNode {
     /// What the node's owner reads in its list of clients.
     package static let clientName = "Onionbell"
 
-    private struct Session {
-        let client: String
-        let id: String
-    }
-
     /// - Parameter host: As HTTP's Host field has it.
     package nonisolated init(host: String, route: PeerRoute, deadline: Duration) {
         self.host = host
@@ -101,7 +96,8 @@ package struct TrustedNode {
         return status == 204
     }
 
-    private func pair(with code: TrustedNodeCode) async throws(TrustedNodeError) -> Session {
+    private func pair(with code: TrustedNodeCode) async throws(TrustedNodeError) -> TrustedNodeAnswer.Session
+    {
         let body: JSON = [
             "version": 1, "pairingCodeId": .string(code.pairingID),
             "clientName": .string(TrustedNode.clientName),
@@ -118,23 +114,13 @@ package struct TrustedNode {
         }
         guard answer.status != 401 else { throw .codeRefused }
         guard answer.status == 201 else { throw .refused(step: "pairing", status: Int64(answer.status)) }
-        guard let json = try? JSON(answer.body), let client = TrustedNode.word(json["clientId"]),
-            let session = TrustedNode.word(json["sessionId"])
-        else { throw .unreadable("pairing") }
-        return Session(client: client, id: session)
-    }
-
-    /// It goes into a header field as it is.
-    private static func word(_ value: JSON?) -> String? {
-        guard let text = value?.string, (1...256).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return nil }
-        return text
+        guard let session = TrustedNodeAnswer.session(answer.body) else { throw .unreadable("pairing") }
+        return session
     }
 
     /// - Returns: The status that the REST interface answers with.
     private func call(
-        _ method: String, _ path: String, body: String, in session: Session
+        _ method: String, _ path: String, body: String, in session: TrustedNodeAnswer.Session
     ) async throws(TrustedNodeError) -> Int64 {
         let opening = WebSocket.Opening(
             host: host, path: "/websocket",
@@ -183,15 +169,11 @@ private final class TrustedNodeCall {
     }
 
     private func receive(_ text: String) {
-        guard let json = try? JSON(Array(text.utf8)) else {
-            return finish(.failure(.unreadable("registration")))
+        switch TrustedNodeAnswer.call(Array(text.utf8), to: id) {
+        case .status(let status): finish(.success(status))
+        case .other: break
+        case .unreadable: finish(.failure(.unreadable("registration")))
         }
-        // Events of subscriptions are somebody else's.
-        guard json["requestId"]?.string == id else { return }
-        guard let status = json["statusCode"]?.integer else {
-            return finish(.failure(.unreadable("registration")))
-        }
-        finish(.success(status))
     }
 
     private func finish(_ result: Result<Int64, TrustedNodeError>) {

@@ -42,6 +42,14 @@ package final class WebSocket: StreamHandler {
     package var onText: (@EventLoop (String) -> Void)?
     /// The socket is over, not by ``close()``.
     package var onEnd: (@EventLoop () -> Void)?
+    /// Each ping that comes: whoever sets this answers it by ``pong(_:)``, at his own time.
+    package var onPing: (@EventLoop ([UInt8]) -> Void)?
+    /// Each answer to a ping.
+    package var onPong: (@EventLoop ([UInt8]) -> Void)?
+    /// When anything came last, in monotonic nanoseconds.
+    package private(set) var heardAt = EventLoop.monotonicNanoseconds
+    /// Whether the other end has said that it closes the socket: not so where the connection broke.
+    package private(set) var isClosedByPeer = false
     private let stream: Stream
     private let isClient: Bool
     private var decoder: WebSocketDecoder
@@ -55,18 +63,16 @@ package final class WebSocket: StreamHandler {
         stream.handler = self
     }
 
-    private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-
-    private static func acceptance(of key: String) -> String {
-        Base64.encode(Hash.sha1(Array((key + identifier).utf8)))
-    }
-
     // MARK: The client's end
 
-    /// Connects and does the handshake. Texts come from ``start(onText:onEnd:)`` on.
+    /// Connects and does the handshake. Texts come from ``start(unread:onText:onEnd:)`` on.
+    ///
+    /// - Parameters:
+    ///   - attemptTimeout: for one attempt to connect over tor; more follow until the deadline.
+    ///   - answerTimeout: for the answer once it is connected; `nil`: the deadline's time again.
     package static func open(
         _ opening: Opening, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
-        deadline: Duration = .seconds(120)
+        deadline: Duration = .seconds(120), answerTimeout: Duration? = nil
     ) async throws(OpeningError) -> (socket: WebSocket, unread: [UInt8]) {
         let key = Base64.encode(randomBytes(16))
         var request = HTTPRequest(method: "GET", path: opening.path)
@@ -84,12 +90,14 @@ package final class WebSocket: StreamHandler {
         do {
             (answer, rest) = try await HTTPExchange.answerAndRest(
                 to: request, host: opening.host, over: dialled.stream, unread: dialled.unread,
-                deadline: deadline)
+                deadline: answerTimeout ?? deadline)
         } catch {
             dialled.stream.close()
             throw .exchange(error)
         }
-        guard answer.status == 101, answer.fields["sec-websocket-accept"] == acceptance(of: key) else {
+        guard answer.status == 101,
+            answer.fields["sec-websocket-accept"] == WebSocketHandshake.acceptance(of: key, sha1: Hash.sha1)
+        else {
             dialled.stream.close()
             throw answer.status == 101 ? .notAWebSocket : .refused(status: answer.status)
         }
@@ -100,16 +108,7 @@ package final class WebSocket: StreamHandler {
 
     /// The answer to a client's handshake; `nil`: it is none.
     package static func answer(to request: HTTPRequest, protocol name: String? = nil) -> [UInt8]? {
-        guard request.method == "GET", request.fields.list("upgrade", contains: "websocket"),
-            request.fields.list("connection", contains: "upgrade"),
-            request.fields["sec-websocket-version"] == "13", let key = request.fields["sec-websocket-key"]
-        else { return nil }
-        let chosen = name.map { "sec-websocket-protocol: \($0)\r\n" } ?? ""
-        return Array(
-            """
-            HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
-            sec-websocket-accept: \(acceptance(of: key))\r\n\(chosen)\r\n
-            """.utf8)
+        WebSocketHandshake.answer(to: request, protocol: name, sha1: Hash.sha1)
     }
 
     // MARK: Both
@@ -127,11 +126,24 @@ package final class WebSocket: StreamHandler {
 
     package func send(_ text: String) { write(WebSocketMessage.text(text).encoded(mask: mask)) }
 
+    package func ping(_ bytes: [UInt8] = []) { write(WebSocketMessage.ping(bytes).encoded(mask: mask)) }
+    package func pong(_ bytes: [UInt8]) { write(WebSocketMessage.pong(bytes).encoded(mask: mask)) }
+
+    /// What has been read already still comes.
+    package func pauseReading() { if !isOver { stream.pauseReading() } }
+    package func resumeReading() { if !isOver { stream.resumeReading() } }
+
     package func close() {
         guard !isOver else { return }
         write(WebSocketMessage.close(code: 1000).encoded(mask: mask))
         isOver = true
         stream.closeWhenFlushed()
+    }
+
+    /// Ends it without a word.
+    package func drop() {
+        isOver = true
+        stream.close()
     }
 
     private var mask: [UInt8]? { isClient ? randomBytes(4) : nil }
@@ -144,14 +156,17 @@ package final class WebSocket: StreamHandler {
     package func stream(_ stream: Stream, received bytes: RawSpan) { receive(bytes) }
 
     private func receive(_ bytes: RawSpan) {
+        heardAt = EventLoop.monotonicNanoseconds
         decoder.append(bytes)
         do throws(WebSocketFault) {
             while !isOver, let message = try decoder.next() {
                 switch message {
                 case .text(let text): onText?(text)
-                case .ping(let bytes): write(WebSocketMessage.pong(to: bytes, mask: mask))
-                case .pong: break
-                case .close: end(saying: 1000)
+                case .ping(let bytes): onPing.map { $0(bytes) } ?? pong(bytes)
+                case .pong(let bytes): onPong?(bytes)
+                case .close:
+                    isClosedByPeer = true
+                    end(saying: 1000)
                 }
             }
         } catch {

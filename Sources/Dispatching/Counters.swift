@@ -9,7 +9,8 @@ package final class DoorCounter {
     package let name: String
     /// In the order in which they were made.
     let index: Int
-    package private(set) var figures = DoorFigures()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) package private(set) var figures = DoorFigures()
 
     init(name: String, index: Int) {
         self.name = name
@@ -20,8 +21,18 @@ package final class DoorCounter {
     package func count(_ event: String) { figures.events.add(event) }
 
     /// - Parameter time: Nanoseconds since the submission.
-    func count(_ receipt: Receipt, isRepetition: Bool = false, after time: Int64) {
+    func countUnstored(after time: Int64) {
         figures.receiptTime.add(time)
+        figures.unstored += 1
+    }
+
+    /// - Parameter time: Nanoseconds since the submission.
+    func count(_ receipt: Receipt, isRepetition: Bool = false, isProbe: Bool = false, after time: Int64) {
+        figures.receiptTime.add(time)
+        guard !isProbe else {
+            figures.probes += 1
+            return
+        }
         guard !isRepetition else {
             figures.duplicates += 1
             return
@@ -40,10 +51,26 @@ package final class DoorCounter {
 
 extension LaneFigures {
     mutating func count(_ end: Pipeline.End, at time: Int64) {
-        switch end.ending {
+        guard !end.isProbe else {
+            probes += 1
+            lastProbe = time
+            lastJudgement = time
+            return
+        }
+        if end.ending == .delivered { deliveryTime.add(time - end.submittedAt) }
+        count(end.ending, at: time)
+    }
+
+    /// Its gateway has it, and it is not delivered yet.
+    mutating func countKept(at time: Int64) {
+        kept += 1
+        lastJudgement = time
+    }
+
+    mutating func count(_ ending: Ending, at time: Int64) {
+        switch ending {
         case .delivered:
             delivered += 1
-            deliveryTime.add(time - end.acceptedAt)
             lastDelivery = time
         case .refused(let reason, _): refused.add(reason.code)
         case .tokenDead(let reason, _): tokensDead.add(reason.code)
@@ -59,6 +86,7 @@ extension LaneFigures {
 package struct Counters: Equatable, Sendable {
     package var submitted = 0
     package var stored = 0
+    package var unstored = 0
     package var duplicates = 0
     package var busy = 0
     package var refusedByReason = WordCounts()
@@ -75,6 +103,7 @@ package struct Counters: Equatable, Sendable {
         for door in doors {
             submitted += door.submitted
             stored += door.stored
+            unstored += door.unstored
             duplicates += door.duplicates
             busy += door.busyDevice + door.busyNode
             refusedByReason.add(door.refused)

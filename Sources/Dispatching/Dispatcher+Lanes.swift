@@ -15,10 +15,7 @@ extension Dispatcher {
         gateways[lane] = gateway
         gateway.onCapacity = { [weak self, weak gateway] in
             guard let self, let gateway, gateways[lane] === gateway else { return }
-            // What blocked it is over: no pause of that time is waited for.
-            if gateway.fault == nil, faulty.remove(lane) != nil { pipeline.resume(id, at: .now) }
             pump(lane, gateway)
-            execute()
         }
         execute()
         return true
@@ -69,6 +66,34 @@ extension Dispatcher {
         return count
     }
 
+    /// The same of these, as far as they are in memory and with no gateway.
+    package func giveUp(_ sequences: [Int64]) -> Int {
+        let count = pipeline.giveUp(sequences, at: .now)
+        execute()
+        return count
+    }
+
+    /// What was put off is tried now.
+    ///
+    /// - Parameters:
+    ///   - app, host: `nil`: any.
+    /// - Returns: How many they are.
+    package func hurry(app: String?, host: LaneHost?) -> Int {
+        let lanes = pipeline.lanes.filter {
+            !$0.isGone && (app ?? $0.id.app) == $0.id.app && (host ?? $0.id.host) == $0.id.host
+        }
+        let count = lanes.reduce(0) { $0 + pipeline.hurry($1.id, at: .now) }
+        execute()
+        return count
+    }
+
+    /// The same of these, with all others of their devices, as far as they are in memory.
+    package func hurry(_ sequences: [Int64]) -> Int {
+        let count = pipeline.hurry(sequences, at: .now)
+        execute()
+        return count
+    }
+
     /// What waits for an app that has no gateway goes to another one.
     ///
     /// - Returns: How many they are; `nil`: the app has one, or the other one has none for one of its hosts.
@@ -81,6 +106,15 @@ extension Dispatcher {
         let count = lanes.reduce(0) { $0 + (pipeline.move($1.id, toApp: other, at: .now) ?? 0) }
         execute()
         return count
+    }
+
+    /// Asks all who may know it. Whoever serves an origin is a stranger's choice, and is not asked.
+    func hearTheTime() {
+        var told = [torTime?()]
+        for lane in gateways.indices where !pipeline.lanes[lane].id.host.isOrigin {
+            told.append(gateways[lane]?.timeTold)
+        }
+        for time in told.compactMap(\.self) { pipeline.hear(time, at: .now) }
     }
 
     /// The lane may be gone again, and its place another one's.

@@ -39,7 +39,7 @@ extension Effect {
         case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
         case .outboxRecovered: log.notice("outbox.recovered")
         case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .laneClosed, .claim, .received,
-            .refused, .deferred, .ended, .committed:
+            .neverStored, .refused, .deferred, .ended, .kept, .committed:
             break
         }
     }

@@ -9,7 +9,7 @@ import Relay
 /// Each event goes to the pipeline; its effects are carried out at once, in their order.
 @EventLoop
 package final class Dispatcher {
-    /// Tells a sender; called once, and when the outcome was asked for and is not yet known, again: with the end, and
+    /// Tells a sender; called once, and when the outcome was asked for and was not known then, again: with the end, and
     /// before that with ``Relay/Receipt/held(reason:)`` whenever the operator's help is needed first.
     package typealias Reply = @EventLoop (Receipt) -> Void
 
@@ -22,6 +22,8 @@ package final class Dispatcher {
     package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
     /// Called when a gateway has refused what somebody brought, or called its device dead.
     package var onRefusal: (@EventLoop (SenderID) -> Void)?
+    /// What tor knows of the time.
+    package var torTime: (@EventLoop () -> ToldTime?)?
     package private(set) var commitFigures = CommitFigures()
 
     var pipeline: Pipeline
@@ -30,11 +32,10 @@ package final class Dispatcher {
     let log: Logger
     private var random = SystemRandomNumberGenerator()
 
-    private var replies = Replies()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var replies = Replies()
     /// By the indices of their lanes.
     var gateways: [(any Gateway)?] = []
-    /// Lanes whose gateway had a fault when they were looked at last.
-    var faulty: Set<Int> = []
     private var effects: [Effect] = []
     private var isExecuting = false
     private(set) var isStopping = false
@@ -102,7 +103,9 @@ package final class Dispatcher {
             digests: { digester(submission, to: $0) })
         switch submitted {
         case .answered(let receipt):
-            door.count(receipt, after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
+            door.count(
+                receipt, isProbe: receipt.isRefusal && submission.deviceToken.isOfNobody,
+                after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
             reply(receipt)
             execute()
             return nil
@@ -115,11 +118,25 @@ package final class Dispatcher {
 
     /// What became of a notification; `nil` when it is not known, or not any more.
     package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {
-        try await outbox.state(of: id.identity)
+        if let state = pipeline.state(of: id) { return state }
+        return try await outbox.state(of: id.identity)
+    }
+
+    /// Those that a gateway kept have come to their ends, which are written down.
+    package func keptEnded(_ ends: [KeptEnd], in lane: LaneID) {
+        let lane = pipeline.lane(of: lane)
+        let now = EventLoop.monotonicNanoseconds
+        for end in ends {
+            // Not its latency: that is the phone's.
+            if let lane { laneFigures[lane].count(end.ending, at: now) }
+            pipeline.keptEnded(end.sequence, end.ending)
+        }
+        execute()
     }
 
     private func wake() {
         alarmAt = .max
+        if pipeline.isClockDoubted { hearTheTime() }
         pipeline.wake(at: .now, clockOffset: EventLoop.wallClockOffset)
         execute()
     }
@@ -147,15 +164,9 @@ package final class Dispatcher {
     }
 
     func pump(_ lane: Int, _ gateway: any Gateway) {
-        var room = gateway.capacity
-        if gateway.fault != nil { faulty.insert(lane) }
-        if room == 0 {
-            gateway.noteBacklog()
-            // With a fault one is sent all the same: it comes back blocked, and so the lane learns of it.
-            room = gateway.fault == nil ? 0 : 1
-        }
-        guard room > 0 else { return }
-        pipeline.pump(lane, room: room, at: .now)
+        let room = gateway.capacity
+        if room == 0 { gateway.noteBacklog() }
+        pipeline.pump(lane, room: room, hasFault: gateway.fault != nil, at: .now)
         execute()
     }
 
@@ -205,9 +216,11 @@ package final class Dispatcher {
             whenStopped = []
         case .received(let receipt, let isRepetition, let door, let time):
             doors[door].count(receipt, isRepetition: isRepetition, after: time)
+        case .neverStored(let door, let time): doors[door].countUnstored(after: time)
         case .refused(let sender): onRefusal?(sender)
         case .deferred(let reason, let lane): laneFigures[lane].deferred.add(reason)
         case .ended(let end): laneFigures[end.lane].count(end, at: EventLoop.monotonicNanoseconds)
+        case .kept(let lane): laneFigures[lane].countKept(at: EventLoop.monotonicNanoseconds)
         case .committed(let time):
             commitFigures.done += 1
             commitFigures.time.add(time)

@@ -62,11 +62,19 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether all bytes are of a kind of ``ASCII``. Looks at all of them in any case.
+    /// Whether all bytes are of a kind of ``ASCII``.
     @inlinable @inline(__always)
     public func consists(of kind: (UInt8) -> UInt8) -> Bool {
-        var all: UInt8 = 1
-        for index in indices { all &= kind(self[index]) }
-        return all == 1
+        var rest = self
+        while !rest.isEmpty {
+            // So many that a byte can count them. A sum, which the compiler takes of many bytes at once: of truth values
+            // it makes branches.
+            let run = rest.extracting(first: 128)
+            var count: UInt8 = 0
+            for index in run.indices { count &+= kind(run[index]) }
+            guard Int(count) == run.count else { return false }
+            rest = rest.extracting(droppingFirst: 128)
+        }
+        return true
     }
 }

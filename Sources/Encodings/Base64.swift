@@ -34,7 +34,8 @@ package enum Base64 {
     }
 
     private static func isStandard(_ byte: UInt8) -> UInt8 {
-        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "+") | ASCII.equal(byte, "/")
+        // The slash stands before the zero.
+        ASCII.letter(byte) | (byte &- UInt8(ascii: "/") < 11 ? 1 : 0) | ASCII.equal(byte, "+")
     }
 
     /// At most two; of a text of four digits and more.

@@ -40,6 +40,17 @@ public enum Hex {
         value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 
+    /// The eight digits of a number below 2^32, in lower case: the first one in the highest byte.
+    @inlinable public static func digits(_ number: UInt64) -> UInt64 {
+        // Four bits to a byte, all at once.
+        var digits = (number | number << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // 1 where it is above 9.
+        let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
+    }
+
     /// - Returns: 0 if all are digits.
     @inline(__always)
     private static func append(_ digits: Span<UInt8>, to bytes: inout [UInt8]) -> UInt8 {

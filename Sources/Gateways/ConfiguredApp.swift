@@ -9,6 +9,8 @@ import Relay
 package protocol ConfiguredApp: Sendable {
     /// How `apps[].gateway` names the service.
     static var gateway: String { get }
+    /// Whether it may ring phones that are not in the phone book.
+    static var ringsStrangers: Bool { get }
 
     /// Asks for each of its keys in an entry of `apps`; what is wrong with one is told there.
     init(_ section: any SettingsSection)
@@ -52,6 +54,7 @@ package protocol ConfiguredApp: Sendable {
 }
 
 extension ConfiguredApp {
+    package static var ringsStrangers: Bool { true }
     package var ownFiles: [OwnFile] { [] }
     package var changeable: [String] { [] }
     package var topic: String? { nil }

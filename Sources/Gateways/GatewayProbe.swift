@@ -76,7 +76,7 @@ extension GatewayProbe.Finding {
     init(_ verdict: Verdict) {
         self =
             switch (verdict.outcome, verdict.consequence) {
-            case (.accepted, _): .taken("accepted")
+            case (.accepted, _), (.kept, _): .taken("accepted")
             case (.refused(let reason, _), .ownFault): .unclear(reason: reason)
             case (.refused(let reason, _), _), (.tokenDead(let reason, _, _), _): .taken(reason)
             case (.blocked(let reason), _): .refused(reason: reason)

@@ -34,6 +34,7 @@ extension LinkedGateway {
     }
 
     package func noteBacklog() { link.noteBacklog() }
+    package var timeTold: ToldTime? { link.date?.time }
 
     func keepCredential() {}
 
@@ -46,6 +47,7 @@ extension LinkedGateway {
         case .unharmed(let reason): return link.unharmed(reason)
         case .unclear(let reason): return link.unclear(reason)
         case .answered(let answer):
+            link.date = answer.date.map { AnswerDate($0) }
             let verdict = verdict(answer, over: connection, generation, notification)
             link.judge(verdict, of: notification, suspicious: Self.suspicious)
             // That token can't die: it is to be refused each time anew.

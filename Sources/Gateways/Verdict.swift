@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Relay
 
 /// What a gateway's answer says: of its notification, and of all that goes the same way.
@@ -55,6 +55,8 @@ struct GatewayAnswer: Equatable, Sendable {
     var retryAfter: Duration?
     /// At most ``bodyLimit`` bytes.
     var body: [UInt8]
+    /// `Date`, as it came.
+    var date: String?
 
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
     static let bodyLimit = 16_384

@@ -20,7 +20,8 @@ package struct HTTPRequestDecoder {
 
     private enum State {
         case head(HTTPHeadScanner)
-        case body(HTTPRequest, HTTPBodyDecoder)
+        /// Apart: most connections wait for a head, and there are many.
+        indirect case body(HTTPRequest, HTTPBodyDecoder)
     }
 
     package init(limits: HTTPLimits = HTTPLimits()) {

@@ -35,9 +35,7 @@ package struct HTTPResponse: Equatable, Sendable {
     ///
     /// - Parameter withBody: false in answer to HEAD: the length is told and the body left out.
     package func encode(into output: inout [UInt8], withBody: Bool = true) {
-        output.append("HTTP/1.1 ")
-        output.append(HTTPResponse.words(of: status))
-        fields.encode(into: &output)
+        encodeStart(into: &output)
         // RFC 9110, section 8.6: an answer that never has a body has no length.
         if status != 204 {
             output.append("\r\ncontent-length: ")
@@ -45,6 +43,18 @@ package struct HTTPResponse: Equatable, Sendable {
         }
         output.append(isKeptAlive ? "\r\nconnection: keep-alive\r\n\r\n" : "\r\nconnection: close\r\n\r\n")
         if withBody { output.append(contentsOf: body) }
+    }
+
+    private func encodeStart(into output: inout [UInt8]) {
+        output.append("HTTP/1.1 ")
+        output.append(HTTPResponse.words(of: status))
+        fields.encode(into: &output)
+    }
+
+    /// Appends the head of an answer whose body comes in chunks, as long as the connection stays.
+    package func encodeHeadOfChunks(into output: inout [UInt8]) {
+        encodeStart(into: &output)
+        output.append("\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n")
     }
 
     /// The status and its phrase.
@@ -79,6 +89,14 @@ package struct HTTPResponse: Equatable, Sendable {
 }
 
 extension [UInt8] {
+    /// Appends a part of a body (RFC 9112, section 7.1); an empty one is the last.
+    package mutating func append(chunk: [UInt8]) {
+        append(String(chunk.count, radix: 16))
+        append("\r\n")
+        append(contentsOf: chunk)
+        append("\r\n")
+    }
+
     /// In one run: room is made for all its bytes at once.
     mutating func append(_ text: String) {
         let bytes = text.utf8.span

@@ -34,7 +34,8 @@ package enum HTTP2ClientEvent: Sendable {
 /// ``HTTP2Session/takeOutput(into:upTo:)`` and after ``HTTP2Session/connectionLost()``; take the output after
 /// anything else.
 package final class HTTP2ClientSession: HTTP2Session {
-    private var events: [HTTP2ClientEvent] = []
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var events: [HTTP2ClientEvent] = []
     private let kept: [[UInt8]]?
 
     /// - Parameters:

@@ -15,8 +15,8 @@ package class HTTP2Session {
     private(set) final var handle: OpaquePointer!
     /// As many as were ever open at once; nghttp2 holds a pointer to each open one, as the stream's user data.
     private var streams: [HTTP2Stream] = []
-    private var spareStreams: [HTTP2Stream] = []
-    private var openCount = 0
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
     /// What the peer did wrong, once it is told.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
@@ -144,7 +144,7 @@ package class HTTP2Session {
     }
 
     /// Streams that are not yet closed.
-    package final var openStreams: Int { openCount }
+    package final var openStreams: Int { streams.count - spareStreams.count }
 
     package final func ping(payload: UInt64) {
         withUnsafeBytes(of: payload.bigEndian) { bytes in
@@ -170,7 +170,6 @@ package class HTTP2Session {
 
     /// - Parameter id: 0 until it is known.
     final func open(_ id: Int32) -> HTTP2Stream {
-        openCount += 1
         guard spareStreams.isEmpty else {
             let stream = spareStreams.removeLast()
             stream.id = id
@@ -187,7 +186,6 @@ package class HTTP2Session {
     }
 
     final func free(_ stream: HTTP2Stream) {
-        openCount -= 1
         stream.clear()
         spareStreams.append(stream)
     }

@@ -1,12 +1,16 @@
 /// What came in by one door since the start of the process. Counts only: nothing here is about one device.
 package struct DoorFigures: Equatable, Sendable {
     package var stored = 0
+    /// Sent at once, and at their end before they were stored: never stored.
+    package var unstored = 0
     /// Repetitions of what was stored before.
     package var duplicates = 0
     /// No room for this device.
     package var busyDevice = 0
     /// No room in the node, or its outbox fails, or it is stopping.
     package var busyNode = 0
+    /// Notifications for nobody, by which somebody sees whether the way works, that were refused here.
+    package var probes = 0
     /// Refused before anything was stored, by reason word.
     package var refused = WordCounts()
     /// From the submission to its first receipt, whatever that says.
@@ -16,17 +20,25 @@ package struct DoorFigures: Equatable, Sendable {
 
     package init() {}
 
-    package var submitted: Int { stored + duplicates + busyDevice + busyNode + refused.total }
+    /// What the node took, in whichever way.
+    package var accepted: Int { stored + unstored }
+    package var submitted: Int { accepted + duplicates + busyDevice + busyNode + probes + refused.total }
 }
 
 /// What became of the notifications of one lane since the start of the process.
 package struct LaneFigures: Equatable, Sendable {
     package var delivered = 0
+    /// Those that the gateway keeps until their phones fetch them.
+    package var kept = 0
     package var expired = 0
     /// Refusals, by the gateway's word.
     package var refused = WordCounts()
     /// Dead tokens, by the gateway's word; those that waited for such a token with it.
     package var tokensDead = WordCounts()
+    /// Notifications for nobody, by which somebody sees whether the way works, that the gateway has refused as it should.
+    package var probes = 0
+    /// Monotonic nanoseconds of the last one; `nil`: none yet.
+    package var lastProbe: Int64?
     /// Times that a notification was handed to the gateway.
     package var attempts = 0
     /// Attempts that have to be repeated, by reason.
@@ -41,9 +53,12 @@ package struct LaneFigures: Equatable, Sendable {
 
     package mutating func add(_ other: LaneFigures) {
         delivered += other.delivered
+        kept += other.kept
         expired += other.expired
         refused.add(other.refused)
         tokensDead.add(other.tokensDead)
+        probes += other.probes
+        lastProbe = [lastProbe, other.lastProbe].compactMap(\.self).max()
         attempts += other.attempts
         deferred.add(other.deferred)
         deliveryTime.add(other.deliveryTime)

@@ -9,6 +9,8 @@ package struct History: Equatable, Sendable {
         package var delivered = 0
         package var expired = 0
         package var busy = 0
+        /// Nanoseconds from submission to delivery, of all that were delivered together.
+        package var deliveryTime: Int64 = 0
         /// Refused by us or by a gateway, and dead tokens, by reason.
         package var refused = WordCounts()
 
@@ -21,18 +23,38 @@ package struct History: Equatable, Sendable {
             result.delivered = delivered - before.delivered
             result.expired = expired - before.expired
             result.busy = busy - before.busy
+            result.deliveryTime = deliveryTime &- before.deliveryTime
             for (word, count) in refused.counts where count > before.refused[word] {
                 result.refused.add(word, count - before.refused[word])
             }
             return result
         }
 
-        mutating func add(_ other: Totals) {
+        package mutating func add(_ other: Totals) {
             stored += other.stored
             delivered += other.delivered
             expired += other.expired
             busy += other.busy
+            deliveryTime &+= other.deliveryTime
             refused.add(other.refused)
+        }
+
+        /// Nanoseconds of a delivery, on average; `nil`: there was none.
+        package var meanDelivery: Int64? { delivered > 0 ? deliveryTime / Int64(delivered) : nil }
+    }
+
+    /// One minute that something happened in.
+    package struct Minute: Equatable, Sendable {
+        /// How many minutes ago it was: 0 is the present one.
+        package var age: Int64
+        package var totals: Totals
+        /// The most that waited.
+        package var waiting: Int
+
+        package init(age: Int64, totals: Totals, waiting: Int) {
+            self.age = age
+            self.totals = totals
+            self.waiting = waiting
         }
     }
 
@@ -40,18 +62,51 @@ package struct History: Equatable, Sendable {
 
     /// By minute, modulo ``minutes``.
     private var ring = [Totals?](repeating: nil, count: minutes)
+    private var waiting = [Int](repeating: 0, count: minutes)
     private var last = Totals()
     private var present: Int64
+    /// The first minute that it tells of.
+    private var first: Int64
 
-    /// - Parameter minute: Of a clock that only goes on.
-    package init(at minute: Int64) { present = minute }
+    /// - Parameters:
+    ///   - minute: Of a clock that only goes on.
+    ///   - kept: By a process before this one.
+    ///   - covered: How many minutes that one told of.
+    package init(at minute: Int64, kept: [Minute] = [], covered: Int64 = 0) {
+        present = minute
+        first = minute - min(max(0, covered), Int64(History.minutes))
+        for kept in kept where (0..<Int64(History.minutes)).contains(kept.age) {
+            let index = History.index(minute - kept.age)
+            ring[index, default: Totals()].add(kept.totals)
+            waiting[index] = max(waiting[index], kept.waiting)
+            first = min(first, minute - kept.age)
+        }
+    }
+
+    /// Minutes that it tells of, up to ``minutes``.
+    package var covered: Int64 { min(Int64(History.minutes), present - first) }
+
+    /// What a process after this one can go on with.
+    package var kept: [Minute] {
+        (0..<Int64(History.minutes)).compactMap { age in
+            let index = History.index(present - age)
+            guard ring[index] != nil || waiting[index] > 0 else { return nil }
+            return Minute(age: age, totals: ring[index] ?? Totals(), waiting: waiting[index])
+        }
+    }
 
     /// Takes the counters as they are in this minute.
-    package mutating func read(_ totals: Totals, at minute: Int64) {
+    ///
+    /// - Parameter count: How many wait now.
+    package mutating func read(_ totals: Totals, waiting count: Int = 0, at minute: Int64) {
         let minute = max(minute, present)
         let firstKept = minute - Int64(History.minutes) + 1
-        for passed in max(present, firstKept - 1)..<minute { ring[History.index(passed + 1)] = nil }
+        for passed in max(present, firstKept - 1)..<minute {
+            ring[History.index(passed + 1)] = nil
+            waiting[History.index(passed + 1)] = 0
+        }
         present = minute
+        waiting[History.index(minute)] = max(waiting[History.index(minute)], count)
         let news = totals.since(last)
         last = totals
         guard news != Totals() else { return }
@@ -60,19 +115,26 @@ package struct History: Equatable, Sendable {
 
     /// The last minutes in spans of so many each, oldest first; the last span ends with the present minute.
     package func spans(of length: Int, count: Int) -> [Totals] {
-        precondition(length * count <= History.minutes, "\(count) spans of \(length) minutes")
-        return (0..<count).map { span in
-            var totals = Totals()
-            for offset in 0..<length {
-                let minute = present - Int64((count - span) * length - 1 - offset)
-                if let inside = ring[History.index(minute)] { totals.add(inside) }
-            }
-            return totals
+        minutes(of: length, count: count).map { minutes in
+            minutes.reduce(into: Totals()) { if let inside = ring[$1] { $0.add(inside) } }
         }
+    }
+
+    /// The most that waited in each of these spans.
+    package func mostWaiting(of length: Int, count: Int) -> [Int] {
+        minutes(of: length, count: count).map { $0.reduce(0) { max($0, waiting[$1]) } }
     }
 
     /// All of the last minutes together.
     package func sum(ofLast count: Int) -> Totals { spans(of: count, count: 1)[0] }
+
+    /// The places of each span's minutes.
+    private func minutes(of length: Int, count: Int) -> [[Int]] {
+        precondition(length * count <= History.minutes, "\(count) spans of \(length) minutes")
+        return (0..<count).map { span in
+            (0..<length).map { History.index(present - Int64((count - span) * length - 1 - $0)) }
+        }
+    }
 
     private static func index(_ minute: Int64) -> Int {
         let index = Int(minute % Int64(minutes))

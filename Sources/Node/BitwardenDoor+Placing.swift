@@ -4,7 +4,7 @@ import Doors
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 
 extension DoorListeners.PlacedDoor {
     /// The door for Bitwarden servers; `nil`: it is off.

@@ -9,18 +9,19 @@ package struct DoorSockets {
     /// Tor runs as another user, who comes in by the directory's group.
     private let isForGroup: Bool
 
-    /// Of a tor that runs as another user; the package makes it.
-    static let groupDirectory = "/run/onionbell"
+    /// Of a tor that is no child of ours. The package makes it for the node alone; one for a group is the operator's.
+    static let runtimeDirectory = "/run/onionbell"
     /// The kernel's limit for the path of a Unix socket, in bytes.
     private static let longestPath = 107
 
     package init(_ settings: Settings) {
-        isForGroup = settings.tor.mode != .own
-        let usual = isForGroup ? Self.groupDirectory : settings.stateDirectory + "/sockets"
+        isForGroup = settings.tor.mode == .system
+        let usual =
+            settings.tor.mode == .own ? settings.stateDirectory + "/sockets" : Self.runtimeDirectory
         directory = settings.onion.socketDirectory.isEmpty ? usual : settings.onion.socketDirectory
     }
 
-    /// The sockets of an own tor lie in a directory of mode 0700. One for a group is the operator's to make.
+    /// Mode 0700, unless it is for a group: that one is the operator's to make.
     func prepare() throws(NodeError) {
         guard !isForGroup else { return }
         do {

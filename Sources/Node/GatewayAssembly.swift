@@ -57,27 +57,40 @@ package enum GatewayAssembly {
     }
 
     /// All that is wrong with the files that the settings name.
+    ///
+    /// - Parameter closed: of these nothing is told: see ``Settings/closedCredentials``.
     @EventLoop
-    package static func faults(in settings: Settings) -> [SettingsFault] {
+    package static func faults(in settings: Settings, except closed: [String] = []) -> [SettingsFault] {
         let silent = Logger(label: "onionbell") { _ in SwiftLogNoOpLogHandler() }
         var faults: [SettingsFault] = []
-        for (index, app) in settings.apps.enumerated() where app.hasCredentials {
+        for (index, app) in settings.apps.enumerated()
+        where app.hasCredentials && !app.settings.secretFiles.contains(where: closed.contains) {
             do throws(SettingsFault) {
-                _ = try gateways(for: app, by: .direct, key: "apps[\(index)]", log: silent)
+                let opened = try gateways(for: app, by: .direct, key: "apps[\(index)]", log: silent)
+                let now = EventLoop.unixMilliseconds / 1000
+                if let end = opened.lanes.first?.gateway.figures.certificateEnd, end <= now {
+                    faults.append(
+                        SettingsFault(
+                            key: "apps[\(index)].certificate_file",
+                            problem: "\(CertificateAlarm.state(end: end, now: now)): "
+                                + CertificateAlarm.advice(for: app.name)))
+                }
             } catch {
                 faults.append(error)
             }
         }
-        do throws(SettingsFault) {
-            _ = try DoorListeners.shown(by: settings.doors)
-        } catch {
-            faults.append(error)
+        if !closed.contains(settings.doors.keyFile) {
+            do throws(SettingsFault) {
+                _ = try DoorListeners.shown(by: settings.doors)
+            } catch {
+                faults.append(error)
+            }
         }
         for (key, path) in [
             ("tor.torrc", settings.tor.torrc), ("tor.password_file", settings.tor.passwordFile),
             ("doors.gorush.secret_file", settings.status.gorushSecretFile),
         ]
-        where !path.isEmpty && access(path, R_OK) != 0 {
+        where !path.isEmpty && !closed.contains(path) && access(path, R_OK) != 0 {
             faults.append(SettingsFault(key: key, problem: SystemError("open \(path)").description))
         }
         return faults

@@ -1,37 +1,103 @@
+import Logging
 import Metrics
 import Overview
 import Reactor
 
-/// Reads the counters once a minute, for what happened when.
+/// Reads the counters once a minute and the checks more often, for what happened when; and carries both over a restart.
 @EventLoop
 final class NodeHistory {
     private var history: History
-    private let totals: @EventLoop () -> History.Totals
+    private(set) var timeline: Timeline
+    private let path: String
+    private let totals: @EventLoop () -> (History.Totals, waiting: Int)
+    private let checks: @EventLoop () -> [Check]
+    private let log: Logger
+    private var isStopped = false
     private var timer: Timer!
+    private var checkTimer: Timer!
+    private var saveTimer: Timer!
 
-    init(totals: @escaping @EventLoop () -> History.Totals) {
-        self.totals = totals
-        history = History(at: NodeHistory.minute)
+    /// An outage of so long is seen.
+    private static let checkInterval: Duration = .seconds(10)
+    /// So much is lost when the process is killed.
+    private static let saveInterval: Duration = .seconds(300)
+
+    /// - Parameter path: Of the file that carries it over a restart. One that can't be read is as good as none.
+    init(of node: RelayNode, at path: String) {
+        self.path = path
+        totals = { [unowned node] in (node.totals, node.dispatcher?.waiting ?? 0) }
+        checks = { [unowned node] in node.checks }
+        log = node.log
+        let kept = (try? PrivateFile.read(path, limit: PastText.limit)) ?? []
+        (history, timeline) = PastText.read(
+            kept, at: EventLoop.unixMilliseconds, minute: NodeHistory.minute)
         timer = Timer { [unowned self] in
             _ = upToNow()
-            start()
+            startMinute()
+        }
+        checkTimer = Timer { [unowned self] in look() }
+        saveTimer = Timer { [unowned self] in
+            Task { await save() }
         }
     }
 
     /// With what has happened in this minute so far.
     func upToNow() -> History {
-        history.read(totals(), at: NodeHistory.minute)
+        let (totals, waiting) = totals()
+        history.read(totals, waiting: waiting, at: NodeHistory.minute)
         return history
+    }
+
+    func start() {
+        startMinute()
+        look()
+        saveTimer.start(after: NodeHistory.saveInterval)
+    }
+
+    private func look() {
+        timeline.note(checks(), at: EventLoop.unixMilliseconds)
+        checkTimer.start(after: NodeHistory.checkInterval)
     }
 
     /// A little after each minute has begun is soon enough: what came before it would count as the next one's, so the
     /// reading is a little before its end.
-    func start() {
+    private func startMinute() {
         let rest = 60_000_000_000 - EventLoop.monotonicNanoseconds % 60_000_000_000
         timer.start(after: .nanoseconds(rest > 100_000_000 ? rest - 50_000_000 : rest + 59_950_000_000))
     }
 
-    func stop() { timer.stop() }
+    /// Returns when it is written.
+    func stop() async {
+        isStopped = true
+        timer.stop()
+        checkTimer.stop()
+        saveTimer.stop()
+        await write()
+    }
+
+    private func save() async {
+        await write()
+        guard !isStopped else { return }
+        saveTimer.start(after: NodeHistory.saveInterval)
+    }
+
+    private func write() async {
+        let text = PastText.text(upToNow(), timeline, at: EventLoop.unixMilliseconds)
+        guard text.count <= PastText.limit, let reason = await NodeHistory.write(text, to: path) else {
+            return
+        }
+        log.debug("node.history_not_saved", metadata: ["reason": "\(reason)"])
+    }
+
+    @FileThread
+    private static func write(_ text: [UInt8], to path: String) -> String? {
+        do throws(SystemError) {
+            try PrivateFile.write(text, to: path, replacing: true)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
 
     private static var minute: Int64 { EventLoop.monotonicNanoseconds / 60_000_000_000 }
 }

@@ -19,17 +19,19 @@ package enum NodeProcess {
         do {
             settings = try Settings(file: configuration, environment: environment)
         } catch {
-            printError("onionbell: \(error)")
+            LogFormat.standardError(.text, environment: environment).printFailure("\(error)")
             return NodeError.configuration("").exitStatus
         }
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         onionbell_disable_core_dumps()
         let room = max(0, onionbell_raise_file_limit() - filesBesidesConnections)
-        let (level, format) = (settings.log.level, settings.log.format)
+        let level = LogLevel(settings.log.level)
+        let format = LogFormat.standardError(settings.log.format, environment: environment)
         let lines = LineLogHandler.standardError(format)
         defer { lines.flush() }
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
+        if geteuid() == 0 { log.warning("node.runs_as_root") }
         if settings.connections > room {
             settings.lowerConnections(to: room)
             log.warning(
@@ -38,26 +40,27 @@ package enum NodeProcess {
                     "peers.connections": "\(settings.peers.connections)",
                     "http.connections": "\(settings.http.connections)",
                     "doors.status.stream_connections": "\(settings.status.stream.connections)",
+                    "doors.mailbox.readers": "\(settings.doors.mailbox.settings.readers)",
                 ])
         }
         do {
-            try await run(settings, configuration, log, lines)
+            try await run(settings, configuration, log, level, lines)
             return 0
         } catch {
             lines.flush()
-            printError("onionbell: \(error)")
+            format.printFailure("\(error)")
             return error.exitStatus
         }
     }
 
     @EventLoop
     private static func run(
-        _ settings: Settings, _ configuration: String, _ log: Logger, _ lines: LineSink
+        _ settings: Settings, _ configuration: String, _ log: Logger, _ level: LogLevel, _ lines: LineSink
     ) async throws(NodeError) {
         // Nobody may read it, as little as the log.
         let output = LineSink(STDOUT_FILENO, named: "output") { _ in "" }
         defer { output.flush() }
-        let node = try RelayNode(settings: settings, log: log) { address, ports in
+        let node = try RelayNode(settings: settings, log: log, level: level) { address, ports in
             output.write("onionbell: \(address) ports \(ports.map(String.init).joined(separator: ", "))\n")
         }
         node.readSettings = { () throws(SettingsError) in

@@ -33,12 +33,14 @@ package struct OnionHealth {
         return ManagementDoor.Check(name: "onion", isWell: isWell, state: words, advice: onionAdvice)
     }
 
-    private var onionAdvice: String? {
+    private var onionAdvice: String {
         switch state {
         case .connecting, .bootstrapping, .publishing:
             "this takes a minute or two after a start; if it lasts, check the clock and whether a firewall blocks tor"
         case .lost: "the node repairs this by itself; if it lasts, run onionbell doctor"
-        case .published, .stopped: nil
+        case .published:
+            "tor is being started or reached again; if it lasts, see its log and run onionbell doctor"
+        case .stopped: "the node is stopping: systemctl start onionbell starts it"
         }
     }
 
@@ -60,7 +62,10 @@ package struct OnionHealth {
             words = "the node has not called its own address yet"
         }
         return ManagementDoor.Check(
-            name: "self_dial", isWell: !isCutOff && !dial.isAnsweredByAnother, state: words)
+            name: "self_dial", isWell: !isCutOff && !dial.isAnsweredByAnother, state: words,
+            advice: dial.isAnsweredByAnother
+                ? "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
+                : "the node has tor publish its address again by itself; if it lasts, run onionbell doctor")
     }
 
     private var tor: ManagementDoor.Check {
@@ -78,7 +83,9 @@ package struct OnionHealth {
         }
         return ManagementDoor.Check(
             name: "tor", isWell: isClockWell && figures.isConnected, state: words,
-            advice: isClockWell ? nil : Self.clockAdvice)
+            advice: isClockWell
+                ? "see whether tor runs: journalctl -u onionbell, or -u onionbell-tor or tor@default where that runs it"
+                : Self.clockAdvice)
     }
 
     private func age(_ time: Int64) -> String { "\(max(0, now - time) / 1000) s" }

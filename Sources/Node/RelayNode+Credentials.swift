@@ -44,7 +44,8 @@ extension RelayNode {
         return ends
     }
 
-    /// Of all settings, apps' credentials are taken over while the node runs.
+    /// Of all settings, apps' credentials and the level of the log are taken over while the node runs; the others are
+    /// named, so that nobody waits for them.
     func rereadSettings() async {
         guard let readSettings, let credentials else { return }
         let settings: Settings
@@ -52,6 +53,11 @@ extension RelayNode {
         case .success(let read): settings = read
         case .failure(let error):
             return log.error("settings.rejected", metadata: ["reason": "\(error)"])
+        }
+        var taken: Set<String> = []
+        if settings.log.level != level.value {
+            level.value = settings.log.level
+            taken.insert("log.level")
         }
         for gateways in gateways {
             guard let app = settings.apps.first(where: { $0.name == gateways.app })?.settings,
@@ -61,8 +67,36 @@ extension RelayNode {
             let isTaken = await credentials.change(gateways.app, files: files) {
                 () async throws(SettingsFault) in try await gateways.reload(app)
             }
-            if isTaken { configured[gateways.app] = app }
+            guard isTaken, let index = settings.apps.firstIndex(where: { $0.name == gateways.app }) else {
+                continue
+            }
+            configured[gateways.app] = app
+            taken.formUnion(RelayNode.keysOfCredentials.map { "apps[\(index)].\($0)" })
         }
+        tell(settings.keys(changedFrom: self.settings), taken: taken)
+    }
+
+    /// Of an app: what ``ConfiguredApp/changeable`` is made of.
+    private static let keysOfCredentials = [
+        "key_file", "key_id", "team_id", "certificate_file", "certificate_password_file", "ca_file",
+    ]
+
+    /// - Parameter changed: Keys that are not as they were at the start; their values are nobody's business.
+    private func tell(_ changed: [String], taken: Set<String>) {
+        let waiting = changed.filter { !taken.contains($0) && !takenBefore.contains($0) }
+        takenBefore.formUnion(taken)
+        guard !waiting.isEmpty else {
+            log.notice(
+                "settings.reread",
+                metadata: ["taken": "\(taken.intersection(changed).sorted().joined(separator: ", "))"])
+            return
+        }
+        log.warning(
+            "settings.need_restart",
+            metadata: [
+                "keys": "\(waiting.prefix(20).joined(separator: ", "))",
+                "advice": "the node goes on with the old values: systemctl restart onionbell",
+            ])
     }
 
     @FileThread

@@ -12,20 +12,35 @@ import Wire
 /// What the node tells its operator: everything is asked where it is counted, when somebody looks.
 extension RelayNode {
     var report: Report {
+        var report = figures
+        report.onion = onionReport
+        report.history = history?.upToNow() ?? report.history
+        report.timeline = history?.timeline ?? report.timeline
+        report.checks = checks(of: report)
+        return report
+    }
+
+    /// Of all that is to be well.
+    var checks: [Check] { checks(of: figures) }
+
+    private func checks(of figures: Report) -> [Check] {
+        onionChecks + figures.deliveryChecks + certificateChecks(at: figures.now / 1000)
+    }
+
+    /// All that is asked of the node's parts but what only somebody who looks wants to know.
+    private var figures: Report {
         var report = Report()
         report.version = programVersion
         report.now = EventLoop.unixMilliseconds
         report.monotonicNow = EventLoop.monotonicNanoseconds
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
-        report.onion = onionReport
         report.outbox = outboxReport
         report.doors = dispatcher?.doors.map { .init(name: $0.name, figures: $0.figures) } ?? []
         report.lanes = laneReports(at: report.monotonicNow)
         report.certificates = certificateEnds.map { .init(app: $0.app, end: $0.end) }
         addConnections(to: &report)
-        report.history = history?.upToNow() ?? report.history
-        report.checks = onionChecks + report.deliveryChecks + certificateChecks(at: report.now / 1000)
+        report.phones = phoneBook.map { $0.value.phones.count }
         return report
     }
 
@@ -78,8 +93,8 @@ extension RelayNode {
             reports[index].gateway = lane.gateway
             reports[index].figures = lane.figures
             reports[index].waiting = lane.queue.waiting
-            reports[index].oldestAge = lane.queue.oldestAcceptedAt.map { .nanoseconds(max(0, now - $0)) }
-            reports[index].oldestDueAge = lane.queue.oldestDueAcceptedAt.map {
+            reports[index].oldestAge = lane.queue.oldestSubmittedAt.map { .nanoseconds(max(0, now - $0)) }
+            reports[index].oldestDueAge = lane.queue.oldestDueSubmittedAt.map {
                 .nanoseconds(max(0, now - $0))
             }
             reports[index].blockedReason = lane.blockedReason
@@ -104,7 +119,7 @@ extension RelayNode {
             return Check(
                 name: app + ".certificate", level: level,
                 state: CertificateAlarm.state(end: end, now: now),
-                advice: level == .ok ? nil : CertificateAlarm.advice(for: app))
+                advice: CertificateAlarm.advice(for: app))
         }
     }
 
@@ -139,6 +154,23 @@ extension RelayNode {
                     "doors.status.stream_connections", open: statusStream.openConnections,
                     limit: settings.status.stream.connections,
                     heldByFew: statusStream.openConnections(heldBy: Report.Places.few)))
+        }
+        report.watches = watchman?.report ?? []
+        if let door = mailboxes?.door {
+            let figures = door.figures
+            var part = Report.Mailboxes()
+            part.mailboxes = figures.mailboxes
+            part.pushTopics = figures.pushTopics
+            part.messages = figures.messages
+            part.bytes = figures.bytes
+            part.readers = figures.readers
+            part.readersLimit = settings.doors.mailbox.settings.readers
+            part.strangers = figures.strangers
+            part.refused = figures.refused
+            report.mailboxes = part
+            report.places.append(
+                .init(
+                    "doors.mailbox.readers", open: figures.readers, limit: part.readersLimit, heldByFew: 0))
         }
         report.bufferBytes = room.used
         report.bufferBytesLimit = settings.bufferBytes

@@ -1,5 +1,6 @@
 import Gateways
 import Reactor
+import Relay
 import Tor
 
 /// How the node's own connections go out, and the tor they go through.
@@ -13,6 +14,13 @@ extension RelayNode {
     }
 
     var torEgress: Egress { .tor { [weak self] in self?.presence?.socks } }
+
+    /// It is no earlier than the beginning of what tor knows of the network.
+    var torTime: ToldTime? {
+        presence?.figures.consensusFrom.map {
+            ToldTime(unixMilliseconds: $0 * 1000, monotonicNanoseconds: EventLoop.monotonicNanoseconds)
+        }
+    }
 
     /// What is handed on to this node itself would go round and be lost.
     func refuseLoop() throws(NodeError) {
@@ -34,12 +42,10 @@ extension RelayNode {
                     torrc: try TorConfiguration.path(setting: settings.tor.torrc),
                     dataDirectory: state.torDirectory,
                     offersSocks: settings.needsSOCKS))
-        case .system:
+        case .instance, .system:
             .running(
-                control: settings.tor.control,
-                ControlCredentials(
-                    cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
-                    passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile))
+                control: settings.tor.control, settings.tor.credentials,
+                isOurs: settings.tor.mode == .instance)
         }
     }
 }

@@ -7,7 +7,7 @@ import Logging
 import Metrics
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Tor
 
 /// The running node: everything wired together in ``start()``, which reads from top to bottom as a message travels
@@ -19,7 +19,6 @@ final class RelayNode {
     let state: StateDirectory
     /// Called once the address can be reached for the first time.
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
-
     /// Called with every change of the onion service's state.
     var onOnionState: (@EventLoop (OnionState) -> Void)?
 
@@ -28,6 +27,10 @@ final class RelayNode {
     var gateways: [GatewayAssembly.AppGateways] = []
     /// Apps with gateways, as they are configured now.
     var configured: [String: any ConfiguredApp] = [:]
+    /// Of the log.
+    let level: LogLevel
+    /// Keys that were taken over since the start.
+    var takenBefore: Set<String> = []
     /// Reads the configuration anew; `nil`: it stays as it was.
     var readSettings: (@Sendable () throws(SettingsError) -> Settings)?
     private(set) var lanes: [GatewayAssembly.Lane] = []
@@ -51,18 +54,20 @@ final class RelayNode {
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
     private var invitationWatch: InvitationWatch?
-    private var phoneBook: PhoneBookWatch?
+    private(set) var phoneBook: StoreWatch<PhoneBook>?
+    private(set) var mailboxes: MailboxAssembly?
+    var watchman: Watchman?
     private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
-    /// Set once, whoever asks and however often.
-    private var stopping: Task<Void, Never>?
+    private var stopping: Task<Void, Never>?  // Set once, whoever asks and however often.
 
     init(
-        settings: Settings, log: Logger,
+        settings: Settings, log: Logger, level: LogLevel = LogLevel(.info),
         onPublished: @escaping @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
     ) throws(NodeError) {
         self.settings = settings
         self.log = log
+        self.level = level
         self.onPublished = onPublished
         var circuits = settings.circuits
         circuits.areTold = settings.isGuarded
@@ -112,26 +117,34 @@ final class RelayNode {
         var memory = Pipeline.Memory()
         memory.identities = settings.identityMemory
         memory.deadTokens = settings.deadTokenMemory
-        let dispatcher = Dispatcher(
-            pipeline: Pipeline(validator: validator, limits: settings.limits, memory: memory), outbox: outbox,
-            digester: SubmissionDigester(key: try state.digestKey()), log: log)
+        let pipeline = Pipeline(
+            validator: validator, limits: settings.limits, memory: memory, writeBehind: settings.writeBehind)
+        let digester = SubmissionDigester(key: try state.digestKey())
+        let dispatcher = Dispatcher(pipeline: pipeline, outbox: outbox, digester: digester, log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }
         dispatcher.makeGateway = { [gateways] lane in
             gateways.first { $0.app == lane.app }?.open(lane.host)
         }
         dispatcher.onRefusal = { [circuits] in circuits.refused($0) }
+        dispatcher.torTime = { [weak self] in self?.torTime }
         self.dispatcher = dispatcher
         self.outbox = outbox
         do {
-            phoneBook = try await PhoneBookWatch(in: outbox, log: log) { dispatcher.use($0) }
+            phoneBook = try await StoreWatch(in: outbox, log: log) { dispatcher.use($0) }
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
         } catch {
             throw .unavailable("the outbox can't be read: \(error)")
         }
+        if settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) {
+            mailboxes = try await MailboxAssembly(
+                settings, state: state, in: outbox, lanes: lanes, dispatcher: dispatcher, room: room, log: log
+            )
+        }
         guard stopping == nil else { throw .stopped }
         for lane in lanes { lane.gateway.start() }
         watchCredentials()
+        openWatchman()
         return dispatcher
     }
 
@@ -148,17 +161,20 @@ final class RelayNode {
 
     /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
     private func openManagement(_ dispatcher: Dispatcher) throws(NodeError) {
-        let history = NodeHistory { [unowned self] in totals }
-        history.start()
-        self.history = history
         disk.start()
-        let door = ManagementDoor { [unowned self] in report }
+        history = NodeHistory(of: self, at: state.history)
+        history?.start()
+        let door = ManagementDoor { [unowned self] in
+            report
+        } article: {
+            await InstalledArticle.read($0)
+        }
         let server = HTTPServer { door.answer($0, respond: $1) }
         _ = try open("management.listen", settings.managementListen) { (endpoint) throws(SystemError) in
             try server.open(on: endpoint)
         }
         managementServer = server
-        let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.book ?? .init() }
+        let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.value ?? .init() }
         let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher)]
         let status = HTTPServer { request, respond in
             for own in doors {
@@ -203,7 +219,8 @@ final class RelayNode {
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
         return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
             + (try listeners?.open(
-                [own, bisq, webPush] + status.placed + [bitwarden, try phonePage()].compactMap(\.self))
+                [own, bisq, webPush] + status.placed
+                    + [bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
                 ?? [])
     }
 
@@ -216,6 +233,12 @@ final class RelayNode {
         } catch {
             throw .unavailable("doors.phone_page: \(error)")
         }
+    }
+
+    private var mailboxDoor: DoorListeners.PlacedDoor? {
+        let places = settings.doors.mailbox.listen
+        guard let mailboxes, !places.isEmpty else { return nil }
+        return DoorListeners.PlacedDoor(mailboxes.door, places: places, body: MailboxDoor.mostBody)
     }
 
     private func open(
@@ -307,16 +330,18 @@ final class RelayNode {
         credentials?.stop()
         invitationWatch?.stop()
         phoneBook?.stop()
+        watchman?.stop()
         certificateTimer?.stop()
         async let peers: Void? = peerDoor?.close()
         async let requests: Void? = listeners?.close()
         async let messages: Void? = statusStream?.close()
-        _ = await (peers, requests, messages)
+        async let readers: Void? = mailboxes?.close()
+        _ = await (peers, requests, messages, readers)
         // An answer that comes too late to be written down makes an Android phone ring twice: all the time that is left.
         let passed = Duration.nanoseconds(EventLoop.monotonicNanoseconds - began)
         await dispatcher?.stop(deadline: max(RelayNode.longestDelivery - passed, .seconds(1)))
         await presence?.stop()
-        history?.stop()
+        await history?.stop()
         loopWatch.stop()
         disk.stop()
         await managementServer?.close()

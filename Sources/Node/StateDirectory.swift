@@ -17,11 +17,14 @@ package struct StateDirectory: ~Copyable {
     var onionAddress: String { path + "/onion-address" }
     package var outbox: String { StateDirectory.outbox(in: path) }
     var torDirectory: String { path + "/tor" }
+    /// What the status page tells of the time before a restart.
+    var history: String { path + "/history" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
     /// All that the node needs of it again after a start.
     package static let names = [
-        "digest-key", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
+        "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm",
+        "outbox.sqlite-wal", "peers",
         "sockets", "status-key", "tor", "vapid-key",
     ]
 
@@ -32,7 +35,12 @@ package struct StateDirectory: ~Copyable {
     package static func outbox(in path: String) -> String { path + "/outbox.sqlite" }
     package static func statusSocket(in path: String) -> String { path + "/status" }
 
+    /// Makes the directory where there is none.
+    ///
+    /// - Throws: Also when what is there is not the node's to close to others: no directory, another user's, or one that
+    ///   others can enter and that holds something. Nothing of it is changed then.
     package init(_ path: String) throws(NodeError) {
+        try StateDirectory.check(path)
         do {
             try PrivateFile.makeDirectory(path)
         } catch {
@@ -51,6 +59,31 @@ package struct StateDirectory: ~Copyable {
         }
         self.path = path
         self.lock = lock
+    }
+
+    /// What is at this path can be taken, or there is nothing yet.
+    package static func check(_ path: String) throws(NodeError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT else {
+                throw .unavailable("state_directory: \(SystemError("open \(path)"))")
+            }
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw .unavailable("state_directory: \(path) is not a directory: set state_directory to one")
+        }
+        guard status.st_uid == geteuid() else {
+            throw .unavailable(
+                "state_directory: \(path) belongs to another user: run the node as that user, or give it the directory (chown)"
+            )
+        }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard let names = try? PrivateFile.names(in: path), names.isEmpty else {
+            throw .unavailable(
+                "state_directory: others can open \(path), and it holds files: set state_directory to a directory of the node's own, or close this one (chmod 700)"
+            )
+        }
     }
 
     /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.

@@ -5,7 +5,7 @@ import Encodings
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Tor
 
 /// The doors for Status, as far as they are set.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Client
+import Node
 import Programs
 
 @main
@@ -10,12 +12,50 @@ struct Onionbell: AsyncParsableCommand {
             Bisq peers send notifications to the node's onion address. The node stores them safely and passes them, \
             still encrypted, to Apple and Google.
             """,
-        version: programVersion,
+        version: VersionText.text,
         subcommands: [
             InitCommand.self, DoctorCommand.self, RunCommand.self, PointCommand.self, StatusCommand.self,
             CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
-            PeersCommand.self, PhonesCommand.self, RegisterCommand.self,
+            MailboxCommand.self, ReceiveCommand.self, PeersCommand.self, PhonesCommand.self,
+            RegisterCommand.self,
         ])
+
+    static func main() async {
+        let words = Array(CommandLine.arguments.dropFirst())
+        do {
+            var command = try parseAsRoot(words)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            if let sentence = unknownCommand(in: words) {
+                printError("onionbell: \(sentence)")
+                exit(withError: ExitCode(64))
+            }
+            exit(withError: error)
+        }
+    }
+
+    /// What is wrong when a word stands where a command should, and is none; `nil`: it is something else.
+    static func unknownCommand(in words: [String]) -> String? {
+        var command: any ParsableCommand.Type = Onionbell.self
+        var path = "onionbell"
+        for word in words {
+            let subcommands = command.configuration.subcommands
+            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            let names = subcommands.compactMap { $0.configuration.commandName }
+            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                let hint = nearestName(to: word, among: names).map { "; did you mean \($0)?" }
+                return "there is no command \(path) \(plainText(word))"
+                    + (hint ?? "; there are \(names.joined(separator: ", "))")
+            }
+            command = next
+            path += " \(word)"
+        }
+        return nil
+    }
 }

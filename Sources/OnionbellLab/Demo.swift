@@ -1,5 +1,5 @@
 import Client
-import JSON
+import JSONCoding
 import Lab
 import Programs
 import QR
@@ -78,7 +78,9 @@ final class Demo {
         narrator.verified("connected in \(since(dialled).inWords)")
         let roundTrip = try await peer.ping()
         var figures: [(name: String, legs: Legs)] = []
-        figures.append(("Browser", try await ringABrowser(by: peer, in: world)))
+        for (name, server) in world.browsers {
+            figures.append((name, try await ring(name, of: server, by: peer, in: world)))
+        }
         for (name, phone, title) in [("iOS", iPhone, "Trade taken"), ("Android", android, "Payment started")]
         {
             figures.append((name, try await send(title, to: phone, called: name, by: peer, in: world)))

@@ -29,6 +29,12 @@ struct LabCommand: AsyncParsableCommand {
     @Option(help: "The tor binary.")
     var tor = "tor"
 
+    @Option(
+        help: ArgumentHelp(
+            "Let the browsers' servers refuse each second notification, each in the words of its service.",
+            valueName: "reason"))
+    var browsersRefuse: WebPushRefusal?
+
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         onionbell_raise_file_limit()
@@ -53,16 +59,12 @@ struct LabCommand: AsyncParsableCommand {
         let context = try credentials.serverContext()
         let apple = try GatewaySimulator(.apns(credentials.apnsRules(topics: [LabWorld.topic])), context)
         let google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
-        let web = try GatewaySimulator(.webPush(WebPushRules(.mozilla)), context)
-        for (name, simulator) in [("Apple", apple), ("Google", google), ("The browsers' server", web)] {
+        let web = try LabBrowsers(context)
+        if let browsersRefuse { web.refuse(browsersRefuse) }
+        for (name, simulator) in [("Apple", apple), ("Google", google)] {
             simulator.keepsBook = false
             simulator.onAccepted = { printLine("\(name) accepted a notification of \($0.body.count) bytes") }
         }
-        web.onAccepted = { [unowned web] push in
-            printLine("The browsers' server accepted a notification of \(push.body.count) bytes")
-            if let shown = web.shown(push) { printLine("A browser shows: \(shown.title)") }
-        }
-        let browsers = try SimulatedBrowserService(of: web)
         let relay = try await openRelay(in: network)
         let key = "AuthKey_\(credentials.keyID).p8"
         let files: [(String, [UInt8])] = [
@@ -92,19 +94,7 @@ struct LabCommand: AsyncParsableCommand {
             --set apps[0].ca_file=\(directory)/ca.pem --set apps[1].base_url=\(google.url) \
             --set apps[1].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
             """)
-        printLine(
-            """
-            for browsers add to apps:
-              - {name: browsers, gateway: web_push, allowed_hosts: ["\(web.endpoint)"], ca_file: \(directory)/ca.pem}
-            to pair one: curl --cacert \(directory)/ca.pem \(web.url)/pair --data VAPID-KEY
-            for a real Firefox, in about:config: dom.push.serverURL = \(browsers.url) and \
-            dom.push.testing.allowInsecureServerURL = true
-            """)
-        printLine(
-            """
-            onionbell init --defaults --web-push anonymous --set apps[5].allowed_hosts=[\(web.endpoint)] \
-            --set apps[5].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
-            """)
+        web.tell(authority: "\(directory)/ca.pem", torrc: "\(directory)/torrc")
         printLine("onionbell init --bisq --set tor.torrc=\(directory)/torrc")
         if let socks = client.socks { printLine("socks \(socks)") }
         printLine("ready")
@@ -112,7 +102,6 @@ struct LabCommand: AsyncParsableCommand {
         apple.close()
         google.close()
         web.close()
-        browsers.close()
         relay.relay.close()
         await network.stop()
     }

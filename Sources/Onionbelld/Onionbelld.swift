@@ -11,7 +11,7 @@ enum Onionbelld {
         Usage: onionbelld [--config FILE]
 
           --config FILE  the configuration file; without it \(Settings.standardFile)
-          --version      print the version
+          --version      print the version, the commit and the libraries
           --help         print this
 
         Prints the onion address once it can be reached. SIGTERM and SIGINT stop the node in order, within 10 seconds. On
@@ -24,7 +24,7 @@ enum Onionbelld {
         switch StartOptions(Array(CommandLine.arguments.dropFirst())) {
         case .run(let configuration): exit(await NodeProcess.run(configuration: configuration))
         case .help: printLine(help)
-        case .version: printLine(programVersion)
+        case .version: printLine(VersionText.text)
         case .wrong(let sentence):
             printError("onionbelld: \(sentence)\nUsage: onionbelld [--config FILE]")
             exit(64)

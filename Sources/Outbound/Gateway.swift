@@ -30,6 +30,14 @@ package protocol Gateway: AnyObject {
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
+    /// What the service said last of the time.
+    var timeTold: ToldTime? { get }
+
     /// What the operator may see of its connections.
     var figures: GatewayFigures { get }
+}
+
+extension Gateway {
+    /// One that hears nothing of it.
+    package var timeTold: ToldTime? { nil }
 }

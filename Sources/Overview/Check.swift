@@ -17,19 +17,28 @@ package struct Check: Equatable, Sendable {
     package var level: Level
     /// What it is, in words; never empty when it is not well.
     package var state: String
-    /// What to do about it; `nil` where it is well, or mends itself.
-    package var advice: String?
+    /// What to do about it; `nil` where it is well, and only there.
+    package private(set) var advice: String?
 
-    package init(name: String, level: Level, state: String, advice: String? = nil) {
+    /// - Parameter advice: Needed for every level that is not ``Level/ok``; forgotten for that.
+    package init(name: String, level: Level, state: String, advice: String) {
         self.name = name
         self.level = level
         self.state = state
-        self.advice = advice
+        self.advice = level == .ok ? nil : advice
     }
 
-    package init(name: String, isWell: Bool, state: String, advice: String? = nil) {
+    package init(name: String, isWell: Bool, state: String, advice: String) {
         self.init(name: name, level: isWell ? .ok : .failing, state: state, advice: advice)
     }
+
+    private init(ok name: String, _ state: String) {
+        self.name = name
+        level = .ok
+        self.state = state
+    }
+
+    package static func ok(_ name: String, _ state: String) -> Check { Check(ok: name, state) }
 
     package var isWell: Bool { level != .failing }
 }
@@ -78,7 +87,7 @@ extension Report {
         let level: Check.Level =
             worst > Report.loopFailing ? .failing : worst > Report.loopWarning ? .warning : .ok
         let state = "\(Words.time(worst)) late at worst within a minute"
-        guard level != .ok else { return Check(name: "loop", level: .ok, state: state) }
+        guard level != .ok else { return .ok("loop", state) }
         return Check(
             name: "loop", level: level, state: state,
             advice:
@@ -97,7 +106,7 @@ extension Report {
             Double(outbox.waiting) / Double(max(1, outbox.waitingLimit)),
             Double(outbox.waitingBytes) / Double(max(1, outbox.waitingBytesLimit)))
         guard part >= Report.fullWarning else {
-            return Check(name: "outbox", level: .ok, state: "works; \(waits)")
+            return .ok("outbox", "works; \(waits)")
         }
         guard part < 1 else {
             return Check(
@@ -109,7 +118,10 @@ extension Report {
         return Check(
             name: "outbox", level: .warning,
             state: "nearly full: \(waits), \(Words.bytes(outbox.waitingBytes)) "
-                + "of \(Words.bytes(outbox.waitingBytesLimit)); when full, senders have to try again later")
+                + "of \(Words.bytes(outbox.waitingBytesLimit)); when full, senders have to try again later",
+            advice:
+                "see below which app's notifications wait and why; limits.waiting and waiting_bytes make more room"
+        )
     }
 
     /// What one app has waiting takes room from all others.
@@ -126,7 +138,7 @@ extension Report {
         }
         guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
             Double(lane.waiting) >= Report.laneShare * Double(outbox.waitingLimit)
-        else { return Check(name: "backlog", level: .ok, state: "no app has much waiting") }
+        else { return .ok("backlog", "no app has much waiting") }
         return Check(
             name: "backlog", level: .warning,
             state: "\(lane.waiting) of \(outbox.waitingLimit) places are taken by \(lane.name)",
@@ -138,7 +150,7 @@ extension Report {
     private var connectionsCheck: Check {
         let fullest = places.max { $0.open * max(1, $1.limit) < $1.open * max(1, $0.limit) }
         guard let fullest, Double(fullest.open) >= Report.fullWarning * Double(fullest.limit) else {
-            return Check(name: "connections", level: .ok, state: "there is room")
+            return .ok("connections", "there is room")
         }
         return Check(
             name: "connections", level: fullest.open >= fullest.limit ? .failing : .warning,
@@ -166,7 +178,7 @@ extension Report {
                     "see in the log whether tor was started anew, and whether this machine's network was away"
             )
         }
-        return Check(name: "circuits", level: .ok, state: "no unusual number was closed")
+        return .ok("circuits", "no unusual number was closed")
     }
 
     private var diskCheck: Check? {
@@ -179,7 +191,7 @@ extension Report {
         let state = "\(Words.bytes(available)) left on the outbox's file system"
         let level: Check.Level =
             available < Report.diskFailing ? .failing : available < Report.diskWarning ? .warning : .ok
-        guard level != .ok else { return Check(name: "disk", level: .ok, state: state) }
+        guard level != .ok else { return .ok("disk", state) }
         return Check(
             name: "disk", level: level,
             state: "\(available < Report.diskFull ? "full" : "nearly full"): \(state)",
@@ -197,11 +209,16 @@ extension Report {
                 return "\(lane.waiting) wait for \(lane.name), the oldest for "
                     + "\(Words.time(lane.oldestDueAge ?? .zero)), \(last ?? "there was no answer yet")"
             }
+            let isBlocked = stalled.contains { $0.blockedReason != nil }
             return Check(
-                name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "))
+                name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "),
+                advice: isBlocked
+                    ? "mend what the check of \(stalled.map(\.name).joined(separator: ", ")) names"
+                    : stalled.compactMap(\.gateway?.lastError).first.map(GatewayAdvice.text(for:))
+                        ?? GatewayAdvice.network)
         }
         let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
-        return Check(name: "pushing", level: .ok, state: last ?? "no delivery since the start")
+        return .ok("pushing", last ?? "no delivery since the start")
     }
 
     /// A refusal or a dead token is an answer as well: the gateway works.
@@ -219,7 +236,10 @@ extension Report {
             return Check(
                 name: lane.name, level: .failing,
                 state: "\(gateway.refusedTokensInARow) device tokens refused in a row: "
-                    + "check host, topic and project")
+                    + "check host, topic and project",
+                advice:
+                    "these phones belong to another app: correct topic (iPhone) or the service account's project (Android) of \(lane.app)"
+            )
         }
         if let fault = lane.credentialFault {
             // Those in use still work; they would not after a restart.
@@ -228,9 +248,12 @@ extension Report {
                 advice: "replace the file by the right one; until then the old credentials stay in use")
         }
         if let trouble = trouble(of: lane, gateway) {
-            return Check(name: lane.name, level: .warning, state: trouble)
+            let reason = gateway.lastError
+            return Check(
+                name: lane.name, level: .warning, state: trouble,
+                advice: reason.map(GatewayAdvice.text(for:)) ?? GatewayAdvice.network)
         }
-        return Check(name: lane.name, level: .ok, state: "open")
+        return .ok(lane.name, "open")
     }
 
     private static func blocked(_ lane: Lane, _ reason: String, _ gateway: GatewayFigures) -> Check {
@@ -242,7 +265,7 @@ extension Report {
         }
         return Check(
             name: lane.name, level: .failing, state: "blocked: \(reason)",
-            advice: lane.blockedAdvice ?? GatewayAdvice.article)
+            advice: lane.blockedAdvice ?? GatewayAdvice.text(for: reason))
     }
 
     /// A gateway that may come back by itself. One connection is kept at all times, or while it is needed: none at all is

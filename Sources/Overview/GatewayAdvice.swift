@@ -5,6 +5,33 @@ package enum GatewayAdvice {
     /// Where a service has nothing more to say about its reason code.
     package static let article = "look the reason code up in the article about reason codes (ReasonCodes.md)"
 
+    /// While a gateway may come back by itself.
+    package static let network =
+        "nothing, if it passes; else see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
+
+    /// What helps against a word of the node's own connections; another one's meaning is in the article.
+    package static func text(for reason: String) -> String {
+        switch reason {
+        case "TLS": text(forTLS: "")
+        case "NoConnection", "ConnectionLost", "AnswerTimeout", "NotProcessed", "Unreachable",
+            "HandshakeTimeout",
+            "SetupTimeout", "Silent", "NoStreams", "NoToken", "AnswerTooLarge":
+            network
+        case "WebPage":
+            "a web page came in place of an answer: a proxy or a captive portal stands in this machine's way"
+        case "TokenFailed", "SigningFailed": "the app's key cannot sign: put the right file in its place"
+        case "StoreFailed": "as for the outbox: see whether the disk is full or its permissions are wrong"
+        case "UpstreamAway", "BadAnswer": "nothing, if it passes; else see whether url is a relay that works"
+        case "Paced", "Stopped", "MailboxFull", "RelayRefused": article
+        case "TooManyRequests", "ServiceUnavailable", "InternalServerError", "Shutdown", "IdleTimeout",
+            "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "HTTP429":
+            "nothing: the push service is overloaded or in maintenance, and the node tries again by itself"
+        // The system's own words, for a connection that was not made.
+        case _ where reason.utf8.contains(UInt8(ascii: " ")): network
+        case _: article
+        }
+    }
+
     package static func text(forTLS reason: String) -> String {
         if reason.mentions("alert 45") || reason.mentions("alert 44") || reason.mentions("alert 42") {
             return "the push certificate has expired, was revoked, or is no push certificate: use a new .p12"

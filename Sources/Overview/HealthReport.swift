@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 
 /// `/healthz` and `/readyz`: checks as JSON, for probes and scripts.
 package enum HealthReport {

@@ -28,8 +28,9 @@ package struct MetricsPage {
         for door in report.doors {
             let figures = door.figures
             for (result, count) in [
-                ("stored", figures.stored), ("duplicate", figures.duplicates),
+                ("stored", figures.stored), ("unstored", figures.unstored), ("duplicate", figures.duplicates),
                 ("busy", figures.busyDevice + figures.busyNode), ("refused", figures.refused.total),
+                ("probe", figures.probes),
             ] {
                 page.add(count, [("endpoint", door.name), ("result", result)])
             }
@@ -101,13 +102,20 @@ package struct MetricsPage {
         for lane in report.lanes {
             let figures = lane.figures
             let outcomes =
-                [("delivered", "", figures.delivered), ("expired", "Expired", figures.expired)]
+                [
+                    ("delivered", "", figures.delivered), ("kept", "", figures.kept),
+                    ("expired", "Expired", figures.expired),
+                ]
                 + figures.refused.sorted.map { ("refused", $0.word, $0.count) }
                 + figures.tokensDead.sorted.map { ("token_dead", $0.word, $0.count) }
             for (outcome, reason, count) in outcomes {
                 page.add(count, labels(lane) + [("outcome", outcome), ("reason", reason)])
             }
         }
+        page.begin(
+            "onionbell_probes_total", .counter, "Test notifications for nobody that came to the push service."
+        )
+        for lane in report.lanes { page.add(lane.figures.probes, labels(lane)) }
         page.begin("onionbell_attempts_total", .counter, "Notifications sent to a gateway, with repetitions.")
         for lane in report.lanes { page.add(lane.figures.attempts, labels(lane)) }
         page.begin("onionbell_retries_total", .counter, "Attempts that have to be repeated, by reason.")
@@ -262,6 +270,8 @@ package struct MetricsPage {
         for (status, count) in report.httpAnswers.sorted(by: { $0.key < $1.key }) {
             page.add(count, [("code", "\(status)")])
         }
+        if let mailboxes = report.mailboxes { add(mailboxes) }
+        if !report.watches.isEmpty { addWatches() }
         page.begin(
             "onionbell_connection_buffer_bytes", .gauge, "What the buffers of all connections hold, about.")
         page.add(report.bufferBytes)
@@ -270,6 +280,33 @@ package struct MetricsPage {
         page.add(report.bufferBytesLimit)
         page.begin("onionbell_limits_hit_total", .counter, "How often each limit was hit.")
         for (word, count) in report.limitsHit.sorted { page.add(count, [("limit", word)]) }
+    }
+
+    private mutating func addWatches() {
+        page.begin("onionbell_watch_silent", .gauge, "1 while a watched Bisq is silent.")
+        for watch in report.watches { page.add(watch.isSilent, [("watch", watch.name)]) }
+        page.begin("onionbell_watch_missed", .gauge, "Times in a row that it did not answer.")
+        for watch in report.watches { page.add(watch.missed, [("watch", watch.name)]) }
+        page.begin("onionbell_watch_rings_total", .counter, "Times that its owner was rung.")
+        for watch in report.watches { page.add(watch.rings, [("watch", watch.name)]) }
+    }
+
+    private mutating func add(_ mailboxes: Report.Mailboxes) {
+        for (name, help, value) in [
+            ("onionbell_mailboxes", "Mailboxes of this node.", mailboxes.mailboxes),
+            ("onionbell_mailbox_push_topics", "Topics of UnifiedPush.", mailboxes.pushTopics),
+            ("onionbell_mailbox_messages", "Messages in all of them.", mailboxes.messages),
+            ("onionbell_mailbox_bytes", "Bytes of these messages.", mailboxes.bytes),
+            ("onionbell_mailbox_readers", "Connected readers with a token.", mailboxes.readers),
+            ("onionbell_mailbox_readers_limit", "How many there may be.", mailboxes.readersLimit),
+            ("onionbell_mailbox_strangers", "Connected readers without a token.", mailboxes.strangers),
+        ] {
+            page.begin(name, .gauge, help)
+            page.add(value)
+        }
+        page.begin(
+            "onionbell_mailbox_refused_total", .counter, "Refused readers, and pushes to topics of nobody.")
+        page.add(mailboxes.refused)
     }
 
     private mutating func addNode() {

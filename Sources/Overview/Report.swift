@@ -98,6 +98,45 @@ package struct Report: Equatable, Sendable {
         }
     }
 
+    /// What lies in mailboxes, and who reads it.
+    package struct Mailboxes: Equatable, Sendable {
+        package var mailboxes = 0
+        /// Topics of UnifiedPush.
+        package var pushTopics = 0
+        /// What lies in all of them, counted once a minute.
+        package var messages = 0
+        package var bytes = 0
+        /// Open answers of registered readers.
+        package var readers = 0
+        package var readersLimit = 0
+        /// The same of readers without a token.
+        package var strangers = 0
+        /// Readers that were refused for want of room or of a right, and pushes to topics that nobody has.
+        package var refused = 0
+
+        package init() {}
+    }
+
+    /// Somebody whose silence rings.
+    package struct Watch: Equatable, Sendable {
+        package var name: String
+        package var isSilent: Bool
+        /// Milliseconds since 1970; `nil`: none since the start.
+        package var lastAnswer: Int64?
+        /// Times in a row that there was no answer.
+        package var missed: Int
+        /// Times that the owner was rung.
+        package var rings: Int
+
+        package init(name: String, isSilent: Bool, lastAnswer: Int64?, missed: Int, rings: Int) {
+            self.name = name
+            self.isSilent = isSilent
+            self.lastAnswer = lastAnswer
+            self.missed = missed
+            self.rings = rings
+        }
+    }
+
     package struct Process: Equatable, Sendable {
         /// Milliseconds since 1970.
         package var startedAt: Int64 = 0
@@ -148,6 +187,9 @@ package struct Report: Equatable, Sendable {
     package var peerCloses = WordCounts()
     package var http = Connections()
     package var places: [Places] = []
+    package var watches: [Watch] = []
+    /// `nil`: there is no such door.
+    package var mailboxes: Mailboxes?
     /// What all connections' buffers hold.
     package var bufferBytes = 0
     package var bufferBytesLimit = 0
@@ -160,9 +202,13 @@ package struct Report: Equatable, Sendable {
     /// How often each limit was hit, by its name; those of devices and of the outbox are with the doors.
     package var limitsHit = WordCounts()
 
+    /// In the phone book; `nil`: it has none.
+    package var phones: Int?
+
     package var process = Process()
     package var loop = Loop()
     package var history = History(at: 0)
+    package var timeline = Timeline()
     package var checks: [Check] = []
 
     package init() {}
@@ -183,12 +229,13 @@ extension History.Totals {
     package init(doors: [DoorFigures], lanes: [LaneFigures]) {
         self.init()
         for door in doors {
-            stored += door.stored
+            stored += door.accepted
             busy += door.busyDevice + door.busyNode
             refused.add(door.refused)
         }
         for lane in lanes {
             delivered += lane.delivered
+            deliveryTime &+= lane.deliveryTime.sum
             expired += lane.expired
             refused.add(lane.refused)
             refused.add(lane.tokensDead)

@@ -1,46 +1,11 @@
-import Metrics
-
 /// The drawings of the status page, as SVG within the page. Where a browser shows no SVG (Tor Browser at its safest
 /// level) they are just not there: no text is in them, and what they show stands beside them in figures.
-enum StatusDrawings {
-    // MARK: Bars
-
-    private static let (width, height) = (1200, 100)
-
-    /// One bar for each span: delivered at the bottom, then what expired, then what was refused.
-    static func bars(_ spans: [History.Totals], label: String) -> Markup {
-        let highest = max(1, spans.map(total).max() ?? 1)
-        let step = Double(width) / Double(max(1, spans.count))
-        var rectangles: [Markup] = []
-        for (index, span) in spans.enumerated() {
-            var base = Double(height)
-            for (name, count) in [
-                ("delivered", span.delivered), ("expired", span.expired), ("refused", span.refused.total),
-            ] where count > 0 {
-                // What happened is seen, however little it is beside the rest.
-                let size = max(2, Double(height) * Double(count) / Double(highest))
-                base = max(0, base - size)
-                let (x, width) = (step * Double(index) + step * 0.12, step * 0.76)
-                rectangles.append(
-                    """
-                    <rect class="\(name)" x="\(number(x))" y="\(number(base))" width="\(number(width))" \
-                    height="\(number(size))"/>
-                    """)
-            }
-        }
-        return """
-            <svg class="plot" viewBox="0 0 \(width) \(height)" preserveAspectRatio="none" role="img" \
-            aria-label="\(label)"><path class="grid" d="M0 0.5H\(width)M0 \(height / 2)H\(width)\
-            M0 \(height)H\(width)"/>\(rectangles)</svg>
-            """
-    }
-
-    static func total(_ span: History.Totals) -> Int { span.delivered + span.expired + span.refused.total }
-
-    private static func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
-    }
+package enum StatusDrawings {
+    /// A bell, as the browser shows it beside the title.
+    package static let icon = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="16" fill="#6d3fb0"/>\
+        <path fill="#fff" d="M16 6a6 6 0 0 0-6 6v5l-2.5 4h17L22 17v-5a6 6 0 0 0-6-6zm-3 16a3 3 0 0 0 6 0z"/></svg>
+        """
 
     // MARK: QR code
 

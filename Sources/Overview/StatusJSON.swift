@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Metrics
 
 /// `/status.json`: the report for scripts. Times are seconds, ages in seconds, sizes bytes; `null`: never or not known.
@@ -18,7 +18,7 @@ package enum StatusJSON {
             "status": .string(report.verdict.level.rawValue),
             "checks": .array(report.checks.map(check)),
             "onion": onion(report),
-            "outbox": outbox(report),
+            "mailboxes": report.mailboxes.map(mailboxes) ?? .null, "outbox": outbox(report),
             "last_hour": totals(report.history.sum(ofLast: 60)),
             "last_day": totals(report.history.sum(ofLast: History.minutes)),
             "endpoints": .array(report.doors.map(door)),
@@ -41,7 +41,7 @@ package enum StatusJSON {
     private static func check(_ check: Check) -> JSON {
         .object([
             "name": .string(check.name), "level": .string(check.level.rawValue),
-            "state": .string(check.state),
+            "state": .string(check.state), "advice": text(check.advice),
         ])
     }
 
@@ -59,6 +59,14 @@ package enum StatusJSON {
             "introduction_points": count(onion.introductionPoints),
             "client_circuits": count(onion.clientCircuits),
             "last_reached": seconds(onion.lastSelfDial),
+        ])
+    }
+
+    private static func mailboxes(_ mailboxes: Report.Mailboxes) -> JSON {
+        .object([
+            "mailboxes": count(mailboxes.mailboxes), "push_topics": count(mailboxes.pushTopics),
+            "messages": count(mailboxes.messages), "bytes": count(mailboxes.bytes),
+            "readers": count(mailboxes.readers), "strangers": count(mailboxes.strangers),
         ])
     }
 
@@ -86,6 +94,7 @@ package enum StatusJSON {
     private static func door(_ door: Report.Door) -> JSON {
         .object([
             "name": .string(door.name), "stored": count(door.figures.stored),
+            "unstored": count(door.figures.unstored),
             "duplicates": count(door.figures.duplicates),
             "busy": count(door.figures.busyDevice + door.figures.busyNode),
             "refused": words(door.figures.refused),
@@ -108,6 +117,8 @@ package enum StatusJSON {
             "delivered": count(figures.delivered),
             "expired": count(figures.expired),
             "refused": words(figures.refused), "tokens_dead": words(figures.tokensDead),
+            "probes": count(figures.probes),
+            "since_last_probe": age(figures.lastProbe.map { report.age(of: $0) }),
             "attempts": count(figures.attempts), "retries": words(figures.deferred),
             "since_last_delivery": age(figures.lastDelivery.map { report.age(of: $0) }),
             "delivery_p50": quantile(figures.deliveryTime, 0.5),

@@ -40,7 +40,7 @@ extension StatusPage {
 
     var node: Markup {
         let process = report.process
-        let rows: [(String, String)] = [
+        var rows: [(String, String)] = [
             ("memory", Words.bytes(process.residentBytes)),
             ("processor time", Words.time(process.processorTime)),
             ("loop late by", Words.time(max(report.loop.lag, report.loop.longestTurn))),
@@ -57,6 +57,25 @@ extension StatusPage {
             ("limits hit", report.limitsHit.total == 0 ? "none" : report.limitsHit.inWords),
             ("started", Words.date(process.startedAt)),
         ]
+        for watch in report.watches {
+            rows.append(
+                (
+                    "watch \(watch.name)",
+                    (watch.isSilent ? "silent, " : "") + "last answer \(ago(watch.lastAnswer))"
+                ))
+        }
+        if let mailboxes = report.mailboxes {
+            rows += [
+                (
+                    "mailboxes",
+                    "\(Words.count(mailboxes.mailboxes)), with \(Words.count(mailboxes.messages)) messages"
+                ),
+                (
+                    "readers",
+                    "\(Words.count(mailboxes.readers)) of \(Words.count(mailboxes.readersLimit))"
+                ),
+            ]
+        }
         return "<section><h2>Node</h2>\(list(rows))</section>"
     }
 
@@ -64,14 +83,42 @@ extension StatusPage {
         let items = report.checks.map { check -> Markup in
             """
             <li class="\(check.level.rawValue)"><span class="pill">\(check.level.rawValue)</span>\
-            <span><b>\(check.name)</b>: \(check.state)</span></li>
+            <span><b>\(check.title)</b>: \(check.state)</span></li>
             """
         }
-        return "<section><h2>Checks</h2><ul class=\"checks\">\(items)</ul></section>"
+        return "<section><h2>All checks</h2><ul class=\"checks\">\(items)</ul></section>"
+    }
+
+    /// What changed last, the latest first.
+    var events: Markup {
+        let items = report.timeline.events.reversed().map { event -> Markup in
+            let title = Check.ok(event.name, "").title
+            let words = event.name == Timeline.start ? event.words : "\(title): \(event.words)"
+            return """
+                <li class="\(event.level.rawValue)"><time>\(moment(event.at))</time>\
+                <span class="pill">\(event.level.rawValue)</span> <span>\(words)</span></li>
+                """
+        }
+        let none: Markup = "<p class=\"soft\">Nothing has changed yet.</p>"
+        let list: Markup = items.isEmpty ? none : "<ul class=\"checks\">\(items)</ul>"
+        return "<section><h2>Last changes (UTC)</h2>\(list)</section>"
+    }
+
+    /// By what notifications come in, and whom they are for.
+    var services: Markup {
+        let doors = report.doors.filter { $0.figures.submitted > 0 }.map { door in
+            ("accepted by \(door.name)", Words.count(door.figures.stored))
+        }
+        let counts = [
+            ("phones in the phone book", report.phones), ("mailboxes", report.mailboxes?.mailboxes),
+        ]
+        .compactMap { name, count in count.map { (name, Words.count($0)) } }
+        guard !(doors + counts).isEmpty else { return "" }
+        return "<section><h2>Services, since the start</h2>\(list(doors + counts))</section>"
     }
 
     private func list(_ rows: [(String, String)]) -> Markup {
-        "<dl>\(rows.map { "<dt>\($0)</dt><dd>\($1)</dd>" as Markup })</dl>"
+        "<dl>\(rows.map { "<dt>\($0)</dt><dd>\(bound($1))</dd>" as Markup })</dl>"
     }
 }
 
@@ -93,21 +140,4 @@ extension WordCounts {
     }
 
     private var words: [String] { sorted.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" } }
-}
-
-extension Report {
-    /// The state of the node in a sentence.
-    package var verdict: (level: Check.Level, word: String, sentence: String) {
-        let bad = checks.filter { $0.level == checks.level }.count
-        switch checks.level {
-        case .ok: return (.ok, "OK", "Everything works")
-        case .warning:
-            return (
-                .warning, "Warning",
-                "It works, with \(bad == 1 ? "one warning" : "\(bad) warnings")"
-            )
-        case .failing:
-            return (.failing, "Failing", bad == 1 ? "One check fails" : "\(bad) checks fail")
-        }
-    }
 }

@@ -1,11 +1,13 @@
 import Metrics
 import Relay
 
-/// The status page: one HTML document without script, readable without images, on a phone and in Tor Browser at its
+/// The status page: one HTML document that needs no script, readable without images, on a phone and in Tor Browser at its
 /// safest level, in light and dark.
 package struct StatusPage {
     /// Its only style; the page's policy names its digest.
     package static var style: String { StatusStyle.css }
+    /// The same for its script.
+    package static var script: String { StatusScript.text }
 
     let report: Report
 
@@ -15,21 +17,24 @@ package struct StatusPage {
 
     private var page: Markup {
         let verdict = report.verdict
+        let isWell = verdict.level == .ok
         return """
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8">\
             <meta name="viewport" content="width=device-width,initial-scale=1">\
-            <meta http-equiv="refresh" content="30"><title>\(verdict.word): Onionbell</title>
-            <style>\(style)</style></head>
+            <link rel="icon" href="/favicon.svg"><title>\(verdict.word): Onionbell</title>
+            <style>\(style)</style><script>\(script)</script></head>
             <body><header class="\(verdict.level.rawValue)"><div>\
-            <p>Onionbell \(report.version), up for \(Words.time(report.uptime))</p>\
-            <h1>\(verdict.sentence)</h1>\(reasons)</div></header>
+            <p>Onionbell \(report.version), up for \(bound(Words.time(report.uptime)))</p>\
+            <h1>\(verdict.sentence)</h1>\(isWell ? "" : reasons)\(strip)</div></header>
             <main>
             \(figures)
             \(address)
             \(plots)
             <div class="cards">
             \(gateways)
+            \(events)
+            \(services)
             \(refusals)
             \(latency)
             \(onion)
@@ -37,23 +42,28 @@ package struct StatusPage {
             </div>
             \(checks)
             </main>
-            <footer>As of \(Words.date(report.now)); this page reloads every 30 seconds. \
+            <footer>As of \(Words.date(report.now)). <a href="/">Refresh</a>. \
             For programs: <a href="/metrics">metrics</a>, <a href="/healthz">health</a>, \
             <a href="/readyz">readiness</a>, <a href="/status.json">all of this as JSON</a>.</footer></body></html>
 
             """
     }
 
-    /// Not text but CSS, and our own.
+    /// Not text but CSS and script, and our own.
     private var style: Markup { Markup(stringLiteral: StatusStyle.css) }
+    private var script: Markup { Markup(stringLiteral: StatusScript.text) }
 
     private var reasons: Markup {
         let bad = report.checks.filter { $0.level != .ok }.sorted { $0.level > $1.level }
-        guard !bad.isEmpty else { return "" }
         let items = bad.map { check -> Markup in
-            let advice: Markup = check.advice.map { "<p>\($0)</p>" } ?? ""
-            return
-                "<li class=\"\(check.level.rawValue)\"><b>\(check.name)</b>: \(check.state)\(advice)</li>"
+            let since: Markup =
+                report.timeline.since(check.name).map { " <span class=\"soft\">since \(moment($0))</span>" }
+                ?? ""
+            return """
+                <li class="\(check.level.rawValue)"><b>\(check.title)</b>: \(check.state)\(since)\
+                <p>\(check.advice ?? "") (<a href="/docs/\(check.article).md">more about it<span class="unseen">: \
+                \(check.title)</span></a>)</p></li>
+                """
         }
         return "<ul>\(items)</ul>"
     }
@@ -62,20 +72,55 @@ package struct StatusPage {
 
     private var figures: Markup {
         let (hour, day) = (report.history.sum(ofLast: 60), report.history.sum(ofLast: History.minutes))
-        let tiles: [(String, String)] = [
-            (Words.count(report.outbox.waiting), "waiting"),
-            (report.oldestAge.map(Words.time) ?? "–", "oldest waits for"),
-            (Words.count(hour.delivered), "delivered, 1 hour"),
-            (Words.count(day.delivered), "delivered, 24 hours"),
-            (Words.count(day.refused.total), "refused, 24 hours"),
-            (report.lastDelivery.map { Words.time(report.age(of: $0)) + " ago" } ?? "–", "last delivery"),
+        let oldest = report.oldestAge.map { ", the oldest for \(bound(Words.time($0)))" } ?? ""
+        var tiles: [(String, String)] = [
+            (Words.count(report.outbox.waiting), "waiting\(oldest)"),
+            (Words.count(hour.delivered), "delivered, \(covered(60))"),
+            (Words.count(day.delivered), "delivered, \(covered(History.minutes))"),
+            (Words.count(day.refused.total), "refused, \(covered(History.minutes))"),
+            (
+                report.lastDelivery.map { Words.time(report.age(of: $0)) + " ago" } ?? "none yet",
+                "last delivery"
+            ),
             (Words.count(report.peers.open), "peers connected"),
         ]
-        return "<section><div class=\"tiles\">\(tiles.map(tile))</div></section>"
+        // What a watch from outside sends is neither delivered nor refused.
+        let probes = report.lanes.reduce(0) { $0 + $1.figures.probes }
+        if let last = report.lanes.compactMap(\.figures.lastProbe).max() {
+            tiles.append((Words.count(probes), "checks from outside"))
+            tiles.append((Words.time(report.age(of: last)) + " ago", "last check from outside"))
+        }
+        return
+            "<section><h2 class=\"unseen\">At a glance</h2><div class=\"tiles\">\(tiles.map(tile))</div></section>"
     }
 
     private func tile(_ figure: String, _ name: String) -> Markup {
         "<div><b>\(figure)</b><span>\(name)</span></div>"
+    }
+
+    /// `1 hour`, `24 hours`, or what there is of them.
+    func covered(_ minutes: Int) -> String {
+        let covered = Int(report.history.covered)
+        guard covered < minutes else { return minutes == 60 ? "1 hour" : "24 hours" }
+        return covered < 1 ? "since the start" : bound("the last \(Words.time(.seconds(60 * covered)))")
+    }
+
+    /// No line ends between a number and its unit.
+    func bound(_ text: String) -> String {
+        var result = ""
+        var isAfterDigit = false
+        for character in text {
+            result.append(character == " " && isAfterDigit ? "\u{a0}" : character)
+            isAfterDigit = character.isNumber
+        }
+        return result
+    }
+
+    /// `22:41`, or `11-20 22:41` if it was not today.
+    func moment(_ time: Int64) -> String {
+        let isToday = time / 86_400_000 == report.now / 86_400_000
+        let day = Words.date(time).prefix(10).dropFirst(5)
+        return isToday ? Words.clock(time) : "\(day) \(Words.clock(time))"
     }
 
     private var address: Markup {
@@ -101,37 +146,6 @@ package struct StatusPage {
             .map { "\(String($0))\n" }
     }
 
-    // MARK: Plots
-
-    private var plots: Markup {
-        let hour = report.history.spans(of: 1, count: 60)
-        let day = report.history.spans(of: 15, count: 96)
-        return """
-            <section><h2>Deliveries and refusals</h2>\
-            \(figure("Last hour, by minute", hour, "1 hour ago", unit: "minute"))\
-            \(figure("Last 24 hours, by quarter of an hour", day, "24 hours ago", unit: "quarter"))\
-            <p class="soft note"><span class="key t1">delivered</span><span class="key t2">refused</span>\
-            <span class="key t3">expired</span></p></section>
-            """
-    }
-
-    private func figure(_ title: String, _ spans: [History.Totals], _ start: String, unit: String) -> Markup {
-        let highest = spans.map(StatusDrawings.total).max() ?? 0
-        let sum = spans.reduce(into: (0, 0, 0)) { sum, span in
-            sum.0 += span.delivered
-            sum.1 += span.refused.total
-            sum.2 += span.expired
-        }
-        let words =
-            "\(Words.count(sum.0)) delivered, \(Words.count(sum.1)) refused, \(Words.count(sum.2)) expired"
-        return """
-            <figure><figcaption><span>\(title): \(words)</span>\
-            <span>top: \(Words.count(highest)) a \(unit)</span></figcaption>\
-            \(StatusDrawings.bars(spans, label: title))\
-            <div class="axis"><span>\(start)</span><span>now</span></div></figure>
-            """
-    }
-
     private var refusals: Markup {
         let (hour, day) = (report.history.sum(ofLast: 60), report.history.sum(ofLast: History.minutes))
         let words = day.refused.counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(12)
@@ -142,8 +156,8 @@ package struct StatusPage {
             row("rejected (busy)", hour.busy, day.busy), row("expired", hour.expired, day.expired),
         ]
         return """
-            <section><h2>Refused, by reason</h2><table><thead><tr><th>reason</th><th>1 hour</th><th>24 hours</th>\
-            </tr></thead><tbody>\(rows)\(last)</tbody></table></section>
+            <section><h2>Refused, by reason</h2><table><thead><tr><th>reason</th><th>\(covered(60))</th>\
+            <th>\(covered(History.minutes))</th></tr></thead><tbody>\(rows)\(last)</tbody></table></section>
             """
     }
 
@@ -186,7 +200,8 @@ package struct StatusPage {
             lane.blockedReason.map { "<p>\($0)</p>" } ?? lane.gateway?.lastError.map {
                 "<p class=\"soft\">last error: \($0)</p>"
             } ?? ""
-        let items = facts.map { "<span>\($0)</span>" as Markup }
+        if lane.figures.probes > 0 { facts.append("\(Words.count(lane.figures.probes)) checks from outside") }
+        let items = facts.map { "<span>\(bound($0))</span>" as Markup }
         let short = word.utf8.count > 40 ? level.rawValue : word
         return """
             <div class="lane \(level.rawValue)"><p><b>\(lane.app)</b>\(lane.host == .production ? "" : " (\(lane.host))") \
@@ -210,7 +225,7 @@ package struct StatusPage {
         }
         let none: Markup = "<tr><td class=\"soft\">nothing yet</td><td>–</td><td>–</td></tr>"
         return """
-            <section><h2>Latency</h2><table><thead><tr><th>since the start</th><th>median</th>\
+            <section><h2>How long it takes</h2><table><thead><tr><th>since the start</th><th>median</th>\
             <th>99 %</th></tr></thead><tbody>\(used.isEmpty ? [none] : used)</tbody></table></section>
             """
     }

@@ -1,11 +1,17 @@
 /// The style of the status page. It is the same for every page, so that its digest can stand in the page's content
 /// security policy and no other style is taken.
 enum StatusStyle {
-    static let css = """
+    static let css = rules + heights
+
+    /// `.h2` to `.h100`: a bar's height in percent.
+    private static let heights = stride(from: 2, through: 100, by: 2).map { ".h\($0){height:\($0)%}" }
+        .joined()
+
+    private static let rules = """
         :root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#1c2128;--soft:#59636e;--line:#dfe3e8;\
-        --ok:#1a7f4b;--warning:#9a5b00;--failing:#b9281f;--accent:#6d3fb0;--bar:#3f9b74;--late:#c98a1b}
+        --ok:#1a7f4b;--warning:#9a5b00;--failing:#b9281f;--accent:#6d3fb0;--bar:#3f9b74;--late:#c98a1b;--refused:#7d8794}
         @media(prefers-color-scheme:dark){:root{--page:#101318;--card:#191e25;--text:#e4e8ee;--soft:#98a3b0;\
-        --line:#2b323c;--ok:#4cc38a;--warning:#e5a53d;--failing:#ff7a6e;--accent:#b695ee;--bar:#43a97d;--late:#d99b34}}
+        --line:#2b323c;--ok:#4cc38a;--warning:#e5a53d;--failing:#ff7a6e;--accent:#b695ee;--bar:#43a97d;--late:#d99b34;--refused:#8b95a3}}
         *{box-sizing:border-box}
         body{margin:0;background:var(--page);color:var(--text);\
         font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
@@ -23,9 +29,10 @@ enum StatusStyle {
         .cards{columns:21rem;column-gap:1rem;margin-bottom:1rem}
         section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;\
         margin-bottom:1rem;break-inside:avoid;min-width:0}
-        .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr))}
+        .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(2,minmax(0,1fr))}
         .tiles div{min-width:0}
-        .tiles b{display:block;font-size:1.5rem;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
+        @media(min-width:50rem){.tiles{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}}
+        .tiles b{display:block;white-space:nowrap;font-size:1.5rem;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
         .tiles span,.soft{color:var(--soft);font-size:.875rem}
         .address{display:flex;gap:1rem;align-items:flex-start;flex-wrap:wrap}
         .address>div{flex:1 1 14rem;min-width:0}
@@ -38,33 +45,45 @@ enum StatusStyle {
         font:10px/10px "DejaVu Sans Mono",monospace;overflow:auto;max-width:100%}
         table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
         th,td{padding:.3rem 0 .3rem .75rem;text-align:right;border-top:1px solid var(--line);font-weight:400;\
-        overflow-wrap:anywhere}
+        overflow-wrap:break-word}
         th:first-child,td:first-child{padding-left:0;text-align:left}
         thead th{border-top:0;color:var(--soft);font-size:.875rem}
         td:not(:first-child){white-space:nowrap}
         dl{display:grid;grid-template-columns:minmax(0,auto) minmax(0,1fr);gap:.3rem 1rem;margin:0}
-        dt{color:var(--soft)}dd{margin:0;text-align:right;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+        dt{color:var(--soft)}dt,dd{overflow-wrap:break-word}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
         .lane{padding:.6rem 0;border-top:1px solid var(--line)}
         .lane:first-of-type{border-top:0;padding-top:0}.lane:last-child{padding-bottom:0}
         .lane p{margin:0;overflow-wrap:anywhere}
         .pill{display:inline-block;padding:0 .5rem;border:1px solid var(--tone);border-radius:1rem;\
         color:var(--tone);font-size:.8125rem;line-height:1.4rem;vertical-align:.05em}
         .facts{display:flex;flex-wrap:wrap;gap:0 1rem;color:var(--soft);font-size:.875rem}
-        .checks li{display:flex;gap:.75rem;padding:.35rem 0;border-top:1px solid var(--line)}
+        .checks li{display:flex;flex-wrap:wrap;gap:.2rem .75rem;padding:.35rem 0;border-top:1px solid var(--line)}
         .checks li:first-child{border-top:0}.checks{margin:0;padding:0;list-style:none}
         .checks .pill{flex:none;align-self:flex-start;min-width:4.5rem;text-align:center}
-        .checks span:last-child{min-width:0;overflow-wrap:anywhere}
+        .checks span:last-child{flex:1 1 8rem;min-width:0;overflow-wrap:anywhere}
         figure{margin:0}figure+figure{margin-top:1.2rem}
-        figcaption{display:flex;justify-content:space-between;gap:.3rem 1rem;flex-wrap:wrap;font-size:.875rem;\
-        color:var(--soft)}
-        .plot{display:block;width:100%;height:6.5rem;margin:.3rem 0}
-        .plot .grid{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
-        .delivered{fill:var(--bar)}.refused{fill:var(--failing)}.expired{fill:var(--late)}
-        .axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.8125rem}
+        figcaption{font-size:.875rem;color:var(--soft)}
+        .plot{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.2rem .5rem;margin:.3rem 0}
+        .y{display:flex;flex-direction:column;justify-content:space-between;text-align:right;color:var(--soft);\
+        font-size:.75rem;line-height:1;white-space:nowrap;min-width:2.5rem;font-variant-numeric:tabular-nums}
+        .bars{display:flex;align-items:flex-end;height:6.5rem;border-bottom:1px solid var(--line);\
+        background:linear-gradient(var(--line) 1px,transparent 1px) 0 0/100% 50%}
+        .bars i{flex:1 1 0;min-width:0;height:100%;display:flex;flex-direction:column-reverse;padding:0 .5px}
+        .bars i:hover{background:var(--line)}
+        .bars b{flex:0 1 auto}
+        .plot .axis{grid-column:2}
+        .axis{display:flex;justify-content:space-between;gap:.5rem;color:var(--soft);font-size:.8125rem}
+        .strip{display:flex;height:1.6rem;gap:1px;margin:1rem 0 .2rem;border-radius:.3rem;overflow:hidden}
+        .strip i{flex:1 1 0;min-width:0;background:var(--line)}
+        .strip .ok,.strip .warning,.strip .failing{background:var(--tone)}
+        .delivered{background:var(--bar)}.refused{background:var(--refused)}.expired{background:var(--late)}
+        .gauge{background:var(--accent)}
+        .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+        .checks time{flex:none;min-width:3rem;color:var(--soft);font-variant-numeric:tabular-nums}
         .key::before{content:"";display:inline-block;width:.7rem;height:.7rem;margin-right:.35rem;border-radius:.15rem;\
         background:var(--tint)}
         .key{margin-right:.9rem;white-space:nowrap}
-        .t1{--tint:var(--bar)}.t2{--tint:var(--failing)}.t3{--tint:var(--late)}
+        .t1{--tint:var(--bar)}.t2{--tint:var(--refused)}.t3{--tint:var(--late)}
         footer{padding:0 1rem 2rem;color:var(--soft);font-size:.875rem}
         a{color:var(--accent)}
         """

@@ -97,12 +97,12 @@ package struct StatusText {
     private mutating func addTraffic() {
         gap()
         table(
-            ["Endpoint", "stored", "repeated", "busy", "refused"],
+            ["Endpoint", "accepted", "repeated", "busy", "refused"],
             report.doors.map { door in
                 let figures = door.figures
                 return (
                     [
-                        door.name, "\(figures.stored)", "\(figures.duplicates)",
+                        door.name, "\(figures.accepted)", "\(figures.duplicates)",
                         "\(figures.busyDevice + figures.busyNode)", "\(figures.refused.total)",
                     ], .ok
                 )

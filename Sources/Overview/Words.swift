@@ -57,5 +57,10 @@ package enum Words {
         return text.prefix(19).map { $0 == "T" ? " " : String($0) }.joined() + " UTC"
     }
 
+    /// `22:41`, UTC, of milliseconds since 1970.
+    package static func clock(_ milliseconds: Int64) -> String {
+        UTCTime.text(milliseconds).map { String($0.dropFirst(11).prefix(5)) } ?? "–"
+    }
+
     private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

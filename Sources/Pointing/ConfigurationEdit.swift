@@ -23,7 +23,7 @@ package enum ConfigurationEditError: Error, Equatable, CustomStringConvertible {
 }
 
 /// Changes of a client's configuration file. They keep every other line as it is.
-extension Pointing {
+extension PointedSettings {
     /// The file's text with the node in it. The same text comes out when it is in it already.
     ///
     /// - Parameter text: As the file is now; empty when there is none.
@@ -80,7 +80,7 @@ private struct TorrcOptions {
 
     init(_ text: String, mapping source: String) throws(ConfigurationEditError) {
         self.source = source
-        lines = Pointing.lines(of: text)
+        lines = PointedSettings.lines(of: text)
         index = lines.lastIndex { TorrcOptions.value(of: $0) != nil }
         guard let index, let value = TorrcOptions.value(of: lines[index]) else { return }
         guard !value.hasSuffix("\\") else { throw .continuedLine(number: index + 1) }
@@ -129,7 +129,7 @@ private enum MarkedBlock {
     private static let end = "# Onionbell ends"
 
     static func add(_ block: [String], to text: String) -> String {
-        var lines = Pointing.lines(of: text)
+        var lines = PointedSettings.lines(of: text)
         let block = ([begin] + block + [end]).map { $0[...] }
         if let place = place(in: lines) {
             lines.replaceSubrange(place, with: block)
@@ -146,10 +146,10 @@ private enum MarkedBlock {
     }
 
     static func remove(from text: String) throws(ConfigurationEditError) -> String {
-        var lines = Pointing.lines(of: text)
+        var lines = PointedSettings.lines(of: text)
         guard let place = place(in: lines) else {
             guard text.contains("mobileNotifications") else { throw .notPointed }
-            throw .linesMoved(key: Pointing.bisq2Key)
+            throw .linesMoved(key: PointedSettings.bisq2Key)
         }
         lines.removeSubrange(place)
         return lines.joined(separator: "\n")

@@ -68,7 +68,7 @@ package struct PointedNode: Equatable, Sendable {
 }
 
 /// What a client's configuration has to say.
-package struct Pointing: Equatable, Sendable {
+package struct PointedSettings: Equatable, Sendable {
     package let client: PointedClient
     package let node: PointedNode
     /// Bisq 2 asks Bisq's own relay when the node fails it.
@@ -85,7 +85,7 @@ package struct Pointing: Equatable, Sendable {
 
     /// The lines of `bisq.conf`. Both lists are set, so that a list of the file's other lines is not left standing.
     package var bisq2Lines: [String] {
-        let key = Pointing.bisq2Key
+        let key = PointedSettings.bisq2Key
         let fallback =
             hasFallback
             ? #"{url="http://\#(client.builtInAddress):8021",operator="FSW LLC",apiPath="relay"}"# : ""
@@ -97,9 +97,9 @@ package struct Pointing: Equatable, Sendable {
 
     /// The same as properties of the Java machine: a list is written by the index of its items.
     package var javaOptions: [String] {
-        var options = Pointing.javaOptions("providers.0", url: node.bisq2URL, operator: "me")
+        var options = PointedSettings.javaOptions("providers.0", url: node.bisq2URL, operator: "me")
         if hasFallback {
-            options += Pointing.javaOptions(
+            options += PointedSettings.javaOptions(
                 "fallbackProviders.0", url: "http://\(client.builtInAddress):8021", operator: "FSW_LLC")
         }
         return options

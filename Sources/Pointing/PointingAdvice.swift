@@ -1,5 +1,5 @@
 /// What `onionbell point` prints.
-extension Pointing {
+extension PointedSettings {
     /// Paragraphs and lines to copy, which are indented by four blanks. No line is longer than what has to be copied.
     package var advice: String {
         let parts = [heading] + ways + [privateNode, fallback, evidence].compactMap(\.self)

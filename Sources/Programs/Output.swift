@@ -14,16 +14,18 @@ package func printProgress(_ words: String) {
 /// A line to standard output, at once: who reads it through a pipe must not wait for a full buffer.
 package func printLine(_ line: String) { printText(line + "\n") }
 
-/// Text to standard output, whole.
-package func printText(_ text: String) {
+/// Text to standard output, whole. False if that can't be.
+@discardableResult
+package func printText(_ text: String) -> Bool {
     var text = text
-    text.withUTF8 { bytes in
+    return text.withUTF8 { bytes in
         var written = 0
         while written < bytes.count {
             let count = write(STDOUT_FILENO, bytes.baseAddress! + written, bytes.count - written)
-            guard count > 0 || errno == EINTR else { return }
+            guard count > 0 || errno == EINTR else { return false }
             written += max(0, count)
         }
+        return true
     }
 }
 

@@ -40,6 +40,12 @@ package enum PrivateFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open \(path)") }
         defer { Glibc.close(descriptor) }
+        return try readAll(from: descriptor, named: path, limit: limit)
+    }
+
+    static func readAll(
+        from descriptor: CInt, named path: String, limit: Int
+    ) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw SystemError("read \(path)") }
@@ -50,6 +56,10 @@ package enum PrivateFile {
     /// The names of what is in a directory, in no order.
     package static func names(in path: String) throws(SystemError) -> [String] {
         guard let directory = opendir(path) else { throw SystemError("open \(path)") }
+        return names(closing: directory)
+    }
+
+    static func names(closing directory: OpaquePointer) -> [String] {
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
@@ -61,7 +71,7 @@ package enum PrivateFile {
         return names
     }
 
-    private static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
+    static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes {

@@ -167,6 +167,9 @@ package final class Stream {
         return body(&bytes)
     }
 
+    /// Lets go of room that is not needed now, and that ``keptOutputCapacity`` keeps.
+    package func dropSpareRoom() { if output.isEmpty { output = [] } }
+
     private func flushAtEndOfTurn() {
         guard !isDirty else { return }
         isDirty = true

@@ -111,9 +111,16 @@ package struct Admission: Sendable {
     /// Whether a lane may have one more. It may have some times as much as is free, so that the one that has most leaves
     /// room for all others, and these for yet others: no lane that can't deliver fills the node. One that has never
     /// delivered may have an eighth of what is free.
-    func hasRoom(for taken: Lane.Room, isProven: Bool) -> Bool {
+    ///
+    /// A sender that has brought much of what a lane could not deliver at once finds half of that room or less: the rest is
+    /// for those who brought little.
+    func hasRoom(for taken: Lane.Room, isProven: Bool, senderBroughtMuch: Bool = false) -> Bool {
+        let (share, part) =
+            senderBroughtMuch
+            ? (Admission.shareOfFree / 4, 2 * Admission.partOfFree)
+            : (Admission.shareOfFree, Admission.partOfFree)
         func mayHave(_ taken: Int, free: Int, least: Int) -> Bool {
-            taken < max(isProven ? Admission.shareOfFree * free : free / Admission.partOfFree, least)
+            taken < max(isProven ? share * free : free / part, senderBroughtMuch ? least / 2 : least)
         }
         return mayHave(taken.count, free: limits.waiting - waiting, least: Admission.leastShare)
             && mayHave(
@@ -121,12 +128,15 @@ package struct Admission: Sendable {
                 least: Admission.leastShare * Validator.payloadLimit)
     }
 
-    /// Four fifths of all at most, for a lane alone.
+    /// Four fifths of all at most, for a lane alone; half of all for one sender.
     private static let shareOfFree = 4
-    /// A ninth of all at most.
+    /// A ninth of all at most; a seventeenth for one sender.
     private static let partOfFree = 8
-    /// What a lane may have in any case, as long as there is room.
-    private static let leastShare = 64
+    /// What a lane may have in any case, as long as there is room; half of it for one sender.
+    static let leastShare = 64
+
+    /// Those of one device in memory.
+    func waiting(of token: Digest) -> Int { accounts[token]?.waiting ?? 0 }
 
     /// It is no longer on its way into the outbox.
     mutating func settle(size: Int) { storingBytes -= size }

@@ -11,12 +11,25 @@ package struct ClockRecord: Equatable, Sendable {
     }
 }
 
+/// What somebody who knows the time has said of it.
+package struct ToldTime: Equatable, Sendable {
+    /// It was no earlier: milliseconds since 1970.
+    package var unixMilliseconds: Int64
+    /// When that was said.
+    package var monotonicNanoseconds: Int64
+
+    package init(unixMilliseconds: Int64, monotonicNanoseconds: Int64) {
+        self.unixMilliseconds = unixMilliseconds
+        self.monotonicNanoseconds = monotonicNanoseconds
+    }
+}
+
 /// Whether the wall clock can be trusted with what must not end or be forgotten too early.
 ///
 /// A clock that jumps a day ahead for a few seconds would have all repetitions of the day taken for new. Once it has
 /// stood for that time, what it calls older is older, whatever it said before. A clock that is far ahead, at the start, of
 /// the time at which it was trusted last may be wrong until somebody sets it: a board without a battery, one in local
-/// time, a machine that was asleep. It is doubted until it has stood for a while.
+/// time, a machine that was asleep. It is doubted until it has stood for a while, or somebody says that it is about so late.
 struct ClockWatch {
     /// A smaller step is none: milliseconds.
     private static let step: Int64 = 60_000
@@ -73,6 +86,14 @@ struct ClockWatch {
         self.offset = offset
         trustIfNear()
         if now - standsSince >= ClockWatch.proof.nanoseconds { trustedOffset = offset }
+    }
+
+    /// It is at least as late as somebody says. A clock that is about so late is trusted.
+    mutating func hear(_ told: ToldTime) {
+        let least = told.unixMilliseconds.subtractingReportingOverflow(told.monotonicNanoseconds / 1_000_000)
+        guard isDoubted, !least.overflow, least.partialValue > trustedOffset else { return }
+        trustedOffset = min(least.partialValue, offset)
+        trustIfNear()
     }
 
     /// Whether what it calls older than that is older.

@@ -32,6 +32,9 @@ package struct BisqContent: Equatable, Sendable {
     package var isMutableContent: Bool
     package var isContentAvailable: Bool
 
+    /// What a phone shows where nothing on it can decrypt the message.
+    package static let bell = "Something happened in Bisq. Open it to see what."
+
     package init(
         message: String, isUrgent: Bool, hasSound: Bool, isMutableContent: Bool, isContentAvailable: Bool
     ) {

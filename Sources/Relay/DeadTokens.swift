@@ -31,6 +31,9 @@ struct DeadTokens: Sendable {
 
     var count: Int { graves.count }
 
+    /// Whether it was called dead, and is not known to live.
+    func holds(_ token: Digest) -> Bool { !graves.isEmpty && graves[token] != nil }
+
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
         graves = tokens.mapValues { told in
             let nextTry = now.deadline(

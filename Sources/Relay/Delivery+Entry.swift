@@ -7,7 +7,7 @@ extension Delivery {
         var lane: Int
         var size: Int
         /// Monotonic nanoseconds of its submission; below 0 when the machine has started since.
-        var acceptedAt: Int64
+        var submittedAt: Int64
         /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: Int64
         /// What the deadline was made of while the clock was doubted (ms since 1970); 0: it was not.
@@ -23,6 +23,11 @@ extension Delivery {
         /// Postponed because its gateway wants the device spared, or from before the start.
         var isThrottled = false
         var state = State.storing
+        var writing = Writing.first
+        /// The number under which it went out before the outbox had given it one; 0: it didn't.
+        var sentAs: Int64 = 0
+        /// Monotonic nanoseconds of the last attempt.
+        var sentAt: Int64 = 0
         /// The one behind it in the queue of its token.
         var next: Slot?
         /// `nil` while it is only on disk.
@@ -31,6 +36,11 @@ extension Delivery {
         /// Whether a slot still holds what a heap says it does.
         func isCurrent(_ sequence: Int64, _ state: State) -> Bool {
             self.sequence == sequence && self.state == state
+        }
+
+        /// Whether it is the one that was sent under this number.
+        func isInFlight(_ number: Int64) -> Bool {
+            state == .inFlight && (number == sequence || number == sentAs)
         }
     }
 }

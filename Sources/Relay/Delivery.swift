@@ -2,14 +2,14 @@
 /// what waits behind what.
 ///
 /// Pure: facts in, decisions out. A notification is `storing`, then it stands in the queue of its device token. The
-/// head of a token's queue is `ready` in its lane, `postponed` until a time, or `inFlight`; those behind it wait for
-/// their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
+/// head of a token's queue is `ready` in its lane, `postponed` until a time, `inFlight`, or `ended` and on its way into
+/// the outbox; those behind it wait for their turn, so the order per token is kept whatever fails. A lane (one app at one host) is open, or pauses as a
 /// whole. After a pause a few notifications go ahead and try before the others follow; if they fail, others are next.
 struct Delivery: Sendable {
     /// Index of a notification in ``entries``. Reused after its end.
     typealias Slot = Int
 
-    enum State: Sendable { case storing, queued, ready, postponed, loading, inFlight, free }
+    enum State: Sendable { case storing, queued, ready, postponed, loading, inFlight, ended, free }
 
     private struct Queue: Sendable {
         var head: Slot
@@ -106,6 +106,8 @@ struct Delivery: Sendable {
         slots[sequence] = slot
     }
 
+    mutating func change(_ slot: Slot, _ change: (inout Entry) -> Void) { change(&entries[slot]) }
+
     /// Puts a stored notification behind the others of its token.
     ///
     /// - Parameter notBefore: Monotonic nanoseconds before which it is not sent; 0: at any time.
@@ -156,6 +158,14 @@ struct Delivery: Sendable {
         lanes[lane].suspended.append(
             Lane.Suspended(slot: slot, sequence: entries[slot].sequence, due: due, asked: asked))
         postpone(slot, until: due, isThrottled: false)
+    }
+
+    /// The operator wants it tried now, whatever was asked for its device.
+    mutating func hurry(_ slot: Slot) {
+        let token = entries[slot].token
+        wishes.end(token)
+        queues[token]?.notBefore = 0
+        makeReady(slot)
     }
 
     private mutating func release(_ lane: Int, at time: Int64) {
@@ -259,6 +269,9 @@ struct Delivery: Sendable {
         .sorted { $1 < $0 }.map { entries[$0.slot].token }
     }
 
+    /// The first of a token's queue.
+    func first(of token: Digest) -> Slot? { queues[token]?.head }
+
     func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
 
     /// What has left the lane unsent may come again under its number: nothing of before may be taken for it.
@@ -267,12 +280,12 @@ struct Delivery: Sendable {
         lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed) }
     }
 
-    /// The notifications of a token, in order, that are not in flight.
+    /// The notifications of a token, in order, that wait: neither in flight nor ended.
     func waiting(of token: Digest) -> [Slot] {
         var found: [Slot] = []
         var slot = queues[token]?.head
         while let current = slot {
-            if entries[current].state != .inFlight { found.append(current) }
+            if entries[current].state != .inFlight, entries[current].state != .ended { found.append(current) }
             slot = entries[current].next
         }
         return found
@@ -313,11 +326,11 @@ struct Delivery: Sendable {
     mutating func setShelved(_ slot: Slot) { entries[slot].isShelved = true }
     mutating func setBody(_ body: Notification?, of slot: Slot) { entries[slot].body = body }
 
-    /// The clock is no longer doubted.
-    mutating func settleDeadline(of slot: Slot, by now: Instant) {
+    /// The clock is doubted less, or no longer.
+    mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
         entries[slot].deadline = now.deadline(
             entries[slot].doubtedEnd, within: Validator.longestMilliseconds)
-        entries[slot].doubtedEnd = 0
+        if isFinal { entries[slot].doubtedEnd = 0 }
     }
 
     mutating func countAttempt(of slot: Slot) {

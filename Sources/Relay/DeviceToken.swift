@@ -69,10 +69,14 @@ package struct DeviceToken: Hashable, Sendable {
         "wp1:updates.push.services.mozilla.com:2Fwpush:2Fv2:2Fonionbell-watch-no-such-device"
             + "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA")
 
+    /// Chance gives this to nobody.
+    package static let mailboxOfNobody = DeviceToken(
+        "mb1:" + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
+
     /// Sent to see whether the way works: that it is refused says nothing of the configuration.
     package var isOfNobody: Bool {
         self == DeviceToken.hexadecimalOfNobody || self == DeviceToken.opaqueOfNobody
-            || self == DeviceToken.subscriptionOfNobody
+            || self == DeviceToken.subscriptionOfNobody || self == DeviceToken.mailboxOfNobody
     }
 
     private static func character(_ byte: UInt8) -> UInt8 {

@@ -33,12 +33,16 @@ package enum Effect: Equatable, Sendable {
 
     /// Counts the first receipt of a submission, which came by a door so many nanoseconds ago.
     case received(Receipt, isRepetition: Bool, door: Int, after: Int64)
+    /// Counts a submission whose first receipt was its end, before it was stored; it came by a door so many nanoseconds ago.
+    case neverStored(door: Int, after: Int64)
     /// A gateway has refused what this sender brought, or called its device dead.
     case refused(SenderID)
     /// Counts an attempt that has to be repeated.
     case deferred(reason: String, lane: Int)
     /// Counts a notification that has left the books.
     case ended(Pipeline.End)
+    /// Counts a notification that its gateway keeps.
+    case kept(lane: Int)
     /// Counts a commit that took so many nanoseconds.
     case committed(after: Int64)
 }

@@ -29,7 +29,7 @@ package struct Lane: Sendable {
     /// One that has failed as the gateway does, and waits by itself until the gateway is known to work.
     struct Suspended: Sendable {
         let slot: Int
-        let sequence: Int64
+        var sequence: Int64
         /// Monotonic nanoseconds until which it is put off, and before which the gateway doesn't want it.
         let due: Int64
         let asked: Int64
@@ -42,8 +42,12 @@ package struct Lane: Sendable {
     package internal(set) var isGone = false
     /// Without one nothing is sent, and what waits is kept.
     package internal(set) var hasGateway = false
+    /// Its gateway had a fault when it was looked at last.
+    var hasFault = false
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
+    /// Who has brought what while so much waited that it matters.
+    private var brought = SenderCounts()
     /// Its gateway has taken one since the start, or had some left for it then.
     var isProven = false
     /// Monotonic nanoseconds at which one was last turned away for want of room; `nil`: none was.
@@ -61,6 +65,8 @@ package struct Lane: Sendable {
     var isClaiming = false
     /// What is on disk only, up to this number, is claimed to end: the operator gives it up.
     var givenUpTo: Int64?
+    /// The operator wants what is on disk with a number up to this tried whenever it is due.
+    var hurriedTo: Int64?
     /// Devices that a commit still has to put into the backlog: nothing is claimed before.
     var shelving = 0
     /// Monotonic nanoseconds since when it has been seen without notifications; `nil`: it has some.
@@ -74,6 +80,9 @@ package struct Lane: Sendable {
     var trouble = LaneTrouble()
     var suspicion = Suspicion()
     var window = LaneWindow()
+    /// Whether it answers within ``Pipeline/writeBehind`` and ``Pipeline/shortWindow``.
+    var promptness = Promptness()
+    var shortPromptness = Promptness()
     var suspended: [Suspended] = []
     var ready = Heap<Ready>()
     var postponed = Heap<Postponed>()
@@ -120,6 +129,24 @@ package struct Lane: Sendable {
         }
     }
 
+    /// So many may wait, and a sender may bring so many, before its share is looked at.
+    private static let uncounted = Admission.leastShare / 4
+
+    mutating func take(_ size: Int, from sender: SenderID?) {
+        if taken.count < Lane.uncounted {
+            brought.forget()
+        } else if let sender {
+            brought.add(sender)
+        }
+        taken.take(size)
+    }
+
+    /// See ``Admission/hasRoom(for:isProven:senderBroughtMuch:)``.
+    func hasMuch(of sender: SenderID?) -> Bool {
+        guard taken.count >= Lane.uncounted, let sender else { return false }
+        return brought[sender] >= Lane.uncounted
+    }
+
     init(id: LaneID, shown: LaneID? = nil) {
         self.id = id
         self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
@@ -141,6 +168,14 @@ package struct Lane: Sendable {
     }
 
     private var trials: Int { min(Lane.trials << min(max(0, failures - 1), 8), Lane.mostTrials) }
+
+    /// The outbox has numbered one that failed before it was stored.
+    mutating func renumberSuspended(_ slot: Int, from before: Int64, to sequence: Int64) {
+        for index in suspended.indices
+        where suspended[index].slot == slot && suspended[index].sequence == before {
+            suspended[index].sequence = sequence
+        }
+    }
 
     mutating func began() { inFlight += 1 }
     mutating func ended() { inFlight -= 1 }

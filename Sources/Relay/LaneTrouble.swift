@@ -26,7 +26,7 @@ package struct LaneTrouble: Equatable, Sendable {
 
     mutating func note(_ outcome: Outcome, at time: Int64) -> News? {
         switch outcome {
-        case .accepted, .refused, .tokenDead:
+        case .accepted, .kept, .refused, .tokenDead:
             defer {
                 attempts = 0
                 isTold = false

@@ -5,12 +5,10 @@
 package struct MemoryShares: Sendable {
     private struct Half: Sendable {
         var total = 0
-        var counts: [SenderID: Int] = [:]
+        var counts = SenderCounts()
     }
 
     static let half: Duration = .seconds(12 * 3600)
-    /// Senders that are counted apart: whoever takes more than one of so many parts is among them.
-    static let mostSenders = 256
 
     let capacity: Int
     private var now = Half()
@@ -21,7 +19,7 @@ package struct MemoryShares: Sendable {
 
     package func mayTake(_ sender: SenderID?) -> Bool {
         guard let sender, now.total + before.total >= capacity / 2 else { return true }
-        return (now.counts[sender] ?? 0) + (before.counts[sender] ?? 0) < capacity / 16
+        return now.counts[sender] + before.counts[sender] < capacity / 16
     }
 
     package mutating func taken(by sender: SenderID?, at time: Int64) {
@@ -31,12 +29,6 @@ package struct MemoryShares: Sendable {
             turnedAt = time
         }
         now.total += 1
-        guard let sender else { return }
-        // Of too many each loses one: those with many stay (Misra and Gries, "Finding repeated elements").
-        if now.counts[sender] == nil, now.counts.count == MemoryShares.mostSenders {
-            now.counts = now.counts.compactMapValues { $0 > 1 ? $0 - 1 : nil }
-        } else {
-            now.counts[sender, default: 0] += 1
-        }
+        if let sender { now.counts.add(sender) }
     }
 }

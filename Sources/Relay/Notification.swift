@@ -42,13 +42,18 @@ package struct NotificationID: Hashable, Sendable {
     /// The ASCII of ``uuid``.
     package var uuidText: InlineArray<36, UInt8> {
         var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-        var end = 0
-        for index in 0..<16 {
-            if index == 4 || index == 6 || index == 8 || index == 10 { end += 1 }
-            let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) &>> UInt64(56 - 8 * (index & 7)))
-            text[end] = Hex.digit(byte >> 4)
-            text[end + 1] = Hex.digit(byte & 15)
-            end += 2
+        let quarters = (
+            Hex.digits(high >> 32), Hex.digits(high & 0xFFFF_FFFF), Hex.digits(low >> 32),
+            Hex.digits(low & 0xFFFF_FFFF)
+        )
+        for index in 0..<8 {
+            let shift = UInt64(56 - 8 * index)
+            // Two of the quarters have a hyphen in their middle.
+            let middle = index < 4 ? index : index + 1
+            text[index] = UInt8(truncatingIfNeeded: quarters.0 &>> shift)
+            text[9 + middle] = UInt8(truncatingIfNeeded: quarters.1 &>> shift)
+            text[19 + middle] = UInt8(truncatingIfNeeded: quarters.2 &>> shift)
+            text[28 + index] = UInt8(truncatingIfNeeded: quarters.3 &>> shift)
         }
         return text
     }

@@ -24,6 +24,8 @@ package enum OutboxChange: Equatable, Sendable {
     case store(StoreRequest)
     /// Adds nothing: asks what became of a notification that would be refused if it were not known.
     case lookUp(SubmissionDigests)
+    /// Remembers that one was delivered which was never stored, unless its identity is known. `acceptedAt`: ms since 1970.
+    case remember(SubmissionDigests, acceptedAt: Int64)
     /// Deletes a notification and remembers how it ended, for those who submit it again.
     case finish(sequence: Int64, Ending)
     /// Remembers how often a notification was tried and when its next attempt is due (ms since 1970).
@@ -61,6 +63,8 @@ package enum StoreResult: Equatable, Sendable {
     case stored(sequence: Int64)
     /// The same notification was stored before and is not at its end.
     case alreadyWaiting(sequence: Int64)
+    /// The same notification was stored before, and its gateway keeps it (``Outcome/kept``).
+    case alreadyKept(sequence: Int64)
     /// The same notification was stored before and ended so.
     case alreadyEnded(Ending)
     /// The uid is known with another target or message.
@@ -117,6 +121,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var lanes: [LaneID: LaneRecord] = [:]
     /// `nil`: nothing is known of it.
     package var clock: ClockRecord?
+    /// All identities that are remembered.
+    package var known = IdentityFilter()
     /// Nothing has a higher number.
     package var lastSequence: Int64
 

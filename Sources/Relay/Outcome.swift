@@ -2,6 +2,9 @@
 package enum Outcome: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case accepted
+    /// It lies in this node's store until its device fetches it, and left the outbox with the commit that put it there. Its
+    /// end comes by ``Pipeline/keptEnded(_:_:)``.
+    case kept
     /// Not now. Tried again with back-off, no sooner than the gateway asked.
     case deferred(Deferral)
     /// The device token is dead, since then (ms since 1970) if the gateway says when. Never retried.
@@ -17,7 +20,7 @@ package enum Outcome: Equatable, Sendable {
     /// The gateway has decided on this notification.
     var isJudgement: Bool {
         switch self {
-        case .accepted, .refused, .tokenDead: true
+        case .accepted, .kept, .refused, .tokenDead: true
         case .deferred, .blocked: false
         }
     }

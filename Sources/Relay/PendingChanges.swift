@@ -7,13 +7,41 @@ struct PendingChanges: Sendable {
     private var endings = SequenceTable<Ending>()
     private var earlierEndings = SequenceTable<Ending>()
 
+    /// What was delivered before it was stored. It can wait for other changes, and goes before them all: a repetition that is
+    /// stored with it is known then.
+    private var remembered: [(digests: SubmissionDigests, acceptedAt: Int64)] = []
+
     /// How lanes stand: only the last word is written.
     private var lanes: [LaneID: LaneRecord?] = [:]
 
+    /// Nothing that a commit is needed for at once.
     var isEmpty: Bool { changes.isEmpty && lanes.isEmpty }
 
     /// - Parameter record: `nil`: it stands as a new one.
     mutating func note(_ lane: LaneID, _ record: LaneRecord?) { lanes[lane] = .some(record) }
+
+    mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+        remembered.append((digests, acceptedAt))
+    }
+
+    /// Deliveries that wait for other changes.
+    var unwritten: Int { remembered.count }
+
+    /// They wait no longer.
+    mutating func ripen() {
+        guard !remembered.isEmpty else { return }
+        changes.insert(contentsOf: remembered.lazy.map { .remember($0, acceptedAt: $1) }, at: 0)
+        remembered.removeAll(keepingCapacity: remembered.capacity <= 4096)
+    }
+
+    func remembers(_ identity: Digest) -> Bool {
+        if remembered.contains(where: { $0.digests.identity == identity }) { return true }
+        return changes.contains {
+            if case .remember(let digests, _) = $0 { digests.identity == identity } else { false }
+        }
+    }
+
+    mutating func prepend(_ changes: [OutboxChange]) { self.changes.insert(contentsOf: changes, at: 0) }
 
     mutating func append(_ change: OutboxChange) {
         changes.append(change)
@@ -26,6 +54,7 @@ struct PendingChanges: Sendable {
     func holdsEnd(of sequence: Int64) -> Bool { endings[sequence] != nil }
 
     mutating func take() -> [OutboxChange] {
+        ripen()
         swap(&earlierEndings, &endings)
         // As much room as the last time, unless that was much: batches are alike.
         endings.removeAll(keepingCapacity: endings.capacity <= 4096)
@@ -48,7 +77,9 @@ struct PendingChanges: Sendable {
         let failed = failed.filter { change in
             switch change {
             case .store, .lookUp, .proof, .lane, .clock: false
-            case .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken, .reviveToken, .forget:
+            case .remember, .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken,
+                .reviveToken,
+                .forget:
                 true
             }
         }
@@ -56,9 +87,8 @@ struct PendingChanges: Sendable {
         var forgets = false
         let kept = (failed + changes).reversed().filter { change in
             switch change {
-            case .store, .lookUp, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken,
-                .reviveToken,
-                .proof:
+            case .store, .lookUp, .remember, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken,
+                .reviveToken, .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):

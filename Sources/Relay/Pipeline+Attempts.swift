@@ -14,12 +14,20 @@ extension Pipeline {
 
     /// Sends what a lane has.
     ///
-    /// - Parameter room: How many its gateway takes.
-    package mutating func pump(_ lane: Int, room: Int, at now: Instant) {
-        guard !isStopping, outboxFault == nil, delivery.lanes[lane].hasGateway,
+    /// - Parameters:
+    ///   - room: How many its gateway takes.
+    ///   - hasFault: Whether its gateway knows of something that the operator has to mend. One is sent all the same: it
+    ///     comes back blocked, and so the lane learns of it.
+    package mutating func pump(_ lane: Int, room: Int, hasFault: Bool = false, at now: Instant) {
+        if delivery.lanes[lane].hasFault != hasFault {
+            delivery.withLane(lane) { $0.hasFault = hasFault }
+            // What blocked it is over: no pause of that time is waited for.
+            if !hasFault { resume(delivery.lanes[lane].id, at: now) }
+        }
+        var room = hasFault ? max(1, room) : room
+        guard room > 0, !isStopping, outboxFault == nil, delivery.lanes[lane].hasGateway,
             !delivery.lanes[lane].isLoading
         else { return }
-        var room = room
         var isStarved = false
         var wakeAt = Int64.max
         sending: while room > 0 {
@@ -74,7 +82,7 @@ extension Pipeline {
             delivery.postpone(slot, until: time, isThrottled: false)
             return .ended
         }
-        delivery.setState(.inFlight, of: slot)
+        delivery.begin(slot, at: time)
         delivery.withLane(lane) { $0.began() }
         inFlight += 1
         return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body)
@@ -104,7 +112,7 @@ extension Pipeline {
     ) {
         let slot = handle.slot
         precondition(
-            delivery.entries[slot].isCurrent(handle.sequence, .inFlight),
+            delivery.entries[slot].isInFlight(handle.sequence),
             "an answer for \(handle.sequence), whose place is \(delivery.entries[slot].state)")
         let lane = delivery.entries[slot].lane
         inFlight -= 1
@@ -112,6 +120,7 @@ extension Pipeline {
         let blockedBefore = delivery.lanes[lane].blockedReason
         note(outcome, of: slot, in: lane, at: now)
         judge(slot, outcome, at: now, using: &random)
+        settleUnstored(slot, at: now)
         if outcome.isJudgement, delivery.lanes[lane].isRecorded { writeDown(lane: lane, at: now) }
         tellIfBlocked(lane, before: blockedBefore)
         delivery.stir(lane)
@@ -129,12 +138,17 @@ extension Pipeline {
         {
             effects.append(.trouble(news, lane: lane))
         }
+        if outcome.isJudgement {
+            let answerTime = Duration.nanoseconds(time - delivery.entries[slot].sentAt)
+            let window = writeBehind
+            delivery.withLane(lane) { $0.answered(after: answerTime, within: window) }
+        }
         switch outcome {
         case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
         case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))
         case .refused, .tokenDead:
             if let sender = delivery.entries[slot].body?.sender { effects.append(.refused(sender)) }
-        case .accepted: break
+        case .accepted, .kept: break
         }
     }
 
@@ -142,11 +156,12 @@ extension Pipeline {
         _ slot: Int, _ outcome: Outcome, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
         switch outcome {
-        case .accepted:
+        case .accepted, .kept:
             delivery.answered(slot, at: now.monotonicNanoseconds)
             delivery.withLane(delivery.entries[slot].lane) { $0.isProven = true }
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
+            guard outcome != .kept else { return keep(slot) }
             finish(slot, .delivered, at: now)
         case .refused(let reason, let detail):
             delivery.answered(slot, at: now.monotonicNanoseconds)
@@ -180,6 +195,7 @@ extension Pipeline {
     /// Its senders hear that the operator has to mend something first: what the gateway says of others says nothing of it.
     private mutating func tellIfHeld(_ slot: Int, _ reason: String) {
         guard delivery.entries[slot].attempts == 0 else { return }
+        guard !hold(reason, of: slot) else { return }
         for reply in senders.listening(for: delivery.entries[slot].sequence) {
             tell(reply, .held(reason: reason))
         }
@@ -213,6 +229,7 @@ extension Pipeline {
 
     private mutating func writeDown(_ slot: Int, notBefore: Int64) {
         let entry = delivery.entries[slot]
+        guard !hold(notBefore: notBefore, of: slot) else { return }
         changes.append(
             .postpone(sequence: entry.sequence, attempts: entry.attempts, notBefore: notBefore))
         spareBody(of: slot)
@@ -290,15 +307,24 @@ extension Pipeline {
         where delivery.entries[slot].deadline <= now.monotonicNanoseconds {
             switch delivery.entries[slot].state {
             case .queued, .ready, .postponed: finish(slot, .expired, at: now)
-            case .storing, .loading, .inFlight, .free: break
+            case .storing, .loading, .inFlight, .ended, .free: break
             }
         }
     }
 
+    func end(of slot: Int, _ ending: Ending) -> End {
+        let entry = delivery.entries[slot]
+        return End(
+            sequence: entry.sequence, ending: ending, lane: entry.lane, submittedAt: entry.submittedAt)
+    }
+
     mutating func finish(_ slot: Int, _ ending: Ending, at now: Instant) {
-        let end = End(
-            sequence: delivery.entries[slot].sequence, ending: ending, lane: delivery.entries[slot].lane,
-            acceptedAt: delivery.entries[slot].acceptedAt)
+        guard !finishAtOnce(slot, ending, at: now) else { return }
+        var end = end(of: slot, ending)
+        // Looked at for those only that were refused, which are few.
+        if case .refused = ending {
+            end.isProbe = delivery.entries[slot].body?.deviceToken.isOfNobody ?? false
+        }
         changes.append(.finish(sequence: end.sequence, ending))
         effects.append(.ended(end))
         if senders.listens(for: end.sequence) { untold.append((end.sequence, ending)) }

@@ -28,10 +28,10 @@ extension Pipeline {
     }
 
     /// What was admitted goes into the backlog with its commit.
-    mutating func shelve(_ slot: Int, acceptedAt: Int64) -> StoreRequest.Place {
+    mutating func shelve(_ slot: Int, submittedAt: Int64) -> StoreRequest.Place {
         delivery.setShelved(slot)
         delivery.withLane(delivery.entries[slot].lane) {
-            if $0.shelved == 0 { $0.oldestShelvedAt = acceptedAt }
+            if $0.shelved == 0 { $0.oldestShelvedAt = submittedAt }
             $0.shelved += 1
         }
         return .backlog(room: admission.shelve(token: delivery.entries[slot].token))
@@ -67,13 +67,17 @@ extension Pipeline {
     ) {
         changes.append(.shelve(token, sequences, notBefore: due))
         shelved[token] = due
+        noteShelving(in: lane, due: due, at: now)
+        scheduleCommit(at: now.monotonicNanoseconds)
+    }
+
+    private mutating func noteShelving(in lane: Int, due: Int64, at now: Instant) {
         shelving.append(lane)
         let dueAt = monotonicTime(ofSteady: due, at: now)
         delivery.withLane(lane) {
             $0.shelving += 1
             $0.claimAt = min($0.claimAt, dueAt)
         }
-        scheduleCommit(at: now.monotonicNanoseconds)
     }
 
     mutating func endShelving(_ lanes: [Int]) {
@@ -91,18 +95,29 @@ extension Pipeline {
             .prefix(Pipeline.shelvedAtOnce)
         {
             guard delivery.lanes[lane].idleCount > limit / 4 else { break }
-            sendToBacklog(token, in: lane, at: now)
+            if mayGoBack(token) { sendToBacklog(token, in: lane, at: now) }
         }
         delivery.forgetPostponed(in: lane)
+    }
+
+    /// Not while a lane where it has some reads from the backlog: what is being read would overtake what goes back.
+    func mayGoBack(_ token: Digest) -> Bool {
+        !delivery.waiting(of: token).contains { delivery.lanes[delivery.entries[$0].lane].isClaiming }
     }
 
     /// All of a device; it may have none any more.
     mutating func sendToBacklog(_ token: Digest, in lane: Int, at now: Instant) {
         let slots = delivery.waiting(of: token)
-        guard !slots.isEmpty else { return }
+        // What is not in the outbox can't be in its backlog.
+        guard !slots.isEmpty, slots.allSatisfy({ delivery.entries[$0].writing == .first }) else { return }
         let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
-        delivery.withLane(lane) { $0.shelved += slots.count }
         shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)
+        for slot in slots {
+            // What the operator has moved may wait for it in another lane.
+            let own = delivery.entries[slot].lane
+            delivery.withLane(own) { $0.shelved += 1 }
+            if own != lane { noteShelving(in: own, due: due, at: now) }
+        }
         // From the back, so that none of them becomes ready in between.
         for slot in slots.reversed() { retire(slot) }
     }
@@ -130,12 +145,16 @@ extension Pipeline {
             $0.claimAt = .max
         }
         effects.append(
-            .claim(Claim(.due(lane.id), at: steadyTime(at: now), last: lastSequence, limit: limit)))
+            .claim(
+                Claim(
+                    .due(lane.id), at: lane.hurriedTo == nil ? steadyTime(at: now) : Claim.anyTime,
+                    last: lane.hurriedTo ?? lastSequence, limit: limit)))
     }
 
     /// Asks for what has expired on disk.
     mutating func sweep(at now: Instant) {
-        guard !isSweeping, !isStopping, outboxFault == nil, delivery.lanes.contains(where: { $0.shelved > 0 })
+        guard !isSweeping, moves == 0, !isStopping, outboxFault == nil,
+            delivery.lanes.contains(where: { $0.shelved > 0 })
         else { return }
         isSweeping = true
         effects.append(
@@ -152,8 +171,13 @@ extension Pipeline {
             let nextDue = claimed.nextDue.map { monotonicTime(ofSteady: $0, at: now) } ?? .max
             delivery.withLane(lane) {
                 $0.isClaiming = false
-                $0.claimAt = isAll ? min($0.claimAt, nextDue) : 0
-                if isAll, claim.time == Claim.anyTime { $0.givenUpTo = nil }
+                // What came after the command is asked for next.
+                let isFirst = $0.hurriedTo != nil && isAll
+                $0.claimAt = isAll && !isFirst ? min($0.claimAt, nextDue) : 0
+                if isAll, claim.time == Claim.anyTime {
+                    $0.givenUpTo = nil
+                    $0.hurriedTo = nil
+                }
             }
             claimGivenUp(lane)
             delivery.stir(lane)
@@ -183,17 +207,17 @@ extension Pipeline {
 
     private mutating func enter(_ found: Claimed.Row, _ lane: Int, at now: Instant) {
         let row = found.row
-        let acceptedAt =
+        let submittedAt =
             now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
         delivery.withLane(lane) {
             $0.shelved -= 1
-            $0.oldestShelvedAt = $0.shelved > 0 ? acceptedAt : nil
+            $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
         }
         admission.claim(token: row.token)
         let late = lateInstant(at: now)
         let slot = delivery.insert(
             Delivery.Entry(
-                token: row.token, lane: lane, size: row.size, acceptedAt: acceptedAt,
+                token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                 doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
                 isUrgent: row.isUrgent, isShelved: true, body: found.notification))
@@ -217,11 +241,11 @@ extension Pipeline {
             $0.taken.release(row.size)
         }
         admission.releaseShelved(size: row.size)
-        let acceptedAt =
+        let submittedAt =
             now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
         changes.append(.finish(sequence: row.sequence, ending))
         effects.append(
-            .ended(End(sequence: row.sequence, ending: ending, lane: lane, acceptedAt: acceptedAt)))
+            .ended(End(sequence: row.sequence, ending: ending, lane: lane, submittedAt: submittedAt)))
         if senders.listens(for: row.sequence) { untold.append((row.sequence, ending)) }
         delivery.tidyLane(lane)
     }

@@ -36,7 +36,7 @@ extension Pipeline {
 
     /// To be called for what is stored and not about to be sent.
     mutating func spareBody(of slot: Int) {
-        if bodyBytes > bodyBudget { dropBody(of: slot) }
+        if bodyBytes > bodyBudget, delivery.entries[slot].writing == .first { dropBody(of: slot) }
     }
 
     mutating func dropBody(of slot: Int) {

@@ -48,12 +48,28 @@ extension Pipeline {
         watch.look(offset: offset, at: now.monotonicNanoseconds)
         clock = watch
         changes.append(.clock(watch.record(at: now.monotonicNanoseconds)))
-        guard doubtOffset != nil, !watch.isDoubted else { return }
-        doubtOffset = nil
-        // If it was right after all, what came from before the start ends as it says.
+        doubtLess(watch, at: now)
+    }
+
+    /// Nothing ends or is forgotten yet because of what the clock says.
+    package var isClockDoubted: Bool { doubtOffset != nil }
+
+    /// Somebody who knows has said how late it is: the date of a push service's answer, or tor's view of the network.
+    package mutating func hear(_ told: ToldTime, at now: Instant) {
+        guard isClockDoubted, var watch = clock else { return }
+        watch.hear(told)
+        clock = watch
+        doubtLess(watch, at: now)
+    }
+
+    /// More is known than before: what came from before the start ends by that.
+    private mutating func doubtLess(_ watch: ClockWatch, at now: Instant) {
+        let doubt = watch.isDoubted ? watch.trustedOffset : nil
+        guard doubtOffset != nil, doubtOffset != doubt else { return }
+        doubtOffset = doubt
         let late = lateInstant(at: now)
         for slot in delivery.entries.indices where delivery.entries[slot].doubtedEnd > 0 {
-            delivery.settleDeadline(of: slot, by: late)
+            delivery.settleDeadline(of: slot, by: late, isFinal: doubt == nil)
         }
     }
 

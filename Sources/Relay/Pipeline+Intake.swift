@@ -20,38 +20,16 @@ extension Pipeline {
             submission, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
     }
 
-    /// One for each phone of an alias: they come into the same commit, and their sender hears of them as of one.
-    private mutating func submit(
-        _ copies: [Submission], from door: Int, awaitsOutcome: Bool, at now: Instant,
-        digests makeDigests: (Recipient) -> SubmissionDigests
-    ) -> Submitted {
-        var group = AliasSenders.Group(awaitsOutcome: awaitsOutcome)
-        var stored: [(reply: ReplyID, place: Int)] = []
-        var first: NotificationID?
-        for copy in copies {
-            let submitted = submitOne(
-                copy, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
-            switch submitted {
-            case .answered(let receipt): group.add(receipt)
-            case .storing(let reply, let id):
-                stored.append((reply, group.addUnanswered()))
-                if first == nil { first = id }
-            }
-        }
-        guard let first else { return .answered(group.verdict) }
-        let sender = senders.newID()
-        aliasSenders.add(group, of: sender, waitingFor: stored)
-        return .storing(sender, first)
-    }
-
-    private mutating func submitOne(
+    mutating func submitOne(
         _ submission: Submission, from door: Int, awaitsOutcome: Bool, at now: Instant,
         digests makeDigests: (Recipient) -> SubmissionDigests
     ) -> Submitted {
         let notification: Notification
         let digests: SubmissionDigests
+        let service: any PushService
         do throws(Reason) {
             let (recipient, app) = try validator.recipient(of: submission)
+            service = app.service
             digests = makeDigests(recipient)
             if let registeredAt = submission.registeredAt,
                 deadTokens.revive(digests.token, registeredAt: registeredAt)
@@ -69,6 +47,7 @@ extension Pipeline {
         } catch {
             return .answered(.refused(error))
         }
+        storeFirst(of: digests.token, at: now)
         let size = notification.size
         let laneID = notification.lane
         guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
@@ -76,7 +55,11 @@ extension Pipeline {
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
         let room = delivery.lanes[lane].taken
-        guard admission.hasRoom(for: room, isProven: delivery.lanes[lane].isProven) else {
+        guard
+            admission.hasRoom(
+                for: room, isProven: delivery.lanes[lane].isProven,
+                senderBroughtMuch: delivery.lanes[lane].hasMuch(of: submission.sender))
+        else {
             delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds }
             delivery.tidyLane(lane)
             return refuse(
@@ -89,19 +72,29 @@ extension Pipeline {
             delivery.tidyLane(lane)
             return refuse(submission, digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
-        delivery.withLane(lane) { $0.taken.take(size) }
+        delivery.withLane(lane) { $0.take(size, from: submission.sender) }
         noteClock(now)
         let isShelved = goesToBacklog(lane)
         let slot = delivery.insert(
             Delivery.Entry(
-                token: digests.token, lane: lane, size: size, acceptedAt: now.monotonicNanoseconds,
+                token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, isUrgent: notification.content.isUrgent,
                 body: notification))
         bodyBytes += size
-        let place = isShelved ? shelve(slot, acceptedAt: now.monotonicNanoseconds) : .window
-        changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
         let reply = senders.newID()
+        let isFirst =
+            awaitsOutcome && !isShelved
+            && goesOutFirst(submission, digests, by: service, size: size, in: lane, at: now)
+        if writeBehind > .zero { known.insert(digests.identity, acceptedAt: notification.acceptedAt) }
+        if isFirst {
+            let one = Unstored.One(
+                digests: digests, patience: submission.patience, door: door, reply: reply)
+            sendFirst(slot, one, size: size, at: now)
+            return .storing(reply, notification.id)
+        }
+        let place = isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
+        changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
         tickets.append(
             Ticket(
                 slot: slot, door: door, submittedAt: now.monotonicNanoseconds, awaitsOutcome: awaitsOutcome,
@@ -137,10 +130,11 @@ extension Pipeline {
         isCommitAsked = false
         guard !isClosed, commit == nil, !changes.isEmpty || outboxFault != nil else { return nil }
         var taken = changes.take()
+        writeAt = .max
         // A commit that has nothing to write would succeed on a full disk.
         if outboxFault != nil { taken.append(.proof) }
         commit = Commit(
-            changes: taken, tickets: tickets, untold: untold, shelving: shelving,
+            changes: taken, tickets: tickets, untold: untold, shelving: shelving, moves: moves,
             begun: now.monotonicNanoseconds)
         lookups = 0
         shelving = []
@@ -169,8 +163,10 @@ extension Pipeline {
             for lane in delivery.lanes.indices { delivery.stir(lane) }
         }
         endShelving(commit.shelving)
+        moves -= commit.moves
         for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
         for (sequence, ending) in commit.untold { tell(sequence, ending) }
+        kept.committed()
         pace.ended(begunAt: commit.begun, at: time)
         if !changes.isEmpty { scheduleCommit(at: time) }
         stopIfDone()
@@ -187,10 +183,12 @@ extension Pipeline {
         shelving = commit.shelving + shelving
         shelved.merge(shelvedBefore) { now, _ in now }
         changes.putBack(commit.changes)
-        for ticket in commit.tickets {
+        let late = commitFailed(late: commit.tickets, at: now)
+        for ticket in commit.tickets where !late.contains(ticket.slot) {
             if ticket.refusal == nil { abandon(ticket.slot) }
             answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
         }
+        kept.committed()
         commitAt = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
         stopIfDone()
     }
@@ -199,6 +197,7 @@ extension Pipeline {
     private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
         guard ticket.refusal == nil else { return settleLookup(ticket, result, at: now) }
         let slot = ticket.slot
+        guard delivery.entries[slot].writing == .first else { return settleLate(ticket, result, at: now) }
         precondition(
             delivery.entries[slot].state == .storing, "what was stored is \(delivery.entries[slot].state)")
         switch result {
@@ -209,7 +208,8 @@ extension Pipeline {
             guard !delivery.entries[slot].isShelved else { return settleShelved(ticket, sequence, at: now) }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
-                return endAtOnce(slot, .unregistered(since: since), for: ticket, at: now)
+                let ending = Ending.unregistered(since: since)
+                return endAtOnce(slot, ending, countedAs: .ended(ending), for: ticket, at: now)
             }
             accept(ticket, sequence, isRepetition: false, at: now)
             if let due = shelved[delivery.entries[slot].token] ?? shelvedBefore[delivery.entries[slot].token]
@@ -220,7 +220,10 @@ extension Pipeline {
             delivery.enqueue(slot)
         case .alreadyWaiting(let sequence):
             abandon(slot)
-            accept(ticket, sequence, isRepetition: true, at: now)
+            settleWaiting(ticket, sequence, at: now)
+        case .alreadyKept(let sequence):
+            abandon(slot)
+            settleKept(ticket, sequence, at: now)
         case .alreadyEnded(let ending):
             abandon(slot)
             answer(ticket, .ended(ending), isRepetition: true, at: now)
@@ -235,10 +238,10 @@ extension Pipeline {
     }
 
     /// It is stored, and its end is known: that is told when it is written down.
-    private mutating func endAtOnce(
-        _ slot: Int, _ ending: Ending, for ticket: Ticket, at now: Instant
+    mutating func endAtOnce(
+        _ slot: Int, _ ending: Ending, countedAs receipt: Receipt, for ticket: Ticket, at now: Instant
     ) {
-        count(ticket, .ended(ending), isRepetition: false, at: now)
+        count(ticket, receipt, isRepetition: false, at: now)
         listen(ticket.reply, for: delivery.entries[slot].sequence)
         finish(slot, ending, at: now)
     }
@@ -279,24 +282,20 @@ extension Pipeline {
         senders.leave(ticket.reply)
     }
 
-    private mutating func count(_ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool, at now: Instant) {
+    mutating func count(_ ticket: Ticket, _ receipt: Receipt, isRepetition: Bool, at now: Instant) {
         effects.append(
             .received(
                 receipt, isRepetition: isRepetition, door: ticket.door,
                 after: now.monotonicNanoseconds - ticket.submittedAt))
     }
 
-    private mutating func listen(_ reply: ReplyID, for sequence: Int64) {
+    mutating func listen(_ reply: ReplyID, for sequence: Int64) {
         guard let dropped = senders.listen(reply, for: sequence) else { return }
-        if aliasSenders.isEmpty {
-            effects.append(.drop(dropped))
-        } else {
-            tellSender(of: dropped, aliasSenders.drop(dropped))
-        }
+        drop(dropped)
         senders.leave(dropped)
     }
 
-    private mutating func tell(_ sequence: Int64, _ ending: Ending) {
+    mutating func tell(_ sequence: Int64, _ ending: Ending) {
         guard !aliasSenders.isEmpty else {
             return senders.end(sequence) { effects.append(.tell($0, .ended(ending), isLast: true)) }
         }
@@ -313,7 +312,7 @@ extension Pipeline {
         tellSender(of: reply, aliasSenders.note(receipt, from: reply, isLast: isLast))
     }
 
-    private mutating func tellSender(of reply: ReplyID, _ news: AliasSenders.News?) {
+    mutating func tellSender(of reply: ReplyID, _ news: AliasSenders.News?) {
         guard let news else { return }
         for word in news.words {
             switch word {

@@ -22,7 +22,8 @@ extension Pipeline {
 
     mutating func settleLookup(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
         switch result {
-        case .alreadyWaiting(let sequence): accept(ticket, sequence, isRepetition: true, at: now)
+        case .alreadyWaiting(let sequence): settleWaiting(ticket, sequence, at: now)
+        case .alreadyKept(let sequence): settleKept(ticket, sequence, at: now)
         case .alreadyEnded(let ending): answer(ticket, .ended(ending), isRepetition: true, at: now)
         case .conflict: answer(ticket, .refused(.duplicateUid), at: now)
         case .unknown, .stored, .tooMany: answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)

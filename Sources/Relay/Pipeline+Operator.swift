@@ -27,10 +27,69 @@ extension Pipeline {
         return count
     }
 
+    /// The same of single ones.
+    ///
+    /// - Returns: How many of them were in memory and with no gateway: the others are left alone.
+    package mutating func giveUp(_ sequences: [Int64], at now: Instant) -> Int {
+        var count = 0
+        // Of a device the last one first, so that none becomes ready in between.
+        for sequence in Set(sequences).sorted(by: >) {
+            guard let slot = delivery.slots[sequence], delivery.entries[slot].state.mayBeGivenUp else {
+                continue
+            }
+            count += 1
+            finish(slot, .dropped, at: now)
+        }
+        return count
+    }
+
+    /// Tries what a lane has put off now, whatever its gateway has asked for; on disk page by page.
+    ///
+    /// - Returns: How many are due now: what was put off with all behind it, and what is on disk only.
+    package mutating func hurry(_ id: LaneID, at now: Instant) -> Int {
+        guard let lane = delivery.lane(id) else { return 0 }
+        let postponed = delivery.entries.indices.filter {
+            delivery.entries[$0].lane == lane && delivery.entries[$0].state == .postponed
+        }
+        let count = hurry(postponed, at: now) + delivery.lanes[lane].shelved
+        resume(id, at: now)
+        if delivery.lanes[lane].shelved > 0 {
+            delivery.withLane(lane) {
+                $0.hurriedTo = lastSequence
+                $0.claimAt = 0
+            }
+            delivery.stir(lane)
+        }
+        return count
+    }
+
+    /// The same of single ones, with all others of their devices, of what is in memory.
+    package mutating func hurry(_ sequences: [Int64], at now: Instant) -> Int {
+        let heads = Set(
+            sequences.compactMap { delivery.slots[$0] }.compactMap { slot in
+                delivery.waiting(of: delivery.entries[slot].token).first
+            }
+        ).filter { delivery.entries[$0].state == .postponed }
+        return hurry(heads.sorted(), at: now)
+    }
+
+    private mutating func hurry(_ heads: [Delivery.Slot], at now: Instant) -> Int {
+        var count = 0
+        for slot in heads {
+            count += delivery.waiting(of: delivery.entries[slot].token).count
+            delivery.hurry(slot)
+        }
+        if !heads.isEmpty {
+            changes.append(.forgetWishes(heads.map { delivery.entries[$0].token }))
+            scheduleCommit(at: now.monotonicNanoseconds)
+        }
+        return count
+    }
+
     /// What is given up and on disk only; also after a claim that failed.
     mutating func claimGivenUp(_ index: Int) {
         let lane = delivery.lanes[index]
-        guard let last = lane.givenUpTo, !lane.isClaiming else { return }
+        guard let last = lane.givenUpTo, !lane.isClaiming, lane.shelving == 0 else { return }
         delivery.withLane(index) { $0.isClaiming = true }
         effects.append(.claim(Claim(.due(lane.id), at: Claim.anyTime, last: last, limit: window.claim)))
     }
@@ -42,20 +101,32 @@ extension Pipeline {
     /// Gives what waits in a lane without a gateway to another app's lane to the same host. It keeps its order; against
     /// what the other app has for the same devices it has none.
     ///
-    /// - Returns: How many they are; `nil`: the lane has a gateway, or the other one has none.
+    /// - Returns: How many they are; `nil`: the lane has a gateway, or the other one has none, or something of it is just
+    ///   being read from disk, given up, or written for the first time.
     package mutating func move(_ id: LaneID, toApp app: String, at now: Instant) -> Int? {
         guard let target = delivery.lane(LaneID(app: app, host: id.host)), delivery.lanes[target].hasGateway
         else { return nil }
         guard let lane = delivery.lane(id) else { return 0 }
-        guard !delivery.lanes[lane].hasGateway, !delivery.lanes[lane].isClaiming else { return nil }
+        guard !delivery.lanes[lane].hasGateway, !delivery.lanes[lane].isClaiming, !isSweeping,
+            delivery.lanes[lane].givenUpTo == nil,
+            !delivery.entries.contains(where: {
+                $0.lane == lane && $0.writing != .first && $0.state != .free
+            })
+        else { return nil }
+        let slots = delivery.entries.indices.filter {
+            delivery.entries[$0].lane == lane && delivery.entries[$0].state.mayBeGivenUp
+        }
+        if delivery.lanes.contains(where: \.isClaiming) {
+            guard slots.allSatisfy({ mayGoBack(delivery.entries[$0].token) }) else { return nil }
+        }
         var oldest = delivery.lanes[lane].oldestShelvedAt
-        for slot in delivery.entries.indices
-        where delivery.entries[slot].lane == lane && delivery.entries[slot].state.mayBeGivenUp {
-            oldest = min(oldest ?? .max, delivery.entries[slot].acceptedAt)
+        for slot in slots where delivery.entries[slot].state.mayBeGivenUp {
+            oldest = min(oldest ?? .max, delivery.entries[slot].submittedAt)
             sendToBacklog(delivery.entries[slot].token, in: lane, at: now)
         }
         delivery.forgetPostponed(in: lane)
         changes.append(.move(id, toApp: app))
+        moves += 1
         let moved = delivery.lanes[lane]
         delivery.withLane(lane) {
             $0.shelved = 0
@@ -63,10 +134,12 @@ extension Pipeline {
             $0.oldestShelvedAt = nil
             $0.claimAt = .max
         }
-        // Nothing of it is claimed before it is there.
-        shelving.append(target)
+        // Nothing of it is claimed before it is there: neither from the one lane nor from the other.
+        for lane in [lane, target] {
+            shelving.append(lane)
+            delivery.withLane(lane) { $0.shelving += 1 }
+        }
         delivery.withLane(target) {
-            $0.shelving += 1
             $0.shelved += moved.shelved
             $0.taken.add(moved.taken)
             $0.oldestShelvedAt = [$0.oldestShelvedAt, oldest].compactMap(\.self).min()
@@ -82,7 +155,7 @@ extension Delivery.State {
     fileprivate var mayBeGivenUp: Bool {
         switch self {
         case .queued, .ready, .postponed: true
-        case .storing, .loading, .inFlight, .free: false
+        case .storing, .loading, .inFlight, .ended, .free: false
         }
     }
 }

@@ -24,7 +24,9 @@ package struct Pipeline: ~Copyable, Sendable {
         /// Its index in ``lanes``.
         package let lane: Int
         /// Monotonic nanoseconds.
-        package let acceptedAt: Int64
+        package let submittedAt: Int64
+        /// It was for nobody, to see whether the way works, and was refused as it should be.
+        package var isProbe = false
     }
 
     /// How long identities and dead tokens are remembered.
@@ -55,6 +57,7 @@ package struct Pipeline: ~Copyable, Sendable {
         let untold: [(sequence: Int64, ending: Ending)]
         /// Lanes of devices that it puts into the backlog.
         let shelving: [Int]
+        let moves: Int
         /// Monotonic nanoseconds.
         let begun: Int64
     }
@@ -67,6 +70,7 @@ package struct Pipeline: ~Copyable, Sendable {
     var deadTokens = DeadTokens()
     var senders = Senders()
     var aliasSenders = AliasSenders()
+    var kept = Kept()
     var effects: [Effect] = []
 
     // Commits.
@@ -79,9 +83,18 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Tickets of the next commit that are to be refused unless they are known.
     var lookups = 0
     let mostLookups: Int
+    /// Monotonic nanoseconds at which ends are written that need no commit of their own.
+    var writeAt = Int64.max
     var pace = CommitPace()
     /// The highest number that the outbox has told of.
     var lastSequence: Int64 = 0
+
+    // What goes out before it is stored.
+    /// Zero: nothing does.
+    let writeBehind: Duration
+    var unstored = Unstored()
+    /// What may be a repetition is looked for in the outbox first.
+    var known = IdentityFilter()
 
     // The backlog.
     let window: Window
@@ -92,6 +105,8 @@ package struct Pipeline: ~Copyable, Sendable {
     var shelved: [Digest: Int64] = [:]
     var shelvedBefore: [Digest: Int64] = [:]
     var isSweeping = false
+    /// What the operator has moved is not in the outbox yet, so many times.
+    var moves = 0
     /// The edge has been asked for a commit and has not begun it.
     var isCommitAsked = false
     /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
@@ -141,10 +156,11 @@ package struct Pipeline: ~Copyable, Sendable {
 
     /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored and not
     ///   about to be sent are on disk only until their turn comes.
+    /// - Parameter writeBehind: How long a notification may be out before it is stored; zero: it is stored first.
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
         memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp,
-        window: Window = Window(), mostLookups: Int = mostLookups
+        window: Window = Window(), mostLookups: Int = mostLookups, writeBehind: Duration = .zero
     ) {
         self.validator = validator
         self.policy = policy
@@ -153,6 +169,7 @@ package struct Pipeline: ~Copyable, Sendable {
         self.originsPerApp = originsPerApp
         self.window = window
         self.mostLookups = mostLookups
+        self.writeBehind = writeBehind
         admission = Admission(limits: limits)
     }
 
@@ -162,6 +179,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
         lastSequence = content.lastSequence
+        if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
         housekeepingAt = now.monotonicNanoseconds + Pipeline.housekeepingInterval.nanoseconds
         deadTokens.restore(content.deadTokens, at: now)
@@ -173,7 +191,7 @@ package struct Pipeline: ~Copyable, Sendable {
             let slot = delivery.insert(
                 Delivery.Entry(
                     token: row.token, lane: lane(row.lane), size: row.size,
-                    acceptedAt: now.monotonicNanoseconds
+                    submittedAt: now.monotonicNanoseconds
                         - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
                     doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
@@ -212,12 +230,14 @@ package struct Pipeline: ~Copyable, Sendable {
     // MARK: Time
 
     /// Monotonic nanoseconds at which ``wake(at:clockOffset:)`` is to be called.
-    package var wakeAt: Int64 { min(commitAt, housekeepingAt, lanesWakeAt, stopAt) }
+    package var wakeAt: Int64 { min(commitAt, housekeepingAt, lanesWakeAt, stopAt, writeAt, unstored.wakeAt) }
 
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
         let time = now.monotonicNanoseconds
         noteClock(now)
+        if unstored.wakeAt <= time { storeDue(at: now) }
+        if writeAt <= time { writeRemembered(at: time) }
         if commitAt <= time { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max
@@ -256,6 +276,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Lets identities and dead tokens go when their time is over.
     mutating func forget(acceptedBefore: Int64, buriedBefore: Int64) {
         deadTokens.forget(buriedBefore: buriedBefore)
+        known.forget(acceptedBefore: acceptedBefore)
         changes.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))
     }
 
@@ -269,12 +290,16 @@ package struct Pipeline: ~Copyable, Sendable {
         housekeepingAt = .max
         lanesWakeAt = .max
         stopAt = deadline
+        storeAll(at: now)
+        writeRemembered(at: now.monotonicNanoseconds)
         if !changes.isEmpty { askForCommit() }
         stopIfDone()
     }
 
     mutating func stopIfDone() {
-        guard isStopping, inFlight == 0, commit == nil, changes.isEmpty else { return }
+        guard isStopping, inFlight == 0, commit == nil, changes.isEmpty, changes.unwritten == 0 else {
+            return
+        }
         endStopping()
     }
 
@@ -283,6 +308,7 @@ package struct Pipeline: ~Copyable, Sendable {
         isClosed = true
         stopAt = .max
         commitAt = .max
+        writeAt = .max
         effects.append(.stopped)
     }
 
@@ -297,49 +323,4 @@ package struct Pipeline: ~Copyable, Sendable {
     package var waiting: Int { admission.waiting }
     package var waitingBytes: Int { admission.waitingBytes }
     package var limits: Admission.Limits { admission.limits }
-
-    /// What is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
-    package func queues() -> [Queue] {
-        var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
-        let spared = Set(
-            delivery.entries.lazy.filter { $0.state == .postponed && $0.isThrottled }.map(\.token))
-        for entry in delivery.entries where entry.state != .free && entry.state != .storing {
-            queues[entry.lane].add(
-                acceptedAt: entry.acceptedAt,
-                isSpared: !spared.isEmpty && entry.state != .inFlight && spared.contains(entry.token))
-        }
-        for lane in delivery.lanes.indices { queues[lane].add(delivery.lanes[lane]) }
-        return queues
-    }
-
-    /// What waits in one lane.
-    package struct Queue: Equatable, Sendable {
-        package private(set) var waiting = 0
-        /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
-        package private(set) var oldestAcceptedAt: Int64?
-        /// The same without those whose device its gateway wants spared: they wait as they should.
-        package private(set) var oldestDueAcceptedAt: Int64?
-
-        /// What is on disk only.
-        mutating func add(_ lane: Lane) {
-            guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
-            add(acceptedAt: oldest, isSpared: lane.claimAt > 0)
-            waiting += lane.shelved - 1
-        }
-
-        mutating func add(acceptedAt: Int64, isSpared: Bool) {
-            waiting += 1
-            oldestAcceptedAt = min(oldestAcceptedAt ?? .max, acceptedAt)
-            guard !isSpared else { return }
-            oldestDueAcceptedAt = min(oldestDueAcceptedAt ?? .max, acceptedAt)
-        }
-
-        package init() {}
-
-        package mutating func add(_ other: Queue) {
-            waiting += other.waiting
-            oldestAcceptedAt = [oldestAcceptedAt, other.oldestAcceptedAt].compactMap(\.self).min()
-            oldestDueAcceptedAt = [oldestDueAcceptedAt, other.oldestDueAcceptedAt].compactMap(\.self).min()
-        }
-    }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A push service as the core sees it: what its addresses and payloads are like. A value that the folder of its gateway
 /// brings (`Sources/Gateways`), one for each configured app.
 ///
@@ -15,12 +17,13 @@ package protocol PushService: Sendable {
     /// Bytes that the service counts against ``payloadLimit``; `nil`: it carries nothing of the kind.
     func payloadSize(of content: Content) -> Int?
     var payloadLimit: Int { get }
-    /// Whether the phone shows a notification that was sent twice under one id only once.
-    var replacesRepetitions: Bool { get }
     /// How reports, metrics and the log name a host: one of few, never a text that a stranger chose.
     func shown(_ host: LaneHost) -> LaneHost
     /// Whether it hands on to another relay: what was handed on once is not handed on again.
     var handsOn: Bool { get }
+    /// Whether it usually answers within a quarter of a second, so that what its sender waits for may be sent before it is
+    /// stored.
+    var answersSoon: Bool { get }
     /// An address in the service's form that no phone has, for notifications that go all the way and reach nobody: the
     /// service refuses it, and only it can.
     func nobody(on platform: Platform) -> DeviceToken
@@ -31,6 +34,7 @@ extension PushService {
     package var payloadLimit: Int { Validator.payloadLimit }
     package func shown(_ host: LaneHost) -> LaneHost { host.isOrigin ? .others : host }
     package var handsOn: Bool { false }
+    package var answersSoon: Bool { true }
 }
 
 /// An address in its one spelling, and the host that serves it.

@@ -11,6 +11,8 @@ package enum Receipt: Equatable, Sendable {
     case ended(Ending)
 
     package static func refused(_ reason: Reason) -> Receipt { .ended(.refused(reason: reason)) }
+
+    package var isRefusal: Bool { if case .ended(.refused) = self { true } else { false } }
 }
 
 /// Why there is no room just now, and the earliest time to come again.
@@ -45,14 +47,13 @@ package enum Ending: Equatable, Sendable {
     package var isRemembered: Bool {
         switch self {
         case .delivered, .tokenDead: true
-        case .refused(.gateway(let word), _): !Ending.doubtful.contains(word)
+        case .refused(.gateway(let word), _):
+            // As it may be the token of another environment, topic or project.
+            ![.unknownToken, .foreignToken, .full].contains(Reason.gateway(word).kind)
         case .refused: true
         case .expired: false
         }
     }
-
-    /// Gateways' words for a device token that is another environment's, topic's or project's.
-    private static let doubtful = ["BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH"]
 
     /// The device token was dead when it came, since then (ms since 1970).
     static func unregistered(since: Int64) -> Ending {
@@ -72,6 +73,9 @@ package enum Reason: Hashable, Error {
     case duplicateUid, busy, gatewayDisabled, notInPhoneBook, expired, loop, `internal`
     /// As the gateway said it.
     case gateway(String)
+
+    /// The word of a gateway that keeps notifications, and has no room for this one.
+    package static let mailboxFull = "MailboxFull"
 
     /// All but the gateways'.
     package static let own: [Reason] = [

@@ -1,10 +1,4 @@
-/// What a sender says of the phone.
-package enum Platform: Equatable, Sendable {
-    case ios
-    /// Served by Apple's sandbox host, for apps built by their developers.
-    case iosDev
-    case android
-}
+import Encodings
 
 /// Who is to get a submission: its app, host and device token, checked.
 package struct Recipient: Equatable, Sendable {
@@ -43,6 +37,10 @@ package struct Submission: Equatable, Sendable {
     package var hops = 0
     /// Its sender comes once only: what is refused is refused at once.
     package var isNeverRepeated = false
+    /// The node itself says it (``Notice``).
+    package var isNotice = false
+    /// How long it may be out before it is stored, where the sender awaits the outcome.
+    package var patience = Patience.none
     /// See ``Recipient/isOfAlias``.
     var isOfAlias = false
     /// Whose it is, set by the endpoint; `nil`: the node's own.

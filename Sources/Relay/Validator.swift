@@ -14,7 +14,8 @@ package struct Validator: Sendable {
     /// Bytes of an app's name.
     package static let longestName = 64
 
-    private let apps: [ByteText: App]
+    /// A handful: to look at each takes less than to hash a name.
+    private let apps: [App]
     /// Those whose service claims addresses by a prefix.
     private let claimants: [(prefix: String, app: App)]
     private let defaultIOS: String
@@ -27,7 +28,7 @@ package struct Validator: Sendable {
         apps: [App], defaultIOS: String, defaultAndroid: String,
         defaultLifetime: Duration = Validator.longestLifetime
     ) {
-        self.apps = Dictionary(apps.map { (ByteText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+        self.apps = apps
         claimants = apps.compactMap { app in app.service.prefix.map { ($0, app) } }
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
@@ -74,10 +75,15 @@ package struct Validator: Sendable {
         }
     }
 
+    private func app(_ name: String) -> App? {
+        for app in apps where app.name.hasSameBytes(as: name) { return app }
+        return nil
+    }
+
     /// How a lane is named where a person or a log reads.
     func shown(_ lane: LaneID) -> LaneID {
         guard lane.host.isOrigin else { return lane }
-        let service = apps[ByteText(lane.app)]?.service
+        let service = app(lane.app)?.service
         return LaneID(app: lane.app, host: service?.shown(lane.host) ?? .others)
     }
 
@@ -93,7 +99,7 @@ package struct Validator: Sendable {
         }
         let fallback = platform == .android ? defaultAndroid : defaultIOS
         guard submission.app.utf8.count <= Validator.longestName,
-            let app = apps[ByteText(submission.app.isEmpty ? fallback : submission.app)],
+            let app = app(submission.app.isEmpty ? fallback : submission.app),
             app.service.prefix == nil, app.service.serves(platform)
         else { return nil }
         return app
@@ -114,7 +120,9 @@ package struct Validator: Sendable {
             acceptedAt: now.unixMilliseconds, sender: submission.sender)
         switch submission.content {
         case .bisq(let content):
-            guard let platform = submission.platform, MessageText.isValid(content.message, for: platform)
+            guard let platform = submission.platform,
+                submission.isNotice
+                    ? Notice.isOne(content.message) : MessageText.isValid(content.message, for: platform)
             else { throw .badMessage }
         case .prepared(let push):
             guard !push.body.isEmpty, Validator.isCollapseID(push.collapseID) else { throw .badMessage }

@@ -56,12 +56,15 @@ struct Wishes: Sendable {
     /// Lets go what is over at that time (monotonic nanoseconds).
     ///
     mutating func endThose(until time: Int64) -> [Digest] {
-        let over = wishes.filter { $0.value.until <= time }
-        for (token, wish) in over {
-            wishes[token] = nil
-            counts[wish.lane]? -= 1
-            if counts[wish.lane] == 0 { counts[wish.lane] = nil }
-        }
-        return Array(over.keys)
+        let over = wishes.filter { $0.value.until <= time }.map(\.key)
+        for token in over { end(token) }
+        return over
+    }
+
+    /// Lets one go before its time.
+    mutating func end(_ token: Digest) {
+        guard let wish = wishes.removeValue(forKey: token) else { return }
+        counts[wish.lane]? -= 1
+        if counts[wish.lane] == 0 { counts[wish.lane] = nil }
     }
 }

@@ -1,7 +1,7 @@
 import Wire
 
 /// One wish to wake a phone: Status' `PushNotification`.
-package struct PushEntry: Equatable, Sendable {
+package struct PushEntry: ProtoMessage, Equatable, Sendable {
     package var accessToken = ""
     /// SHAKE-256 of the chat id's text.
     package var chatID: [UInt8] = []
@@ -17,21 +17,16 @@ package struct PushEntry: Equatable, Sendable {
 
     package init() {}
 
-    init(_ bytes: [UInt8], in range: Range<Int>) throws(ProtoError) {
-        let span = bytes.span
-        var reader = ProtoReader(range)
-        while let field = try reader.nextField(in: span) {
-            switch (field.number, field.type) {
-            case (1, .lengthDelimited): accessToken = try reader.string(in: span)
-            case (2, .lengthDelimited): chatID = Array(bytes[try reader.delimited(in: span)])
-            case (3, .lengthDelimited): keyHash = Array(bytes[try reader.delimited(in: span)])
-            case (4, .lengthDelimited): installationID = try reader.string(in: span)
-            case (5, .lengthDelimited): message = Array(bytes[try reader.delimited(in: span)])
-            case (6, .varint): type = try reader.varint(in: span)
-            case (7, .lengthDelimited): author = Array(bytes[try reader.delimited(in: span)])
-            default: try reader.skip(field, in: span)
-            }
-        }
+    package mutating func list<Fields: ProtoFields>(
+        for fields: inout Fields, in bytes: Span<UInt8>
+    ) throws(Fields.Failure) {
+        try fields.string(1, &accessToken, in: bytes)
+        try fields.data(2, &chatID, in: bytes)
+        try fields.data(3, &keyHash, in: bytes)
+        try fields.string(4, &installationID, in: bytes)
+        try fields.data(5, &message, in: bytes)
+        try fields.uint64(6, &type, in: bytes)
+        try fields.data(7, &author, in: bytes)
     }
 }
 
@@ -52,7 +47,10 @@ package struct PushRequest: Equatable, Sendable {
             case (1, .lengthDelimited):
                 let range = try reader.delimited(in: span)
                 isOverLimit = entries.count == limit
-                if !isOverLimit { entries.append(try PushEntry(bytes, in: range)) }
+                guard !isOverLimit else { break }
+                var entry = PushEntry()
+                try entry.read(bytes, in: range)
+                entries.append(entry)
             case (2, .lengthDelimited): messageID = Array(bytes[try reader.delimited(in: span)])
             default: try reader.skip(field, in: span)
             }

@@ -2,7 +2,7 @@ import Wire
 
 /// A phone that wants notifications: Status' `PushNotificationRegistration`
 /// (status-go, `protocol/protobuf/push_notifications.proto`).
-package struct Registration: Equatable, Sendable {
+package struct Registration: ProtoMessage, Equatable, Sendable {
     package enum TokenType: UInt64, Sendable {
         case apns = 1
         case firebase = 2
@@ -36,49 +36,29 @@ package struct Registration: Equatable, Sendable {
         allowedKeys.count + blockedChats.count + allowedMentionChats.count + mutedChats.count
     }
 
-    package init(_ bytes: [UInt8]) throws(ProtoError) {
-        let span = bytes.span
-        var reader = ProtoReader(0..<bytes.count)
-        while let field = try reader.nextField(in: span) {
-            switch (field.number, field.type) {
-            case (1, .varint): tokenType = try reader.varint(in: span)
-            case (2, .lengthDelimited): deviceToken = try reader.string(in: span)
-            case (3, .lengthDelimited): installationID = try reader.string(in: span)
-            case (4, .lengthDelimited): accessToken = try reader.string(in: span)
-            case (6, .varint): version = try reader.varint(in: span)
-            case (7, .lengthDelimited): allowedKeys.append(Array(bytes[try reader.delimited(in: span)]))
-            case (8, .lengthDelimited): blockedChats.append(Array(bytes[try reader.delimited(in: span)]))
-            case (9, .varint): isUnregister = try reader.bool(in: span)
-            case (10, .lengthDelimited): grant = Array(bytes[try reader.delimited(in: span)])
-            case (11, .varint): isFromContactsOnly = try reader.bool(in: span)
-            case (12, .lengthDelimited): topic = try reader.string(in: span)
-            case (13, .varint): blocksMentions = try reader.bool(in: span)
-            case (14, .lengthDelimited):
-                allowedMentionChats.append(Array(bytes[try reader.delimited(in: span)]))
-            case (15, .lengthDelimited): mutedChats.append(Array(bytes[try reader.delimited(in: span)]))
-            default: try reader.skip(field, in: span)
-            }
-        }
-    }
+    package init(_ bytes: [UInt8]) throws(ProtoError) { try read(bytes) }
 
-    /// What is worth keeping of it, for the store; ``enabled`` (5) is not: nobody looks at it.
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.uint64(1, tokenType)
-        writer.string(2, deviceToken)
-        writer.string(3, installationID)
-        writer.string(4, accessToken)
-        writer.uint64(6, version)
-        for key in allowedKeys { writer.element(7, key) }
-        for chat in blockedChats { writer.element(8, chat) }
-        writer.bool(9, isUnregister)
-        writer.data(10, grant)
-        writer.bool(11, isFromContactsOnly)
-        writer.string(12, topic)
-        writer.bool(13, blocksMentions)
-        for chat in allowedMentionChats { writer.element(14, chat) }
-        for chat in mutedChats { writer.element(15, chat) }
-        return writer.bytes
+    /// What is worth keeping of it, for the store.
+    package var encoded: [UInt8] { protobuf }
+
+    /// But for ``enabled`` (5): nobody looks at it.
+    package mutating func list<Fields: ProtoFields>(
+        for fields: inout Fields, in bytes: Span<UInt8>
+    ) throws(Fields.Failure) {
+        try fields.uint64(1, &tokenType, in: bytes)
+        try fields.string(2, &deviceToken, in: bytes)
+        try fields.string(3, &installationID, in: bytes)
+        try fields.string(4, &accessToken, in: bytes)
+        try fields.uint64(6, &version, in: bytes)
+        try fields.elements(7, &allowedKeys, in: bytes)
+        try fields.elements(8, &blockedChats, in: bytes)
+        try fields.bool(9, &isUnregister, in: bytes)
+        try fields.data(10, &grant, in: bytes)
+        try fields.bool(11, &isFromContactsOnly, in: bytes)
+        try fields.string(12, &topic, in: bytes)
+        try fields.bool(13, &blocksMentions, in: bytes)
+        try fields.elements(14, &allowedMentionChats, in: bytes)
+        try fields.elements(15, &mutedChats, in: bytes)
     }
 
     /// What a client signs to let a server serve it.

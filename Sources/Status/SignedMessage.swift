@@ -4,7 +4,7 @@ import Wire
 ///
 /// The sender is whom the signature recovers to; nothing else names it
 /// (status-go, `protocol/protobuf/application_metadata_message.proto`, `protocol/v1/message.go`).
-package struct SignedMessage: Equatable, Sendable {
+package struct SignedMessage: ProtoMessage, Equatable, Sendable {
     /// The kinds that a push notification server has to do with.
     package enum Kind: UInt64, Sendable {
         case registration = 16
@@ -16,9 +16,9 @@ package struct SignedMessage: Equatable, Sendable {
     }
 
     /// 65 bytes: R and S of 32 each, V of 0 to 3; over ``digest``.
-    package var signature: [UInt8]
+    package var signature: [UInt8] = []
     /// Protobuf; of a registration, the sealed one.
-    package var payload: [UInt8]
+    package var payload: [UInt8] = []
     /// `nil` for all kinds but the six.
     package var kind: Kind?
 
@@ -28,27 +28,20 @@ package struct SignedMessage: Equatable, Sendable {
         self.kind = kind
     }
 
-    package init(_ bytes: [UInt8]) throws(ProtoError) {
-        signature = []
-        payload = []
-        let span = bytes.span
-        var reader = ProtoReader(0..<bytes.count)
-        while let field = try reader.nextField(in: span) {
-            switch (field.number, field.type) {
-            case (1, .lengthDelimited): signature = Array(bytes[try reader.delimited(in: span)])
-            case (2, .lengthDelimited): payload = Array(bytes[try reader.delimited(in: span)])
-            case (3, .varint): kind = Kind(rawValue: try reader.varint(in: span))
-            default: try reader.skip(field, in: span)
-            }
-        }
-    }
+    package init() {}
 
-    package var encoded: [UInt8] {
-        var writer = ProtoWriter()
-        writer.data(1, signature)
-        writer.data(2, payload)
-        writer.uint64(3, kind?.rawValue ?? 0)
-        return writer.bytes
+    package init(_ bytes: [UInt8]) throws(ProtoError) { try read(bytes) }
+
+    package var encoded: [UInt8] { protobuf }
+
+    package mutating func list<Fields: ProtoFields>(
+        for fields: inout Fields, in bytes: Span<UInt8>
+    ) throws(Fields.Failure) {
+        try fields.data(1, &signature, in: bytes)
+        try fields.data(2, &payload, in: bytes)
+        var number = kind?.rawValue ?? 0
+        try fields.uint64(3, &number, in: bytes)
+        kind = Kind(rawValue: number)
     }
 
     /// What is signed: Keccak-256 of the payload.

@@ -127,6 +127,9 @@ package final class TLSSession {
         }
     }
 
+    /// Lets go of the room for output while there is none.
+    package func dropSpareRoom() { if !hasOutput { transport.output = [] } }
+
     /// The certificate that the peer showed and that was verified, if it showed one.
     package var peerCertificatePEM: [UInt8]? {
         guard state == .open, let certificate = SSL_get1_peer_certificate(handle) else { return nil }

@@ -40,9 +40,13 @@ final class Heartbeat {
     private func beat() async {
         lookForSuspension()
         do {
-            let pulse = try await connection()?.ask(
+            guard let connection = connection() else { return start() }
+            var pulse = try await connection.ask(
                 TorPulse.question, within: settings.heartbeatDeadline, TorPulse.init)
-            if let pulse { onPulse(pulse) }
+            var clock = ClockView()
+            try await clock.ask(connection, within: settings.heartbeatDeadline)
+            pulse.consensusFrom = clock.validFrom
+            onPulse(pulse)
         } catch {
             // An end of the connection tells itself; what tor refuses or says in another form is an answer.
             log.debug("tor.query_failed", metadata: ["reason": "\(error)"])

@@ -23,6 +23,25 @@ extension OnionPresence {
         for circuit in rendezvous { Task { await service?.closeCircuit(circuit) } }
     }
 
+    /// A tor that outlives us has the service of the node that was here before, with its clients' circuits: some may be
+    /// kept out by now, and of none do we know what it did.
+    func forgetFormerService(on link: TorLink) async throws(ControlError) {
+        try await link.connection.send(.resetServices)
+        let key = "circuit-status"
+        let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
+        var former = CircuitBook()
+        for line in lines.split(separator: "\n") {
+            if let circuit = CircuitEvent("CIRC \(line)") { _ = former.take(circuit, of: address?.serviceID) }
+        }
+        for circuit in former.rendezvous {
+            do {
+                try await link.connection.send(.closeCircuit(circuit))
+            } catch .refused {
+                // It has ended by itself.
+            }
+        }
+    }
+
     /// Ends a client's circuit with all its streams. No other of tor's circuits, whatever number is given.
     package func closeCircuit(_ circuit: UInt32) {
         guard circuits.isClient(circuit) else { return }

@@ -65,10 +65,10 @@ package final class OnionPresence {
         form = settings.form
         self.log = log
         words = PresenceWords(log: log)
-        // To look for the system's tor costs nothing.
+        // To look for a tor that others start costs nothing.
         backoff = Backoff(
-            first: .milliseconds(200), longest: .seconds(settings.source.isOwn ? 30 : 3))
-        mending = Mending(ownsTor: settings.source.isOwn, firstPause: settings.mendingPause)
+            first: .milliseconds(200), longest: .seconds(settings.source.isChild ? 30 : 3))
+        mending = Mending(ownsTor: settings.source.isOurs, firstPause: settings.mendingPause)
         watch = OnionWatch(settings, words: words, log: log)
         watch.connection = { [unowned self] in link?.connection }
         watch.route = { [weak self] in await self?.selfDialRoute() }
@@ -130,7 +130,7 @@ package final class OnionPresence {
     private func establish() async throws(OnionLoss) {
         let link: TorLink
         switch settings.source {
-        case .running(let endpoint, let credentials):
+        case .running(let endpoint, let credentials, _):
             link = try await .running(at: endpoint, credentials)
         case .own(let settings):
             link = try await .own(settings) { [log] line in
@@ -143,6 +143,7 @@ package final class OnionPresence {
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
         do {
             socks = try await socks(of: link)
+            if form.directory != nil, link.process == nil { try await forgetFormerService(on: link) }
             try await publish(on: link)
         } catch {
             throw await drop(link, because: error)
@@ -193,6 +194,7 @@ package final class OnionPresence {
             case .amiss(let loss, .restartTor):
                 enter(.lost(loss))
                 log.notice("tor.restarting", metadata: ["reason": "\(loss)"])
+                await link.endTor()
                 _ = await drop(link, because: .closed)
                 await establishAgain()
                 begun = .now
@@ -263,11 +265,11 @@ package final class OnionPresence {
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
         // The system's tor has other users.
-        await service?.prepareCall(afresh: settings.source.isOwn, within: settings.heartbeatDeadline)
+        await service?.prepareCall(afresh: settings.source.isOurs, within: settings.heartbeatDeadline)
         // It may have come or gone since the start.
         guard let socks = try? await socks(of: link) else {
             self.socks = nil
-            if !settings.source.isOwn { words.hasNoSocks() }
+            if !settings.source.isOurs { words.hasNoSocks() }
             return nil
         }
         self.socks = socks
@@ -311,7 +313,11 @@ package final class OnionPresence {
         if state.isPublished { publishedWaiters.finish(true) }
         if state == .stopped { publishedWaiters.finish(false) }
         // Why it can't be mended may be another reason than why it was lost.
-        if before.word != state.word || state.word == "lost" { words.tell(state) }
+        if state == .stopped, !before.isPublished {
+            // Nothing was withdrawn.
+        } else if before.word != state.word || state.word == "lost" {
+            words.tell(state)
+        }
         onChange?(state)
     }
 
@@ -319,7 +325,7 @@ package final class OnionPresence {
         let now = EventLoop.unixMilliseconds
         let serviceID = address?.serviceID
         counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
-        words.tell(event, isOwn: settings.source.isOwn)
+        words.tell(event, isOurs: settings.source.isOurs)
         watch.take(event)
         switch event {
         case .descriptor(let event) where event.action == .upload: uploadBegun = .now

@@ -5,10 +5,18 @@ extension OnionPresence {
         package enum Source: Sendable {
             /// A child process, from the project's `torrc`.
             case own(TorProcess.Settings)
-            /// One that runs already.
-            case running(control: Endpoint, ControlCredentials)
+            /// One that runs already; `isOurs`: nobody but this node uses it, and its service manager starts it again.
+            case running(control: Endpoint, ControlCredentials, isOurs: Bool = false)
 
-            var isOwn: Bool { if case .own = self { true } else { false } }
+            /// Whether nobody else uses it.
+            var isOurs: Bool {
+                switch self {
+                case .own: true
+                case .running(_, _, let isOurs): isOurs
+                }
+            }
+
+            var isChild: Bool { if case .own = self { true } else { false } }
         }
 
         package var source: Source

@@ -35,7 +35,7 @@ final class OnionWatch {
 
     private func makeSelfDial() -> SelfDial {
         var selfDialSettings = settings.selfDial
-        selfDialSettings.needsSocks = settings.source.isOwn
+        selfDialSettings.needsSocks = settings.source.isOurs
         let selfDial = SelfDial(selfDialSettings) { [weak self] in await self?.route() }
         selfDial.onSuccess = { [unowned self] failures in
             onWell()
@@ -100,7 +100,7 @@ final class OnionWatch {
             onAmiss(.notUploaded(after: settings.uploadTime))
         case .bootstrapping(let progress, _):
             // The system's tor is left to find its way.
-            if settings.source.isOwn {
+            if settings.source.isOurs {
                 onAmiss(.notInNetwork(progress: progress, after: settings.uploadTime))
             }
         case .connecting, .published, .lost, .stopped:

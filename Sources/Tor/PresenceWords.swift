@@ -16,7 +16,7 @@ struct PresenceWords {
         }
     }
 
-    func tell(_ event: ControlEvent, isOwn: Bool) {
+    func tell(_ event: ControlEvent, isOurs: Bool) {
         switch event {
         case .clockSkew(let seconds):
             log.warning(
@@ -27,8 +27,8 @@ struct PresenceWords {
         case .networkLiveness(let isUp):
             log.info("tor.network_changed", metadata: ["state": isUp ? "alive" : "dead"])
         case .log(_, let words):
-            // A tor of our own writes the same lines to its output.
-            if !isOwn { log.debug("tor.log", metadata: ["line": "\(TorLogLine.withoutAddresses(words))"]) }
+            // A tor of our own writes the same lines to its own log.
+            if !isOurs { log.debug("tor.log", metadata: ["line": "\(TorLogLine.withoutAddresses(words))"]) }
         case .reloaded: log.notice("tor.reloaded")
         case .bootstrap, .circuitEstablished, .circuitNotEstablished, .circuit, .descriptor, .unused:
             break

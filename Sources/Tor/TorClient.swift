@@ -106,9 +106,11 @@ package enum DescriptorFetch: Equatable, Sendable {
 
 extension ClockView {
     /// The consensus of a running tor.
-    package mutating func ask(_ connection: ControlConnection) async throws(ControlError) {
+    package mutating func ask(
+        _ connection: ControlConnection, within limit: Duration = .seconds(10)
+    ) async throws(ControlError) {
         do {
-            note(consensusIn: try await connection.send(.getInfo(Self.keys)))
+            note(consensusIn: try await connection.send(.getInfo(Self.keys), within: limit))
         } catch {
             // One that has no consensus yet refuses the question.
             guard case .refused = error else { throw error }

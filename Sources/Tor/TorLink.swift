@@ -4,7 +4,7 @@ import Reactor
 @EventLoop
 struct TorLink {
     let connection: ControlConnection
-    /// `nil`: the tor belongs to the system.
+    /// `nil`: somebody else has started it.
     let process: TorProcess?
 
     /// How long a tor that we started may take to open its control port. It takes 0.1 s; on a busy machine 2 s.
@@ -75,6 +75,12 @@ struct TorLink {
         within limit: Duration = .seconds(10)
     ) async throws(ControlError) -> Endpoint? {
         try await connection.socksEndpoint(within: limit)
+    }
+
+    /// A tor that its service manager starts again ends at once; a child is ended by ``close(because:)``.
+    func endTor() async {
+        guard process == nil else { return }
+        _ = try? await connection.send(.halt, within: .seconds(2))
     }
 
     /// Ends the connection, and the process if it is ours; gives what is to be said of the loss.

@@ -70,7 +70,7 @@ extension Envelope {
 private struct BundleReader: ProtoReadable {
     var entries: [Envelope] = []
 
-    mutating func merge(
+    package mutating func merge(
         _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>
     ) throws(ProtoError) {
         guard field == ProtoField(number: 1, type: .lengthDelimited) else {

@@ -1,13 +1,5 @@
 import Encodings
 
-/// Which phone a notification is for, as numbers on the wire.
-package enum MobilePlatform: Int32, CaseIterable, Sendable {
-    case ios = 1
-    /// Served by Apple's sandbox.
-    case iosDev = 2
-    case android = 3
-}
-
 /// Asks the node to hand one notification to a push service. Its fields are explained in `onionbell.proto`.
 package struct MobileNotificationRequest: Hashable, Sendable {
     static let number: UInt32 = 1001
@@ -15,7 +7,7 @@ package struct MobileNotificationRequest: Hashable, Sendable {
     @ByteText package var uid = ""
     /// A claim, for the network's own use. Never stored.
     package var senderNodeAddress: NodeAddress?
-    /// The number as sent; ``MobilePlatform`` if it is known.
+    /// The number as sent; ``Platform`` if it is known.
     package var platformNumber: Int32 = 0
     @ByteText package var app = ""
     @ByteText package var deviceToken = ""
@@ -32,8 +24,8 @@ package struct MobileNotificationRequest: Hashable, Sendable {
 
     package init() {}
 
-    package var platform: MobilePlatform? {
-        get { MobilePlatform(rawValue: platformNumber) }
+    package var platform: Platform? {
+        get { Platform(rawValue: platformNumber) }
         set { platformNumber = newValue?.rawValue ?? 0 }
     }
 }
@@ -72,62 +64,35 @@ package struct MobileNotificationResponse: Hashable, Sendable {
     package var status: Status? { Status(rawValue: statusNumber) }
 }
 
-extension MobileNotificationRequest: ProtoReadable {
-    mutating func merge(
-        _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>
-    ) throws(ProtoError) {
-        switch (field.number, field.type) {
-        case (1, .lengthDelimited): uid = try reader.string(in: bytes)
-        case (2, .lengthDelimited): try senderNodeAddress.merge(from: &reader, in: bytes)
-        case (3, .varint): platformNumber = try reader.int32(in: bytes)
-        case (4, .lengthDelimited): app = try reader.string(in: bytes)
-        case (5, .lengthDelimited): deviceToken = try reader.string(in: bytes)
-        case (6, .lengthDelimited): message = try reader.string(in: bytes)
-        case (7, .varint): isUrgent = try reader.bool(in: bytes)
-        case (8, .varint): hasSound = try reader.bool(in: bytes)
-        case (9, .varint): isMutableContent = try reader.bool(in: bytes)
-        case (10, .varint): isContentAvailable = try reader.bool(in: bytes)
-        case (11, .varint): expiresAt = try reader.int64(in: bytes)
-        case (12, .varint): awaitsOutcome = try reader.bool(in: bytes)
-        case (13, .varint): hops = UInt32(truncatingIfNeeded: try reader.varint(in: bytes))
-        default: try reader.skip(field, in: bytes)
-        }
-    }
-
-    func write(to writer: inout ProtoWriter) {
-        writer.string(1, uid)
-        if let senderNodeAddress { writer.message(2, senderNodeAddress.write) }
-        writer.int32(3, platformNumber)
-        writer.string(4, app)
-        writer.string(5, deviceToken)
-        writer.string(6, message)
-        writer.bool(7, isUrgent)
-        writer.bool(8, hasSound)
-        writer.bool(9, isMutableContent)
-        writer.bool(10, isContentAvailable)
-        writer.int64(11, expiresAt)
-        writer.bool(12, awaitsOutcome)
-        writer.int64(13, Int64(hops))
+extension MobileNotificationRequest: ProtoMessage {
+    package mutating func list<Fields: ProtoFields>(
+        for fields: inout Fields, in bytes: Span<UInt8>
+    ) throws(Fields.Failure) {
+        try fields.string(1, &uid, in: bytes)
+        try fields.message(2, &senderNodeAddress, in: bytes)
+        try fields.int32(3, &platformNumber, in: bytes)
+        try fields.string(4, &app, in: bytes)
+        try fields.string(5, &deviceToken, in: bytes)
+        try fields.string(6, &message, in: bytes)
+        try fields.bool(7, &isUrgent, in: bytes)
+        try fields.bool(8, &hasSound, in: bytes)
+        try fields.bool(9, &isMutableContent, in: bytes)
+        try fields.bool(10, &isContentAvailable, in: bytes)
+        try fields.int64(11, &expiresAt, in: bytes)
+        try fields.bool(12, &awaitsOutcome, in: bytes)
+        var hops = UInt64(hops)
+        try fields.uint64(13, &hops, in: bytes)
+        self.hops = UInt32(truncatingIfNeeded: hops)
     }
 }
 
-extension MobileNotificationResponse: ProtoReadable {
-    mutating func merge(
-        _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>
-    ) throws(ProtoError) {
-        switch (field.number, field.type) {
-        case (1, .lengthDelimited): requestUid = try reader.string(in: bytes)
-        case (2, .varint): statusNumber = try reader.int32(in: bytes)
-        case (3, .lengthDelimited): reason = try reader.string(in: bytes)
-        case (4, .varint): retryAfterMilliseconds = try reader.int64(in: bytes)
-        default: try reader.skip(field, in: bytes)
-        }
-    }
-
-    func write(to writer: inout ProtoWriter) {
-        writer.string(1, requestUid)
-        writer.int32(2, statusNumber)
-        writer.string(3, reason)
-        writer.int64(4, retryAfterMilliseconds)
+extension MobileNotificationResponse: ProtoMessage {
+    package mutating func list<Fields: ProtoFields>(
+        for fields: inout Fields, in bytes: Span<UInt8>
+    ) throws(Fields.Failure) {
+        try fields.string(1, &requestUid, in: bytes)
+        try fields.int32(2, &statusNumber, in: bytes)
+        try fields.string(3, &reason, in: bytes)
+        try fields.int64(4, &retryAfterMilliseconds, in: bytes)
     }
 }

@@ -6,10 +6,10 @@ package enum PairingTokenError: Error, Equatable {
     /// Case matters.
     case unknownMagic
     case keyLength(characters: Int)
-    case deviceTokenLength(characters: Int, platform: MobilePlatform)
+    case deviceTokenLength(characters: Int, platform: Platform)
     // Bisq accepts what follows and fails later.
     case keyNotASCII
-    case deviceTokenCharacters(platform: MobilePlatform)
+    case deviceTokenCharacters(platform: Platform)
     case descriptorWithoutModel
     case descriptorCharacters
 }
@@ -41,7 +41,7 @@ extension PairingTokenError: CustomStringConvertible {
     }
 }
 
-extension MobilePlatform {
+extension Platform {
     /// The first section of a pairing token.
     package var pairingMagic: String {
         switch self {
@@ -74,7 +74,7 @@ extension MobilePlatform {
 ///
 /// The key is the phone's secret, shared with its Bisq and nobody else. Not a thing to log.
 package struct PairingToken: Equatable, Sendable {
-    package let platform: MobilePlatform
+    package let platform: Platform
     /// Free words of the phone about itself, such as `iPhone 8 Plus`. May be empty.
     @ByteText package private(set) var descriptor: String
     /// 32 ASCII characters: the bytes of an AES-256 key.
@@ -97,7 +97,7 @@ package struct PairingToken: Equatable, Sendable {
 
     /// Makes a phone's token.
     package init(
-        platform: MobilePlatform, descriptor: String, key: String, deviceToken: String
+        platform: Platform, descriptor: String, key: String, deviceToken: String
     ) throws(PairingTokenError) {
         try self.init("\(platform.pairingMagic)|\(descriptor)|\(key)|\(deviceToken)")
     }
@@ -114,7 +114,7 @@ package struct PairingToken: Equatable, Sendable {
 
     private init(sections: [Substring.UTF8View]) throws(PairingTokenError) {
         guard sections.count == 4 else { throw .sections(count: sections.count) }
-        guard let platform = MobilePlatform(pairingMagic: sections[0]) else { throw .unknownMagic }
+        guard let platform = Platform(pairingMagic: sections[0]) else { throw .unknownMagic }
         self.platform = platform
         descriptor = String(Substring(sections[1]))
         key = String(Substring(sections[2]))

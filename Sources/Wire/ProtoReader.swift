@@ -109,6 +109,15 @@ package struct ProtoReader {
         return start..<position
     }
 
+    package mutating func data(in bytes: Span<UInt8>) throws(ProtoError) -> [UInt8] {
+        let value = bytes.extracting(try delimited(in: bytes))
+        var data: [UInt8] = []
+        data.append(addingCapacity: value.count) { output in
+            for index in value.indices { output.append(value[index]) }
+        }
+        return data
+    }
+
     package mutating func string(in bytes: Span<UInt8>) throws(ProtoError) -> String {
         let range = try delimited(in: bytes)
         guard let text = String(utf8: bytes.extracting(range)) else { throw .notUTF8 }
@@ -172,7 +181,7 @@ package struct ProtoReader {
 }
 
 /// A message that takes its fields one at a time.
-protocol ProtoReadable {
+package protocol ProtoReadable {
     /// Takes the value of `field`, at which the reader stands, or skips it.
     mutating func merge(
         _ field: ProtoField, from reader: inout ProtoReader, in bytes: Span<UInt8>

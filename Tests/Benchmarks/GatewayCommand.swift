@@ -4,6 +4,7 @@ import Encodings
 import Foundation
 import Lab
 import Reactor
+import TLS
 
 /// `onionbell-bench gateway`: APNs as a stand-in, without a book, until it is killed.
 struct GatewayCommand: AsyncParsableCommand {
@@ -25,13 +26,14 @@ struct GatewayCommand: AsyncParsableCommand {
     static let topic = "bisqremote.joachimneumann.com"
 
     func run() async throws {
-        let simulator = try await start()
+        let (simulator, browsers) = try await start()
+        defer { withExtendedLifetime((simulator, browsers)) {} }
         tell(await simulator.url)
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
 
     @EventLoop
-    private func start() throws -> GatewaySimulator {
+    private func start() throws -> (apple: GatewaySimulator, browsers: GatewaySimulator) {
         let credentials = try LabCredentials()
         var rules = credentials.apnsRules(topics: [GatewayCommand.topic])
         rules.streamLimit = streams
@@ -41,13 +43,29 @@ struct GatewayCommand: AsyncParsableCommand {
         try write(try credentials.authorityPEM(), "ca.pem")
         try write(try credentials.providerKeyPEM(), "AuthKey.p8")
         try write(try credentials.serviceAccountFile(tokenURL: "https://127.0.0.1:9/token"), "account.json")
-        try write(configuration(simulator.url, credentials), "onionbell.yaml")
+        let browsers = try pushServer(credentials.serverContext())
+        try write(configuration(simulator.url, credentials, browsers), "onionbell.yaml")
         try write(try headers(credentials), "headers")
         try write((0..<UInt64(10_000)).map { "/3/device/\(deviceToken($0))\n" }.joined(), "paths")
         try write(
             #"{"encrypted":"\#(RequestTemplate.message)","aps":{"alert":{"loc-key":"notification"},"#
                 + #""content-available":1,"mutable-content":1}}"#, "body")
-        return simulator
+        return (simulator, browsers)
+    }
+
+    /// One of browsers, where every path has a subscription. Writes how the tokens for it begin and end.
+    @EventLoop
+    private func pushServer(_ context: TLSContext) throws -> GatewaySimulator {
+        var rules = WebPushRules(.unifiedPush)
+        rules.knownKey = ""
+        rules.streamLimit = streams
+        let server = try GatewaySimulator(.webPush(rules), context)
+        server.keepsBook = false
+        // One pair of keys for all: what a message costs does not depend on whose they are.
+        let mark = "TOKEN"
+        let parts = try Browser(at: server.url, path: "/\(mark)").token.components(separatedBy: mark)
+        try write("\(parts[0])\n\(parts[1...].joined(separator: mark))\n", "browsers")
+        return server
     }
 
     private func write(_ bytes: [UInt8], _ name: String) throws {
@@ -57,7 +75,10 @@ struct GatewayCommand: AsyncParsableCommand {
     private func write(_ text: String, _ name: String) throws { try write(Array(text.utf8), name) }
 
     /// The node's limits are out of the way. Android's gateway is a closed port: what is sent there waits.
-    private func configuration(_ url: String, _ credentials: LabCredentials) -> String {
+    @EventLoop
+    private func configuration(_ url: String, _ credentials: LabCredentials, _ browsers: GatewaySimulator)
+        -> String
+    {
         """
         state_directory: \(directory)/state
         tor:
@@ -82,6 +103,17 @@ struct GatewayCommand: AsyncParsableCommand {
             service_account_file: account.json
             base_url: https://127.0.0.1:9
             ca_file: ca.pem
+          - name: browsers
+            gateway: web_push
+            allowed_hosts: ["\(browsers.endpoint)"]
+            ca_file: ca.pem
+          - name: mailboxes
+            gateway: mailbox
+        doors:
+          mailbox:
+            listen: ["unix:\(directory)/mailboxes"]
+            readers: 12000
+            rate: 1000000
         defaults:
           ios: ios
           android: android

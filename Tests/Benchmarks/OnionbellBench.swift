@@ -9,6 +9,6 @@ struct OnionbellBench: AsyncParsableCommand {
         abstract: "Measures a node on loopback.",
         subcommands: [
             MeasureCommand.self, GatewayCommand.self, PeersCommand.self, HTTPCommand.self, IdleCommand.self,
-            SendCommand.self,
+            ReadersCommand.self, SendCommand.self,
         ])
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 import Wire
 
@@ -10,7 +11,9 @@ final class PeerLoad {
         var awaiting: Int
         /// A second, over all connections; 0: as the windows allow.
         var rate: Int
-        var platform: MobilePlatform
+        var platform: Platform
+        /// What stands before and behind the digits of each device token; `nil`: nothing.
+        var address: (before: String, behind: String)?
     }
 
     private let plan: Plan
@@ -29,8 +32,9 @@ final class PeerLoad {
 
     init(_ plan: Plan) {
         self.plan = plan
-        template = RequestTemplate(awaitsOutcome: false, platform: plan.platform)
-        awaitingTemplate = RequestTemplate(awaitsOutcome: true, platform: plan.platform)
+        let address = plan.address ?? ("", "")
+        template = RequestTemplate(awaitsOutcome: false, platform: plan.platform, address: address)
+        awaitingTemplate = RequestTemplate(awaitsOutcome: true, platform: plan.platform, address: address)
         pace = Timer { [unowned self] in keepPace() }
     }
 
@@ -61,7 +65,7 @@ final class PeerLoad {
         let number = firstNumber &+ UInt64(report.sent)
         // The last ones wait for their outcome, so that nothing is on its way when the run is over.
         let awaitsOutcome =
-            plan.platform == .ios
+            (plan.platform == .ios || plan.address != nil)
             && (plan.awaiting > 0 && report.sent % plan.awaiting == 0
                 || report.sent >= plan.count - 4 * connections.count)
         report.sent += 1

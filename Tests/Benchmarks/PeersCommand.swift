@@ -1,5 +1,6 @@
 import ArgumentParser
 import CSupport
+import Foundation
 import Reactor
 import Wire
 
@@ -21,13 +22,19 @@ struct PeersCommand: AsyncParsableCommand {
     @Option(help: "One of how many waits for its outcome; 0: none but the last ones.") var awaiting = 10
     @Option(help: "Requests a second; 0: as fast as the windows allow.") var rate = 0
     @Flag(help: "Send to the app for Android.") var android = false
+    @Option(help: "Send to browsers, whose addresses begin and end as the two lines of this file.")
+    var browsers: String?
 
     func run() async throws {
         onionbell_raise_file_limit()
+        let lines = try browsers.map {
+            try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n")
+        }
         let report = try await PeerLoad(
             PeerLoad.Plan(
                 window: window, count: count, awaiting: awaiting, rate: rate,
-                platform: android ? .android : .ios)
+                platform: android || browsers != nil ? .android : .ios,
+                address: lines.map { (String($0[0]), String($0[1])) })
         ).run(peers, to: to)
         try report.print()
         if report.failed > 0 { throw ExitCode(1) }

@@ -1,3 +1,4 @@
+import Encodings
 import Wire
 
 /// A notification request as a frame, written once by the wire's own encoder. For each request only uid and device
@@ -13,11 +14,15 @@ struct RequestTemplate {
     private static let uidMark = String(repeating: "u", count: 16)
     private static let tokenMark = String(repeating: "f", count: 64)
 
-    init(awaitsOutcome: Bool, platform: MobilePlatform = .ios) {
+    /// - Parameter address: what stands before and behind the 64 digits of a device token.
+    init(
+        awaitsOutcome: Bool, platform: Platform = .ios,
+        address: (before: String, behind: String) = ("", "")
+    ) {
         var request = MobileNotificationRequest()
         request.uid = Self.uidMark
         request.platform = platform
-        request.deviceToken = Self.tokenMark
+        request.deviceToken = address.before + Self.tokenMark + address.behind
         request.message = Self.message
         if platform == .android {
             request.message = "BisqMessageAndroid|" + Self.message.dropFirst("BisqMessageiOS|".count)

@@ -26,9 +26,11 @@ struct Rows {
         Row(name: "peers 10 x 64", rounds: 9) { try await $0.measurePeers(10, window: 64, goal: 0.06) },
         Row(name: "instructions", rounds: 1) { try await $0.measureInstructions() },
         Row(name: "http", rounds: 9) { try await $0.measureHTTP() },
+        Row(name: "web push", rounds: 5) { try await $0.measureWebPush() },
         Row(name: "rate", rounds: 3) { try await $0.measureRate() },
         Row(name: "slow", rounds: 3) { try await $0.measureSlowGateway() },
         Row(name: "idle", rounds: 1) { try await $0.measureIdle() },
+        Row(name: "readers", rounds: 1) { try await $0.measureReaders() },
         Row(name: "peers 1 x 64", rounds: 3) { try await $0.measurePeers(1, window: 64) },
         Row(name: "peers 100 x 8", rounds: 3) { try await $0.measurePeers(100, window: 8) },
         Row(name: "peers 1000 x 1", rounds: 3) { try await $0.measurePeers(1000, window: 1) },
@@ -97,6 +99,22 @@ struct Rows {
         results.add("http GET /relay, 64 clients", "CPU s/10k", perTenThousand(get.cpu, count))
     }
 
+    /// What a message to a browser costs more than one to Apple: a key agreement, keys made of it, and the encryption.
+    mutating func measureWebPush() async throws {
+        let count = isQuick ? 5_000 : 15_000
+        let (apple, browsers) = try await bench.withNode { node in
+            let awaiting = ["--awaiting", "1"]
+            let file = ["--browsers", "\(node.gateway.directory)/browsers"]
+            _ = try await node.under(peerArguments(10, 8, count: 1_000, awaiting))
+            _ = try await node.under(peerArguments(10, 8, count: 1_000, awaiting + file))
+            let apple = try await node.under(peerArguments(10, 8, count: count, awaiting)).used.cpu
+            return (apple, try await node.under(peerArguments(10, 8, count: count, awaiting + file)).used.cpu)
+        }
+        results.add("web push, 10 peers", "CPU s/10k", perTenThousand(browsers, count))
+        results.add(
+            "web push, more than Apple", "us of CPU", (browsers - apple) / Double(count) * 1e6, goal: 250)
+    }
+
     mutating func measureRate() async throws {
         let count = isQuick ? 20_000 : 50_000
         let (report, used) = try await bench.withNode { node in
@@ -152,6 +170,36 @@ struct Rows {
             results.add("idle, CPU with 10,000 peers", "% of a core", 100 * usedByPeers / Double(seconds))
             await crowd.end()
         }
+    }
+
+    /// Readers of mailboxes where nothing comes.
+    mutating func measureReaders() async throws {
+        for (name, options) in [("json", []), ("ws", ["--web-socket"])] {
+            try await bench.withNode { node in
+                let few = try await crowd(ofReaders: 100, options, of: node.gateway.directory)
+                await few.end()
+                let alone = try node.figures
+                let readers = 10_000
+                let many = try await crowd(ofReaders: readers, options, of: node.gateway.directory)
+                results.add(
+                    "readers (\(name)), each of 10,000", "KiB",
+                    (try node.figures.resident - alone.resident) / Double(readers), goal: 1.5)
+                await many.end()
+            }
+        }
+    }
+
+    private func crowd(
+        ofReaders readers: Int, _ options: [String], of directory: String
+    ) async throws -> Child {
+        let crowd = try bench.tool(
+            [
+                "readers", "--to", "unix:\(directory)/mailboxes", "--state", "\(directory)/state",
+                "--readers", "\(readers)",
+            ] + options)
+        guard try await crowd.firstLine() == "\(readers)" else { throw BenchError("readers were refused") }
+        try await Task.sleep(for: .seconds(1))
+        return crowd
     }
 
     /// Peers that are connected and say nothing.

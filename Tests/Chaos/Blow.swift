@@ -41,6 +41,8 @@ struct Round {
     let blow: Blow
     let apple: FaultWords
     let google: FaultWords
+    /// Of each push service of browsers.
+    let web: [FaultWords]
     let seed: UInt64
     /// From the first notification of the round to the blow.
     let instant: Duration
@@ -56,6 +58,7 @@ struct Round {
         blow = Blow.random(using: &random)
         apple = mixes.randomElement(using: &random) ?? .none
         google = mixes.randomElement(using: &random) ?? .none
+        web = GatewayFiles.manners.map { _ in mixes.randomElement(using: &random) ?? .none }
         seed = random.next()
         instant = .milliseconds(Int.random(in: 0...250, using: &random))
         absence = .milliseconds(Int.random(in: 0...200, using: &random))

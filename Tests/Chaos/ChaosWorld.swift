@@ -2,7 +2,7 @@ import Client
 import Crypto
 import Encodings
 import Glibc
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Tor
@@ -56,6 +56,7 @@ final class ChaosWorld {
         let nodeTorrc = directory.path + "/torrc"
         switch way {
         case .loopback:
+            _ = try directory.make("state")
             let lines = Array("\nDisableNetwork 1\n".utf8)
             try LabDirectory.write(try LabDirectory.read(torrc) + lines, to: nodeTorrc)
         case .tor(let network, _):
@@ -63,6 +64,9 @@ final class ChaosWorld {
             _ = try directory.make("state")
             try network.seed(dataDirectory: try directory.make("state/tor"))
         }
+        // The push services know the node by it.
+        try LabDirectory.write(
+            try LabDirectory.read(directory.path + "/vapid-key"), to: directory.path + "/state/vapid-key")
         let credential =
             certificate
             ? ["certificate_file: push.p12"]
@@ -105,6 +109,10 @@ final class ChaosWorld {
             service_account_file: service-account.json
             base_url: \(gateway.googleURL)
             ca_file: ca.pem
+          - name: browsers
+            gateway: web_push
+            allowed_hosts: \(gateway.webHosts + [ChaosWorld.nowhere])
+            ca_file: ca.pem
         defaults: {ios: apple, android: google}
         \(limits)
         management: {listen: "unix:\(directory.path)/management"}
@@ -121,11 +129,18 @@ final class ChaosWorld {
     /// An app whose topic Apple refuses: what is for it waits to the end.
     nonisolated static let blocked = "blocked"
 
-    /// How many wait for that app, as the operator sees it.
-    func waitingForBlocked() async throws -> Int {
+    /// A push service of browsers at a port that nobody has, and a browser there.
+    nonisolated static let nowhere = "127.0.0.1:1"
+    nonisolated static let browserNowhere =
+        "wp1:127.0.0.1:3A1:2Fnobody::Ar5fxnHrdSkDHYeWmuiXREHaM-h_0xjRetXego8OTzzc_KR2sP79J16hbekKFEkcoA"
+
+    /// How many wait for the app that is blocked and for the push service that is not there, as the operator sees it.
+    func waitingForEver() async throws -> Int {
         let lines = try await operate(["outbox", "check"])
-        let line = lines.first { $0.contains("  \(ChaosWorld.blocked): ") }
-        return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
+        return [ChaosWorld.blocked, "browsers"].reduce(0) { sum, app in
+            let line = lines.first { $0.contains("  \(app): ") }
+            return sum + (line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0)
+        }
     }
 
     // MARK: The node

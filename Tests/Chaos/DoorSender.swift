@@ -1,7 +1,8 @@
 import Client
 import Crypto
+import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Status
@@ -32,7 +33,7 @@ extension DoorForm {
 @EventLoop
 final class DoorSender {
     struct Phone: Sendable {
-        let platform: MobilePlatform
+        let platform: Platform
         let deviceToken: String
         var isApple: Bool { platform == .ios }
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Crypto
+import Encodings
 import Glibc
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import TLS
@@ -17,6 +18,9 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option var googlePort: UInt16 = 0
     @Option var apple = ""
     @Option var google = ""
+    /// Of each push service of browsers.
+    @Option var webPort: [UInt16] = []
+    @Option var web: [String] = []
     @Option var seed: UInt64 = 1
 
     func run() async throws {
@@ -31,6 +35,7 @@ struct GatewayCommand: AsyncParsableCommand {
 private final class Gateways {
     private let apple: GatewaySimulator
     private let google: GatewaySimulator
+    private let browsers: [GatewaySimulator]
     private var control: Listener!
     private var orders: [Orders] = []
 
@@ -41,31 +46,43 @@ private final class Gateways {
             .apns(try files.apnsRules()), context, on: .host("127.0.0.1", port: options.applePort))
         google = try GatewaySimulator(
             .fcm(try files.fcmRules()), context, on: .host("127.0.0.1", port: options.googlePort))
-        for (simulator, name) in [(apple, "apple"), (google, "google")] {
+        browsers = try files.webPushRules().enumerated().map { index, rules in
+            let port = options.webPort.indices.contains(index) ? options.webPort[index] : 0
+            return try GatewaySimulator(.webPush(rules), context, on: .host("127.0.0.1", port: port))
+        }
+        let web = browsers.enumerated().map { ($0.element, "web\($0.offset)") }
+        for (simulator, name) in [(apple, "apple"), (google, "google")] + web {
             simulator.keepsBook = false
             simulator.onAccepted = { say(Gateways.line(of: $0, at: name)) }
             simulator.onBreak = { say("broke \(name) \($0) \(EventLoop.monotonicNanoseconds)") }
         }
         apple.faults = try FaultWords(text: options.apple).script(seed: options.seed)
         google.faults = try FaultWords(text: options.google).script(seed: options.seed)
+        for (index, words) in options.web.enumerated() where browsers.indices.contains(index) {
+            browsers[index].faults = try FaultWords(text: words).script(seed: options.seed)
+        }
         control = try Listener(on: .unix(path: files.control)) { [unowned self] stream in
             orders.append(Orders(stream) { [unowned self] in obey($0) })
         }
     }
 
     func serve() async {
-        say("serving \(apple.endpoint) \(google.endpoint)")
+        let web = browsers.map { " \($0.endpoint)" }.joined()
+        say("serving \(apple.endpoint) \(google.endpoint)\(web)")
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
     /// `push GATEWAY CONNECTION ANSWERED TIME TOKEN ID MESSAGE`, all without blanks.
+    /// What a browser gets is sealed: the driver opens it.
     private static func line(of push: AcceptedPush, at name: String) -> String {
+        let begin =
+            "push \(name) \(push.connection) \(push.isAnswered) \(EventLoop.monotonicNanoseconds) \(push.deviceToken)"
+        if let topic = push.headers["topic"] { return "\(begin) \(topic) \(Base64.encode(push.body))" }
         let body = try? JSON(push.body)
         let message = body.flatMap(SenderWords.message) ?? "-"
         // Google is given no id: there the same sealed text is the same notification.
         let id = push.headers["apns-id"].map { "\($0)/\(push.headers["apns-collapse-id"] ?? "-")" } ?? message
-        return
-            "push \(name) \(push.connection) \(push.isAnswered) \(EventLoop.monotonicNanoseconds) \(push.deviceToken) \(id) \(message)"
+        return "\(begin) \(id) \(message)"
     }
 
     /// `GATEWAY SEED WORDS`.
@@ -74,7 +91,11 @@ private final class Gateways {
         guard parts.count == 3, let seed = UInt64(parts[1]),
             let script = try? FaultWords(text: String(parts[2])).script(seed: seed)
         else { return say("not understood: \(line)") }
-        if parts[0] == "apple" { apple.faults = script } else { google.faults = script }
+        switch parts[0] {
+        case "apple": apple.faults = script
+        case "google": google.faults = script
+        case _: if let index = Int(parts[0].dropFirst(3)) { browsers[index].faults = script }
+        }
     }
 }
 

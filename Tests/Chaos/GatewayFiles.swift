@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Lab
 import TLS
 
@@ -12,6 +13,7 @@ struct GatewayFiles {
 
     /// Once, by the driver.
     func write(_ credentials: LabCredentials) throws {
+        let vapid = try SigningKey.generate(.es256)
         let server = try credentials.authority.server(names: ["localhost", "127.0.0.1"])
         let files: [(String, [UInt8])] = [
             ("ca.pem", try credentials.authorityPEM()), ("AuthKey.p8", try credentials.providerKeyPEM()),
@@ -25,6 +27,7 @@ struct GatewayFiles {
                         credentials.accountEmail, credentials.accountKeyID,
                     ].joined(separator: "\n").utf8)
             ),
+            ("vapid-key", try vapid.privatePEM().bytes),
             ("push.p12", try credentials.certificateFile(topic: GatewayFiles.topic, password: "")),
         ]
         for (name, bytes) in files { try LabDirectory.write(bytes, to: "\(directory)/\(name)") }
@@ -51,6 +54,19 @@ struct GatewayFiles {
             projectID: names[2],
             account: FCMRules.ServiceAccount(email: names[3], keyID: names[4], key: key))
     }
+
+    /// Push services of browsers, one with the manners of each maker: they know the node's key at every path, also after
+    /// they were killed.
+    func webPushRules() throws -> [WebPushRules] {
+        let key = try SigningKey(pem: try read("vapid-key"), algorithm: .es256).publicPoint()
+        return GatewayFiles.manners.map { manner in
+            var rules = WebPushRules(manner)
+            rules.knownKey = Base64.encodeForURL(key)
+            return rules
+        }
+    }
+
+    static let manners: [WebPushRules.Manner] = [.mozilla, .google, .apple]
 
     private func names() throws -> [String] {
         String(decoding: try read("names"), as: UTF8.self).split(separator: "\n").map(String.init)

@@ -77,7 +77,7 @@ final class Sender {
     private let books: Books
     private let line: PeerLine
     private let name: String
-    private let platform: MobilePlatform
+    private let platform: Platform
     private let deviceToken: String
     private let isDead: Bool
     private let app: String
@@ -87,7 +87,7 @@ final class Sender {
     private static let mostHeld = 40
 
     init(
-        _ name: String, to platform: MobilePlatform, deviceToken: String, isDead: Bool = false,
+        _ name: String, to platform: Platform, deviceToken: String, isDead: Bool = false,
         app: String = "", by line: PeerLine, _ books: Books, seed: UInt64
     ) {
         self.name = name
@@ -102,7 +102,8 @@ final class Sender {
 
     func send(_ count: Int, until deadline: ContinuousClock.Instant) async throws {
         // Of what waits for one phone there is a limit.
-        let count = app == ChaosWorld.blocked ? min(count, Sender.mostHeld - self.count) : count
+        let isHeld = app == ChaosWorld.blocked || deviceToken == ChaosWorld.browserNowhere
+        let count = isHeld ? min(count, Sender.mostHeld - self.count) : count
         for _ in 0..<max(0, count) {
             let request = next()
             books.sending(request, isDead: isDead)

@@ -1,4 +1,5 @@
 import Client
+import Encodings
 import Lab
 import Reactor
 import Wire
@@ -36,16 +37,16 @@ final class RoundsRun {
         self.rounds = rounds
         self.isQuick = isQuick
         random = SplitMix(seed: seed)
-        makeSenders()
+        try makeSenders()
     }
 
-    private func makeSenders() {
+    private func makeSenders() throws {
         lines = (0..<4).map { _ in
             PeerLine(
                 to: { [unowned self] in world.route }, attempt: world.isOverTor ? .seconds(8) : .seconds(2),
                 world.books)
         }
-        let platforms: [MobilePlatform] = [.ios, .iosDev, .android, .android]
+        let platforms: [Platform] = [.ios, .iosDev, .android, .android]
         for number in 0..<24 {
             let platform = platforms[number % 4]
             let token = randomToken()
@@ -55,6 +56,19 @@ final class RoundsRun {
                     deviceToken: platform == .android ? "lab:\(token)" : token, by: lines[number % 4],
                     world.books, seed: random.next()))
         }
+        for number in 0..<2 * GatewayFiles.manners.count {
+            let token = try world.gateway.subscribe(
+                at: number % GatewayFiles.manners.count, "browser\(number)\(randomToken())")
+            senders.append(
+                Sender(
+                    "browser\(number)", to: .android, deviceToken: token, by: lines[number % 4],
+                    world.books, seed: random.next()))
+        }
+        // A push service that is not there: what is for it waits, and holds up no other.
+        senders.append(
+            Sender(
+                "nowhere", to: .android, deviceToken: ChaosWorld.browserNowhere, by: lines[0], world.books,
+                seed: random.next()))
         for number in 0..<4 {
             senders.append(
                 Sender(
@@ -62,7 +76,7 @@ final class RoundsRun {
                     by: lines[number], world.books, seed: random.next()))
         }
         for (platform, token) in [
-            (MobilePlatform.ios, FaultWords.deadAtApple), (.android, FaultWords.deadAtGoogle),
+            (Platform.ios, FaultWords.deadAtApple), (.android, FaultWords.deadAtGoogle),
         ] {
             senders.append(
                 Sender(
@@ -81,7 +95,7 @@ final class RoundsRun {
         // The node has made what a command beside it needs.
         while world.statusKey == nil, world.node?.exit == nil { await pause(.milliseconds(20)) }
         let installation = try await world.addInstallation()
-        for platform in [MobilePlatform.ios, .android] {
+        for platform in [Platform.ios, .android] {
             func phone() -> DoorSender.Phone {
                 let token = randomToken()
                 return DoorSender.Phone(
@@ -113,16 +127,21 @@ final class RoundsRun {
         try await drain()
         try await askForAll()
         let held = world.books.entries.values.count { $0.isHeld }
-        let waiting = try await world.waitingForBlocked()
-        if waiting != held { world.books.violate("\(waiting) of \(held) wait for the app that is blocked") }
+        let waiting = try await world.waitingForEver()
+        if waiting != held {
+            world.books.violate("\(waiting) of \(held) wait for what nothing gets through to")
+        }
         report(held: held)
     }
 
     // MARK: A round
 
     private func play(_ round: Round) async throws {
-        world.note("\(round.blow.rawValue); apple: \(round.apple.text); google: \(round.google.text)")
-        world.gateway.setFaults(apple: round.apple, google: round.google, seed: round.seed)
+        world.note(
+            "\(round.blow.rawValue); apple: \(round.apple.text); google: \(round.google.text); browsers: \(round.web.map(\.text))"
+        )
+        world.gateway.setFaults(
+            apple: round.apple, google: round.google, web: round.web, seed: round.seed)
         let end = ContinuousClock.now + RoundsRun.longestRound
         let sending = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -241,7 +260,7 @@ final class RoundsRun {
         table += [
             "all delivered after the last fault: median \(drain[0]), longest \(drain[1])",
             "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
-            "\(held) for an app that is blocked, all of them waiting",
+            "\(held) for an app that is blocked and a push service that is away, all of them waiting",
             "\(books.repeated) accepted again under the same ids after an unclear outcome",
             "\(lost) lost, \(twice) shown twice, \(outOfOrder) out of order",
         ]

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 
 /// The words that a sender of the rounds has put into a push, wherever its door leaves them.
 enum SenderWords {

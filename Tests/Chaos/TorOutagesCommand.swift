@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import Glibc
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Tor

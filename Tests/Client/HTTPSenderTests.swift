@@ -18,9 +18,9 @@ import Wire
     }
 
     @Test(arguments: [
-        ("TRADE for iOS", MobilePlatform.ios, "iPhone X"), ("OFFER for iOSDev", .iosDev, "iPhone 8"),
+        ("TRADE for iOS", Platform.ios, "iPhone X"), ("OFFER for iOSDev", .iosDev, "iPhone 8"),
     ])
-    func bisq1AsksWithItsParametersInItsOrder(name: String, platform: MobilePlatform, model: String) throws {
+    func bisq1AsksWithItsParametersInItsOrder(name: String, platform: Platform, model: String) throws {
         let vector = try #require(
             try Vectors.bisq("relay_get", as: [Get].self).first { $0.name == name })
         let parts = vector.path_and_query.split(separator: "?")

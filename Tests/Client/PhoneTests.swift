@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Testing
 import Vectors
 import Wire
@@ -40,12 +41,12 @@ import Wire
                 actionRequired: mobile_message.actionRequired, version: mobile_message.version)
         }
 
-        func token(_ platform: MobilePlatform) throws -> PairingToken {
+        func token(_ platform: Platform) throws -> PairingToken {
             try PairingToken(
                 platform: platform, descriptor: "", key: key, deviceToken: String(repeating: "ab", count: 32))
         }
 
-        var platform: MobilePlatform { os == "android" ? .android : os == "iOS" ? .ios : .iosDev }
+        var platform: Platform { os == "android" ? .android : os == "iOS" ? .ios : .iosDev }
     }
 
     @Test(arguments: try Encrypted.all.get().filter { $0.padding == "blank" })
@@ -55,8 +56,8 @@ import Wire
         #expect(sealed.text == entry.message_string)
     }
 
-    @Test(arguments: try Encrypted.all.get().filter { $0.message_string != nil }, MobilePlatform.allCases)
-    func aPhoneOpensWhatItsAppOpens(entry: Encrypted, platform: MobilePlatform) throws {
+    @Test(arguments: try Encrypted.all.get().filter { $0.message_string != nil }, Platform.allCases)
+    func aPhoneOpensWhatItsAppOpens(entry: Encrypted, platform: Platform) throws {
         let original = try MessageString(try #require(entry.message_string), for: entry.platform.messageMagic)
         let text = MessageString(
             magic: platform.messageMagic, iv: original.iv, cipherText: original.cipherText
@@ -85,8 +86,8 @@ import Wire
         #expect(try Phone(token).open(sealed.text) == entry.message)
     }
 
-    @Test(arguments: MobilePlatform.allCases)
-    func aNewPhoneCanBeReachedByWhatItShows(platform: MobilePlatform) throws {
+    @Test(arguments: Platform.allCases)
+    func aNewPhoneCanBeReachedByWhatItShows(platform: Platform) throws {
         let phone = try Phone.new(platform, descriptor: "iPhone 8 Plus")
         let token = try PairingToken(phone.pairingToken.text)
         #expect(try PairingToken(asBisqReads: phone.pairingToken.text) == token)

@@ -32,7 +32,7 @@ import Testing
             try messages([0x88, 2, 3, 0xE8, 0x88, 0], step: step) == [.close(code: 1000), .close(code: nil)])
         #expect(WebSocketMessage.text("Hello").encoded(mask: nil) == [0x81, 5] + hello)
         #expect(WebSocketMessage.text("Hello").encoded(mask: [0x37, 0xfa, 0x21, 0x3d]) == masked)
-        #expect(WebSocketMessage.pong(to: hello, mask: nil) == [0x8A, 5] + hello)
+        #expect(WebSocketMessage.pong(hello).encoded(mask: nil) == [0x8A, 5] + hello)
     }
 
     @Test(arguments: [0, 125, 126, 65535, 65536, 100_000], [true, false])

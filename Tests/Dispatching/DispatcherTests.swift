@@ -6,7 +6,7 @@ import Metrics
 import Outbound
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 import Vectors
 

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 
 /// A disk that is full, and senders that wait meanwhile.

@@ -9,7 +9,7 @@ import Relay
 import Testing
 import Vectors
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// Gateways that are made when an address names their origin.
 @EventLoop

@@ -3,7 +3,7 @@ import HTTP1
 import Lab
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 
 /// Ten thousand requests while both gateways misbehave: afterwards outbox, counters and the gateways' own books agree.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing

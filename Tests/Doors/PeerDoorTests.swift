@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 import Vectors
 import Wire

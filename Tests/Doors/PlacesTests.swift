@@ -6,7 +6,7 @@ import Lab
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import TLS
 import Testing
 import Wire

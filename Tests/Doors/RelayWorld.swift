@@ -8,7 +8,7 @@ import Lab
 import Logging
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import TLS
 
 /// The HTTP door with everything behind it: outbox, dispatcher, and both gateways over TLS to simulators.

@@ -2,7 +2,7 @@ import Doors
 import Encodings
 import Gateways
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing

@@ -3,7 +3,7 @@ import Crypto
 import Encodings
 import Foundation
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -56,8 +56,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         // The prefix decides, whatever app the sender names.
         frame.app = "bisq-remote-android"
         let next = stage.world.nextPush(to: browser)
-        #expect(try await peer.send(frame).status == .stored)
-        #expect(try await peer.nextResponse(to: frame.uid).status == .delivered)
+        #expect(try await peer.outcome(of: frame).status == .delivered)
         let (second, _) = try #require(await next.wait(for: .seconds(10)))
         #expect(try phone.open(try browser.open(second)) == framed)
         #expect(second.headers["topic"] != push.headers["topic"])
@@ -155,8 +154,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         let peer = try await stage.dial()
         var frame = try BisqSender(to: phone.pairingToken).request(for: sent)
         frame.awaitsOutcome = true
-        #expect(try await peer.send(frame).status == .stored)
-        #expect(try await peer.nextResponse(to: frame.uid, deadline: .seconds(60)).status == .delivered)
+        #expect(try await peer.outcome(of: frame, deadline: .seconds(60)).status == .delivered)
         let push = try #require(server.book.first)
         #expect(try phone.open(try browser.open(push)) == sent)
         #expect(server.answers == [201])

@@ -35,4 +35,15 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
     }
+
+    /// What Deploy/chaos mailbox does a hundred times: over Tor.
+    @Test func eachReaderOfAMailboxGetsAllInOrder() throws {
+        let result = try run(
+            [
+                chaos, "mailbox", "--rounds", "4", "--quiet", "2", "--burst", "10", "--seed", "3", "--torrc",
+                projectTorrc,
+            ], limit: 300)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("nothing lost, all in order (seed 3)\n"))
+    }
 }

@@ -61,7 +61,7 @@ import Wire
         let result = try run([program, "check-config", "--config", path])
         #expect(result.status == 78)
         #expect(result.errors.contains("tor.mod: unknown key; did you mean mode?"))
-        #expect(result.errors.contains("tor.mode: \"other\" is not allowed; one of own, system"))
+        #expect(result.errors.contains("tor.mode: \"other\" is not allowed; one of own, instance, system"))
         #expect(
             result.errors.contains(
                 "onion.peer_port: \"70000\" is not allowed; a whole number from 1 to 65535"))

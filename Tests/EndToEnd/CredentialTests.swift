@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -71,6 +71,29 @@ import Testing
         await stage.close()
     }
 
+    /// `systemctl reload` after an edit: what can be is taken over, and the rest is named.
+    @Test func whatNeedsARestartIsNamed() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let text = try String(contentsOfFile: stage.configuration, encoding: .utf8)
+        let debug = text.replacing("level: info", with: "level: debug")
+        let other = debug.replacing("token_burst: 100000", with: "token_burst: 100001")
+        try #require(debug != text && other != debug)
+        func reload(_ text: String) throws {
+            try text.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+            try stage.signal(SIGHUP)
+        }
+        try reload(text)
+        await stage.logged("settings.reread")
+        try reload(debug)
+        await stage.logged("taken=log.level")
+        try reload(other)
+        await stage.logged("settings.need_restart")
+        let line = stage.node.lines.last { $0.contains("settings.need_restart") }
+        #expect(line?.hasSuffix("keys=limits.token_burst") == true, "\(line ?? "")")
+        await stage.close()
+    }
+
     @Test func aBadNewFileIsToldOnceAndTheOldOneStays() async throws {
         let stage = try LoopbackStage()
         try await stage.start()
@@ -80,8 +103,7 @@ import Testing
         await stage.logged("credentials.rejected")
         for _ in 0..<2 { try stage.signal(SIGHUP) }
         let peer = try await stage.dial()
-        _ = try await peer.send(request(1, awaitsOutcome: true))
-        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        #expect(try await peer.outcome(of: request(1, awaitsOutcome: true)).status == .delivered)
         let state = try stage.health()["checks"]?["bisq-remote-ios"]?["state"]?.string
         #expect(state?.contains("AuthKey.p8") == true)
         try write(key + Array("\n".utf8), as: "AuthKey.p8", in: stage)
@@ -134,8 +156,7 @@ import Testing
         await stage.logged("credentials.reloaded")
         #expect(try stage.isWell("bisq-remote-ios.certificate"))
         let peer = try await stage.dial()
-        _ = try await peer.send(request(1, awaitsOutcome: true))
-        #expect(try await peer.nextResponse(to: "request-1").status == .delivered)
+        #expect(try await peer.outcome(of: request(1, awaitsOutcome: true)).status == .delivered)
         await stage.close()
     }
 

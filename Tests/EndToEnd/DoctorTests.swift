@@ -1,5 +1,6 @@
+import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -105,7 +106,7 @@ import Wire
         for number in 0..<25 {
             let peer = try await stage.dial()
             for token in [
-                (MobilePlatform.ios, "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"),
+                (Platform.ios, "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"),
                 (.android, "onionbell-watch:no-such-device:0"),
             ] {
                 var request = request(number, platform: token.0, awaitsOutcome: true)

@@ -1,4 +1,5 @@
 import Client
+import Encodings
 import Lab
 import Reactor
 import Testing
@@ -44,14 +45,13 @@ import Wire
         let socks = try #require(try await SharedTorNetwork.client().socks)
         let peer = try await BisqPeer.dial(
             .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10))
-        for platform in [MobilePlatform.ios, .android] {
+        for platform in [Platform.ios, .android] {
             let phone = try Phone.new(platform, descriptor: "phone")
             var request = try BisqSender(to: phone.pairingToken).request(
                 for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
             request.awaitsOutcome = true
-            #expect(try await peer.send(request).status == .stored)
             let said = node.lines.suffix(5)
-            let outcome = try await peer.nextResponse(to: request.uid)
+            let outcome = try await peer.outcome(of: request)
             #expect(outcome.status == .delivered, "\(outcome.reason) \(said)")
         }
         #expect(world.apple.book.count == 1 && world.google.book.count == 1)

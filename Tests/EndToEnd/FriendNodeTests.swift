@@ -1,4 +1,5 @@
 import Client
+import Encodings
 import HTTP1
 import Lab
 import Reactor
@@ -39,7 +40,7 @@ import Wire
     @Test func theSenderHearsWhatTheFriendsGatewaySays() async throws {
         let friend = try await NodeTests.Stage()
         let stage = try await RelayStage(apps: { _ in Self.app(friend.address) })
-        for platform in [MobilePlatform.ios, .iosDev, .android] {
+        for platform in [Platform.ios, .iosDev, .android] {
             let phone = try Phone.new(platform, descriptor: "phone")
             let sent = try request(to: phone)
             #expect(try await outcome(sent, at: stage).status == .delivered, "\(platform)")

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -62,6 +62,19 @@ import Testing
         #expect(try mode("onionbell.yaml") & 0o007 == 0)
     }
 
+    /// As the package's units and directories are.
+    @Test(arguments: [
+        ("own", nil), ("instance", "unix:/run/onionbell-tor/control"), ("system", "unix:/run/tor/control"),
+    ])
+    func eachModeOfTorComesWithItsControlSocket(mode: String, control: String?) throws {
+        let result = try initialize("--tor", mode)
+        #expect(result.status == 0, "\(result.errors)")
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        #expect(text.contains("\n  mode: \(mode)\n"))
+        #expect(text.contains("\n  control: \(control ?? "127.0.0.1:9051")\n"))
+        #expect(try run([program, "check-config", "--config", configuration]).status == 0)
+    }
+
     @Test func faultsComeAsJSONToo() throws {
         try "tor:\n  mod: own\n".write(toFile: configuration, atomically: true, encoding: .utf8)
         let result = try run([program, "check-config", "--json", "--config", configuration])
@@ -81,6 +94,28 @@ import Testing
         let right = try initialize(
             "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password")
         #expect(right.status == 0, "\(right.errors)")
+    }
+
+    /// What a start would only warn of, and Apple refuse.
+    @Test func checkConfigNamesACertificateThatHasEndedAndAnIdThatIsNone() throws {
+        let now = Int64(time(nil))
+        let ended = try CertificateAuthority().client(topic: "t", validity: now - 9000...now - 10)
+        try LabDirectory.write(
+            try PKCS12.write(ended, password: "", kind: .modern), to: directory + "/etc/ended.p12")
+        try LabDirectory.write(try credentials.providerKeyPEM(), to: directory + "/etc/key.p8")
+        func check(_ app: String) throws -> CommandResult {
+            try "state_directory: \(directory)/state\napps:\n  - {name: a, gateway: apns, topic: t, \(app)}\n"
+                .write(
+                    toFile: configuration, atomically: true, encoding: .utf8)
+            return try run([program, "check-config", "--config", configuration])
+        }
+        let certificate = try check("certificate_file: ended.p12")
+        #expect(certificate.status == 78, "\(certificate)")
+        #expect(
+            certificate.errors.contains(
+                "apps[0].certificate_file: the certificate has expired: make a new one"))
+        let key = try check("key_file: key.p8, key_id: abc123defg, team_id: DEF123GHIJ")
+        #expect(key.output.contains("key_id or team_id has not Apple's form"), "\(key)")
     }
 
     @Test func nothingIsWrittenWhenAnythingIsWrong() throws {

@@ -1,6 +1,7 @@
 import Client
+import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -62,12 +63,7 @@ final class LoopbackStage {
     }
 
     /// What `/healthz` says.
-    func health() throws -> JSON {
-        let answer = try run([
-            "curl", "-s", "--unix-socket", world.directory.path + "/management", "http://localhost/healthz",
-        ])
-        return try JSON(Array(answer.output.utf8))
-    }
+    func health() throws -> JSON { try EndToEndTests.health(over: world.directory.path + "/management") }
 
     func isWell(_ check: String) throws -> Bool { try health()["checks"]?[check]?["ok"]?.bool ?? false }
 
@@ -79,9 +75,28 @@ final class LoopbackStage {
     }
 }
 
+/// What `/healthz` says.
+///
+/// - Parameter socket: The path of the management endpoint.
+func health(over socket: String) throws -> JSON {
+    let answer = try run(["curl", "-s", "--unix-socket", socket, "http://localhost/healthz"])
+    return try JSON(Array(answer.output.utf8))
+}
+
+extension BisqPeer {
+    /// How it ended: the first response, if it was sent before it was stored, else the second.
+    func outcome(
+        of request: MobileNotificationRequest, deadline: Duration = .seconds(10)
+    ) async throws -> MobileNotificationResponse {
+        let response = try await send(request)
+        guard response.status == .stored else { return response }
+        return try await nextResponse(to: request.uid, deadline: deadline)
+    }
+}
+
 /// A request of its own uid, to a device of its own.
 func request(
-    _ number: Int, platform: MobilePlatform = .ios, awaitsOutcome: Bool = false
+    _ number: Int, platform: Platform = .ios, awaitsOutcome: Bool = false
 ) -> MobileNotificationRequest {
     var request = MobileNotificationRequest()
     request.uid = "request-\(number)"

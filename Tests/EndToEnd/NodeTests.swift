@@ -1,6 +1,7 @@
 import Client
+import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -71,7 +72,7 @@ import Wire
             actionRequired: "", version: 1)
     }
 
-    private func encrypted(_ push: AcceptedPush, _ platform: MobilePlatform) throws -> String {
+    private func encrypted(_ push: AcceptedPush, _ platform: Platform) throws -> String {
         let body = try JSON(push.body)
         return try #require(
             (platform == .android ? body["message"]?["data"]?["encrypted"] : body["encrypted"])?.string)
@@ -80,14 +81,13 @@ import Wire
     @Test func aPeersFramesReachBothGatewaysAndThePhonesReadThem() async throws {
         let stage = try await Stage()
         let peer = try await stage.dial()
-        for platform in [MobilePlatform.ios, .iosDev, .android] {
+        for platform in [Platform.ios, .iosDev, .android] {
             let phone = try Phone.new(platform, descriptor: "iPhone X")
             let sent = message("to \(platform)")
             var request = try BisqSender(to: phone.pairingToken).request(for: sent)
             request.awaitsOutcome = true
             let waiter = stage.world.nextPush(to: phone)
-            #expect(try await peer.send(request).status == .stored)
-            #expect(try await peer.nextResponse(to: request.uid).status == .delivered)
+            #expect(try await peer.outcome(of: request).status == .delivered)
             let (push, _) = try #require(await waiter.wait(for: .seconds(10)))
             #expect(try phone.open(try encrypted(push, platform)) == sent)
             // The state afterwards: the same uid again tells the end at once, and nothing is sent twice.

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -62,13 +62,24 @@ import Wire
         await stage.close()
     }
 
-    @Test(arguments: [["retry", "--all"], ["drop", "1"]])
-    func whatChangesTheOutboxIsRefusedWhileTheNodeRuns(arguments: [String]) async throws {
-        let stage = try await stage(1)
-        let result = try outbox(arguments, stage)
-        #expect(result.status == 69)
-        #expect(result.errors.contains("the node runs with"))
-        #expect(try list(stage).count == 1)
+    @Test(arguments: [["--all"], ["1", "2"]])
+    func aRunningNodeTriesWhatWasPutOff(which: [String]) async throws {
+        let stage = try await stage(2)
+        stage.world.apple.faults = FaultScript()
+        let retried = try outbox(["retry"] + which, stage)
+        #expect(retried.output == "2 made due; the node sends them now\n", "\(retried.errors)")
+        while stage.world.apple.book.count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+        await stage.close()
+    }
+
+    @Test func aRunningNodeDropsSingleOnes() async throws {
+        let stage = try await stage(3)
+        #expect(try outbox(["drop", "2"], stage).output == "1 dropped\n")
+        let again = try outbox(["drop", "2", "3"], stage)
+        #expect(again.status == 1 && again.output == "1 dropped\n")
+        while try list(stage).map({ $0["sequence"]?.integer }) != [1] {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         await stage.close()
     }
 

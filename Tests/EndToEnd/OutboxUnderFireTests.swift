@@ -1,10 +1,10 @@
 import Client
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 import Wire
 

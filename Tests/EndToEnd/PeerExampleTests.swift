@@ -1,6 +1,7 @@
 import Client
+import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -38,13 +39,14 @@ import Wire
 
     @Test func aPortOfTheExampleRingsBothKindsOfPhone() async throws {
         let stage = try await NodeTests.Stage()
-        for platform in [MobilePlatform.ios, .android] {
+        for platform in [Platform.ios, .android] {
             let phone = try Phone.new(platform, descriptor: "iPhone X")
             let waiter = stage.world.nextPush(to: phone)
             let (exit, lines) = try await send(
                 phone.pairingToken.text, to: stage.address, by: stage.socks)
             #expect(exit == .exited(0), "\(lines)")
-            #expect(lines.map { $0.split(separator: " ").first } == ["stored", "delivered"])
+            // Stored first only if the gateway took its time.
+            #expect(lines.last?.hasPrefix("delivered") == true, "\(lines)")
             let (push, _) = try #require(await waiter.wait(for: .seconds(10)))
             let body = try JSON(push.body)
             let text = (platform == .android ? body["message"]?["data"]?["encrypted"] : body["encrypted"])?

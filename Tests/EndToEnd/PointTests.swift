@@ -111,6 +111,10 @@ import Testing
         let address = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
         let wrong = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wie.onion"
         #expect(try point(["bisq1", "--to", wrong]).status == 64)
+        // A client that was sent to its own relay would stay where it is.
+        for client in [PointedClient.bisq1, .bisq2] {
+            #expect(try point(["bisq1", "--to", client.builtInAddress]).status == 64)
+        }
         #expect(try point(["bisq1", "--to", address, "--fallback"]).status == 64)
         #expect(try point(["--to", address, "--write", "/tmp"]).status == 64)
         #expect(try point(["bisq1", "--to", address, "--write", "/nowhere"]).status == 66)

@@ -64,6 +64,9 @@ import Testing
     }
 
     @Test func theNodeTellsItsOptionsAndRefusesOthers() throws {
+        let version = try run([program, "--version"]).output
+        #expect(
+            version.hasPrefix("0.1.0\n") && version.contains("OpenSSL 3.") && version.contains("SQLite 3."))
         #expect(try run([nodeProgram, "--version"]).output == run([program, "--version"]).output)
         let help = try run([nodeProgram, "--help"])
         #expect(help.status == 0)

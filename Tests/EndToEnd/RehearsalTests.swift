@@ -27,7 +27,7 @@ import Testing
         let log = (try? String(contentsOfFile: directory + "/lab.log", encoding: .utf8)) ?? ""
         #expect(result.status == 0, "\(result.output) \(result.errors) \(log)")
         #expect(result.output.contains(" 0 fail\n"))
-        #expect(result.output.contains("stored\ndelivered\n"))
+        #expect(result.output.contains("\ndelivered\n"))
         #expect(result.output.contains("well: "))
         #expect(log.contains("Google accepted a notification"))
         try FileManager.default.removeItem(atPath: directory)

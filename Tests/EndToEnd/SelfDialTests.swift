@@ -1,6 +1,6 @@
 import Client
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing

@@ -2,7 +2,7 @@ import Client
 import Crypto
 import Foundation
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Status

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -24,21 +24,30 @@ import Testing
     }
 
     @Test func theOperatorSeesWhatTheNodeDoes() async throws {
-        let stage = try LoopbackStage()
+        let stage = try LoopbackStage { $0 + "storage: {write_behind: 0}\n" }
         try await stage.start()
         let peer = try await stage.dial()
         #expect(try await peer.send(request(1)).status == .stored)
-        _ = try await peer.send(request(2, awaitsOutcome: true))
-        #expect(try await peer.nextResponse(to: "request-2").status == .delivered)
+        #expect(try await peer.outcome(of: request(2, awaitsOutcome: true)).status == .delivered)
 
         let page = try ask("/", of: stage)
         #expect(page.head.hasPrefix("HTTP/1.1 200 "))
-        #expect(page.body.contains("<h1>One check fails</h1>"))  // There is no network for tor.
+        #expect(page.body.contains("<h1>The node is getting ready: "))  // There is no network for tor.
         let style = try #require(page.body.firstMatch(of: /<style>(.*?)<\/style>/.dotMatchesNewlines()))
             .output.1
         let digest = Base64.encode(Hash.sha256(Array(style.utf8)))
+        let script = try #require(page.body.firstMatch(of: /<script>(.*?)<\/script>/.dotMatchesNewlines()))
+            .output.1
+        let scriptDigest = Base64.encode(Hash.sha256(Array(script.utf8)))
         #expect(
-            page.head.contains("content-security-policy: default-src 'none'; style-src 'sha256-\(digest)';"))
+            page.head.contains(
+                "content-security-policy: default-src 'none'; style-src 'sha256-\(digest)'; "
+                    + "script-src 'sha256-\(scriptDigest)'; connect-src 'self';"))
+        #expect(try ask("/favicon.svg", of: stage).head.contains("content-type: image/svg+xml"))
+        #expect(try ask("/docs/ReasonCodes.md", of: stage).body.hasPrefix("# Every reason code"))
+        for path in ["/docs/Nothing.md", "/docs/../Onionbell.md", "/docs/.md", "/docs/a%2fb.md"] {
+            #expect(!(try ask(path, of: stage).head.hasPrefix("HTTP/1.1 200 ")), "\(path)")
+        }
 
         let metrics = try ask("/metrics", of: stage)
         #expect(metrics.head.contains("content-type: text/plain; version=0.0.4"))
@@ -59,6 +68,48 @@ import Testing
             #expect(checks?["onion"]?["ok"]?.bool == false)
             #expect(checks?["outbox"]?["ok"]?.bool == true)
         }
+        peer.close()
+        await stage.close()
+    }
+
+    /// What was delivered before it, and what changed.
+    @Test func aRestartForgetsNothingOfTheLastDay() async throws {
+        let stage = try LoopbackStage()
+        for start in 1...2 {
+            try await stage.start()
+            let peer = try await stage.dial()
+            #expect(try await peer.outcome(of: request(start, awaitsOutcome: true)).status == .delivered)
+            peer.close()
+            let json = try JSON(Array(try status(stage, ["--json"]).output.utf8))
+            #expect(json["last_day"]?["delivered"]?.integer == Int64(start))
+            if start == 1 { await stage.node.stop() }
+        }
+        let page = try ask("/", of: stage).body
+        #expect(page.components(separatedBy: "the node started").count == 3)
+        var facts = stat()
+        #expect(stat(stage.world.state + "/history", &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+        await stage.close()
+    }
+
+    /// A watch from outside is told as that, and no refusal.
+    @Test func aProbeIsNoRefusal() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let peer = try await stage.dial()
+        var probe = request(1, awaitsOutcome: true)
+        probe.deviceToken = "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521"
+        _ = try await peer.send(probe)
+        #expect(try await peer.nextResponse(to: "request-1").status == .refused)
+        let json = try JSON(Array(try status(stage, ["--json"]).output.utf8))
+        #expect(json["last_day"]?["refused"]?.object?.isEmpty == true)
+        let lane = json["gateways"]?.array?.first { $0["app"]?.string == "bisq-remote-ios" }
+        #expect(lane?["probes"]?.integer == 1 && lane?["refused"]?.object?.isEmpty == true)
+        let metrics = try ask("/metrics", of: stage).body
+        #expect(
+            metrics.contains("onionbell_probes_total{app=\"bisq-remote-ios\",environment=\"production\"} 1\n")
+        )
+        #expect(!metrics.contains("outcome=\"refused\",reason=\"BadDeviceToken\""))
+        #expect(try ask("/", of: stage).body.contains("<b>1</b><span>checks from outside</span>"))
         peer.close()
         await stage.close()
     }
@@ -86,7 +137,7 @@ import Testing
 
         let metrics = try ask("/metrics", of: stage).body
         #expect(metrics.contains("\nonionbell_limits_hit_total{limit=\"peer_connections\"} 1\n"))
-        #expect(try ask("/", of: stage).body.contains("1 peer_connections"))
+        #expect(try ask("/", of: stage).body.contains("1\u{a0}peer_connections"))
         #expect(try status(stage).output.contains("\nLimits hit       1 peer_connections\n"))
 
         let article = try String(

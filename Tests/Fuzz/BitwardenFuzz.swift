@@ -1,7 +1,7 @@
 // Any body sent to the door for Bitwarden servers, up to what a phone would get. Its first byte chooses the request.
 // Built with the sources of the door's forms by Deploy/fuzz.
 @testable import Encodings
-@testable import JSON
+@testable import JSONCoding
 
 private let forms = [
     ("POST", "register"), ("POST", "delete"), ("PUT", "add-organization"), ("PUT", "delete-organization"),

@@ -1,6 +1,6 @@
 // Any body posted to gorush's door, up to what Apple and Google would get. Built with the sources of the door's forms
 // by Deploy/fuzz.
-@testable import JSON
+@testable import JSONCoding
 
 func fuzz(_ body: [UInt8]) {
     guard let request = try? GorushRequest(body, limit: 100) else { return }

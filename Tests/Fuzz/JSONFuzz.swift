@@ -1,5 +1,5 @@
 // Any bytes where JSON is expected. Built by Deploy/fuzz.
-@testable import JSON
+@testable import JSONCoding
 
 func fuzz(_ input: [UInt8]) {
     if let value = try? JSON(input, maximumDepth: 8) { precondition(depth(of: value) <= 8) }

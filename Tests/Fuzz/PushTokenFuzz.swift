@@ -1,5 +1,5 @@
 // Any text where a subscription of a browser's is expected, and any answer of a push server. Built by Deploy/fuzz.
-@testable import JSON
+@testable import JSONCoding
 @testable import Relay
 
 func fuzz(_ input: [UInt8]) {

@@ -1,6 +1,6 @@
 // Any request to the doors of today's Bisq clients. Built by Deploy/fuzz. How bytes become requests is HTTPFuzz.swift's.
 @testable import HTTP1
-@testable import JSON
+@testable import JSONCoding
 @testable import Relay
 @testable import Wire
 

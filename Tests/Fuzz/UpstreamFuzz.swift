@@ -1,6 +1,6 @@
 // Whatever another relay answers. Built by Deploy/fuzz. How bytes become answers is HTTPFuzz.swift's as well.
 @testable import HTTP1
-@testable import JSON
+@testable import JSONCoding
 @testable import Relay
 
 /// One input: answers as they come over a connection, and the same bytes as the body of an answer of each status.

@@ -1,6 +1,6 @@
 // Any request to the Web Push door. Built by Deploy/fuzz. How bytes become requests is HTTPFuzz.swift's.
 @testable import HTTP1
-@testable import JSON
+@testable import JSONCoding
 @testable import Relay
 
 /// One input: requests as they come, and the same bytes as path, parameters and body of sound ones.

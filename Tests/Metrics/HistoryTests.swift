@@ -32,6 +32,22 @@ import Testing
         #expect(history.sum(ofLast: 1440).delivered == 0)
     }
 
+    @Test func aProcessGoesOnWhereTheOneBeforeItEnded() {
+        var before = History(at: 1000)
+        for minute in 1000...1010 as ClosedRange<Int64> {
+            before.read(
+                totals(delivered: Int(minute) - 999, refused: ["x": 1]), waiting: Int(minute % 3), at: minute)
+        }
+        #expect(before.covered == 10)
+        var after = History(at: 5, kept: before.kept, covered: before.covered)
+        #expect(after.covered == 10)
+        after.read(totals(delivered: 2), waiting: 1, at: 6)
+        #expect(after.sum(ofLast: 1440).delivered == before.sum(ofLast: 1440).delivered + 2)
+        #expect(after.sum(ofLast: 1440).refused.counts == ["x": 1])
+        #expect(after.mostWaiting(of: 1, count: 3) == [1, 2, 1])
+        #expect(after.kept.first?.age == 0)
+    }
+
     /// The machine slept: what was before is forgotten, however long it took.
     @Test(arguments: [1440, 1441, 3000, 1_000_000_000] as [Int64])
     func nothingOfAnEarlierDayIsLeft(minute: Int64) {

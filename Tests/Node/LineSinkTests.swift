@@ -29,7 +29,8 @@ import Testing
         var lines = try read(pipe, until: "lost")
         sink.write("end\n")
         lines += try read(pipe, until: "end")
-        let lost = try #require(lines.compactMap { $0.hasPrefix("lost ") ? Int($0.dropFirst(5)) : nil }.first)
+        // It may have found room in between and lost some again.
+        let lost = lines.compactMap { $0.hasPrefix("lost ") ? Int($0.dropFirst(5)) : nil }.reduce(0, +)
         let numbers = lines.compactMap { Int($0.prefix { $0 != " " }) }
         #expect(numbers.count + lost == written)
         #expect(numbers == numbers.sorted())

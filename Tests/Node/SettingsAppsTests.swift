@@ -59,12 +59,14 @@ import Testing
         ("{name: '', gateway: fcm}", ["line 2: apps[0].name: each app needs a name of 1 to 64 characters"]),
         (
             "{name: a}",
-            ["line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push"]
+            [
+                "line 2: apps[0].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
+            ]
         ),
         (
             "{name: a, gateway: APNs}",
             [
-                "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"
+                "line 2: apps[0].gateway: \"APNs\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
             ]
         ),
         ("{name: a, gateway: apns}", ["line 2: apps[0].topic: the app's bundle id is missing"]),
@@ -119,7 +121,7 @@ import Testing
             """
         #expect(
             faults(yaml) == [
-                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm or relay or web_push",
+                "line 3: apps[1].gateway: each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy",
                 "line 4: apps[2].name: a is used twice",
             ])
     }
@@ -168,7 +170,7 @@ import Testing
     @Test func anAppThatIsFaultyItselfIsStillThereForTheDefaults() {
         #expect(
             faults("apps:\n  - {name: a, gateway: x}\ndefaults:\n  ios: a") == [
-                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push"
+                "line 2: apps[0].gateway: \"x\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy"
             ])
     }
 

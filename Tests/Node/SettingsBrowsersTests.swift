@@ -5,6 +5,8 @@ import Testing
 @testable import Node
 
 /// Apps of gateway `web_push`.
+private let onion = "2gzyxa5ihm7nsggfxnu52rck2vv4rvmdlkiu3zzui5du4xyclen53wid.onion"
+
 @Suite struct SettingsBrowsersTests {
     @Test func nothingButTheGatewayIsNeeded() throws {
         let settings = try settings("state_directory: /var/lib/x\napps:\n  - {name: web, gateway: web_push}")
@@ -22,7 +24,11 @@ import Testing
         ("allowed_hosts: ntfy.sh", "apps[0].allowed_hosts"),
         ("allowed_hosts: [\"https://ntfy.sh\"]", "apps[0].allowed_hosts"),
         ("allowed_hosts: [NTFY.sh]", "apps[0].allowed_hosts"),
-        ("allowed_hosts: [abcdefghij.onion]", "onion addresses need gateways.proxy: tor"),
+        ("allowed_hosts: [\(onion)]", "onion addresses need gateways.proxy: tor"),
+        (
+            "allowed_hosts: [\(onion.dropFirst())]}\ngateways: {proxy: tor",
+            "is no onion address: a letter is wrong"
+        ),
         ("topic: a", "unknown key"),
     ])
     func whatPushServicesWouldRefuseIsAFault(line: String, words: String) {
@@ -34,7 +40,7 @@ import Testing
         let yaml = """
             gateways: {proxy: tor}
             apps:
-              - {name: web, gateway: web_push, allowed_hosts: ["abcdefghij.onion", "ntfy.sh", "*.example.net"]}
+              - {name: web, gateway: web_push, allowed_hosts: ["\(onion)", "ntfy.sh", "*.example.net"]}
             """
         #expect(faults(yaml) == [])
     }

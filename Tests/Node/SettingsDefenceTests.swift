@@ -19,15 +19,23 @@ import Testing
         ("gateways.proxy", "tor", "none", { "\($0.proxy)" }),
     ]
 
-    @Test func theGuardedFormIsForAnOwnTorOnly() throws {
+    @Test func theGuardedFormIsForATorThatOnlyTheNodeUses() throws {
         #expect(try settings("").isGuarded)
         #expect(try !settings("tor: {mode: system}").isGuarded)
         #expect(try !settings("onion: {guarded: false}").isGuarded)
+        let instance = try settings("tor: {mode: instance, control: 'unix:/r/control'}")
+        #expect(instance.isGuarded && instance.warnings.isEmpty)
+        #expect(instance.onionForm(torDirectory: "/t").directory == "/r/service")
+        #expect(DoorSockets(instance).directory == "/run/onionbell")
+        #expect(
+            faults("tor: {mode: instance}") == [
+                "line 1: tor.control: must be a Unix socket with mode: instance; the package's is unix:/run/onionbell-tor/control"
+            ])
         #expect(try settings("").onionForm(torDirectory: "/t").directory == "/t/service")
         #expect(try settings("tor: {mode: system}").onionForm(torDirectory: "/t").directory == nil)
         #expect(
             faults("tor: {mode: system}\nonion: {introduction_rate: 25}") == [
-                "line 2: onion.introduction_rate: needs guarded: true, a tor of the node's own, and no ports in peer_listen and http_listen"
+                "line 2: onion.introduction_rate: needs guarded: true, a tor that only the node uses, and no ports in peer_listen and http_listen"
             ])
     }
 

@@ -60,9 +60,12 @@ import Testing
             20_000 + 2 * 5000
         ),
         ("  status: {stream: [onion:9998], apps: [a]}", 20_000 + 5000 + 2000),
+        // And those without a token, beside the readers.
+        ("  mailbox: {listen: [onion:8030], readers: 700}", 20_000 + 2 * 5000 + 700 + 87),
     ])
     func eachPlaceHoldsItsConnections(doors: String, connections: Int) throws {
-        let settings = try settings("apps:\n  - {name: a, gateway: fcm}\ndoors:\n\(doors)\n")
+        let settings = try settings(
+            "apps:\n  - {name: a, gateway: fcm}\n  - {name: b, gateway: mailbox}\ndoors:\n\(doors)\n")
         #expect(settings.connections == connections)
     }
 

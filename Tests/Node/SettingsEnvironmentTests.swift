@@ -25,6 +25,10 @@ import Testing
         ("doors.phone_page.url", "https://a/", "https://b:1/c/", { $0.doors.phonePage.url }),
         ("doors.phone_page.requests", "3", "4", { "\($0.doors.phonePage.door.limits.requests)" }),
         ("doors.phone_page.rate", "3", "4", { "\($0.doors.phonePage.door.limits.rate)" }),
+        ("doors.mailbox.url", "http://a", "http://b", { $0.doors.mailbox.url }),
+        ("doors.mailbox.readers", "3", "4", { "\($0.doors.mailbox.settings.readers)" }),
+        ("doors.mailbox.rate", "3", "4", { "\($0.doors.mailbox.settings.rate)" }),
+        ("doors.mailbox.messages", "3", "4", { "\($0.doors.mailbox.settings.bounds.messages)" }),
     ]
 
     private static let ownKeys: [Key] = [
@@ -80,6 +84,7 @@ import Testing
         ("limits.waiting_bytes", "65537", "65538", { "\($0.limits.waitingBytes)" }),
         ("limits.buffer_bytes", "1048577", "1048578", { "\($0.bufferBytes)" }),
         ("limits.lifetime", "61", "62", { "\($0.lifetime.components.seconds)" }),
+        ("storage.write_behind", "1.0", "2.0", { "\(Double($0.writeBehind.milliseconds) / 1000)" }),
         ("limits.identity_memory", "61", "62", { "\($0.identityMemory.components.seconds)" }),
         ("limits.dead_token_memory", "61", "62", { "\($0.deadTokenMemory.components.seconds)" }),
         ("management.listen", "127.0.0.1:1", "127.0.0.1:2", { $0.managementListen.description }),

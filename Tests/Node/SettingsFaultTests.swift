@@ -37,7 +37,7 @@ import Testing
         ("onion:\n  peer_port: {a: 1}", "line 2: onion.peer_port: must be a single value"),
         ("apps: bisq", "line 1: apps: must be a list"),
         ("apps:\n  - bisq", "line 2: apps[0]: must be a mapping of keys to values"),
-        ("tor:\n  mode: both", "line 2: tor.mode: \"both\" is not allowed; one of own, system"),
+        ("tor:\n  mode: both", "line 2: tor.mode: \"both\" is not allowed; one of own, instance, system"),
         (
             "onion:\n  peer_port: nine",
             "line 2: onion.peer_port: \"nine\" is not allowed; a whole number from 1 to 65535"
@@ -103,7 +103,7 @@ import Testing
             """
         #expect(
             faults(yaml, environment: ["ONIONBELL_LOG_LEVEL": "loud", "ONIONBELL_TOR_MODUS": "own"]) == [
-                "line 5: tor.mode: \"mine\" is not allowed; one of own, system",
+                "line 5: tor.mode: \"mine\" is not allowed; one of own, instance, system",
                 """
                 line 6: tor.colour: unknown key; known are mode, binary, torrc, control, cookie_file, password_file, \
                 socks, heartbeat
@@ -112,7 +112,7 @@ import Testing
                 "line 9: onion.http_ports: must be a list of ports, 1 to 65535, each once: [80, 8021]",
                 "line 11: apps[0].topic: the app's bundle id is missing",
                 "line 13: apps[1].name: one is used twice",
-                "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push",
+                "line 14: apps[1].gateway: \"pigeon\" is not allowed; each app needs a gateway: apns or fcm or relay or web_push or mailbox or ntfy",
                 "line 16: defaults.android: no app has the name ones; did you mean one?",
                 "line 19: limits.lifetime: \"59\" is not allowed; whole seconds from 60 to 2419200",
                 "ONIONBELL_LOG_LEVEL: \"loud\" is not allowed; one of trace, debug, info, notice, warning, error, "

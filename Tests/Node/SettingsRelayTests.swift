@@ -39,7 +39,7 @@ import Testing
                 app("[\"http://\(onion.uppercased())\", https://relay.example.org, \"http://127.0.0.1:1\"]"))
                 == ["http://\(onion)/", "https://relay.example.org/", "http://127.0.0.1:1/"])
         for (url, words) in [
-            ("http://relay.example.org", "http:// is for"), ("onion", "not of the form"),
+            ("http://relay.example.org", "is plain HTTP, which is for"), ("onion", "not of the form"),
             ("{a: b}", "must be a URL or a list"), ("[[a]]", "must be a URL or a list"),
             ("http://\(onion.replacing("wid.", with: "wie."))", "is no onion address"),
             ("http://short.onion", "is no onion address"),

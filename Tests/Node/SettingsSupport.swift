@@ -19,6 +19,9 @@ func faults(_ yaml: String, environment: [String: String] = [:]) -> [String] {
 
 /// Everything in it, to compare two by.
 func content(of settings: Settings) -> String {
+    var settings = settings
+    // What was written, and not what it means.
+    settings.texts = [:]
     var text = ""
     dump(settings, to: &text)
     return text

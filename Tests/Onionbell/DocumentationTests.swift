@@ -80,6 +80,47 @@ import Testing
         return isWord || !word.isEmpty ? words + [word] : words
     }
 
+    /// As a forge and a reader of the installed package see them.
+    @Test func everyLinkLeadsToAFile() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.articles.path)
+        let files =
+            names.filter { $0.hasSuffix(".md") }.map { Self.articles.appending(path: $0) }
+            + ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG"].map {
+                Self.root.appending(path: "\($0).md")
+            }
+        var count = 0
+        for file in files {
+            let text = Self.text(file)
+            #expect(!text.contains("<doc:"), "\(file.lastPathComponent)")
+            for link in text.matches(of: #/\]\(([^)\s]+)\)/#).map(\.output.1) where !link.contains("://") {
+                let target = link.split(separator: "#")[0]
+                count += 1
+                #expect(
+                    FileManager.default.fileExists(
+                        atPath: file.deletingLastPathComponent().appending(path: String(target)).path),
+                    "\(file.lastPathComponent): \(link)")
+            }
+        }
+        #expect(count > 60)
+    }
+
+    /// `Deploy/platforms/render` writes the folders for other platforms from one description.
+    @Test func thePlatformsAreAsTheirDescriptionHasThem() throws {
+        let check = Process()
+        check.executableURL = URL(filePath: "/usr/bin/python3")
+        check.arguments = [Self.root.appending(path: "Deploy/platforms/render").path, "--check"]
+        try check.run()
+        check.waitUntilExit()
+        #expect(check.terminationStatus == 0, "run Deploy/platforms/render")
+        for file in [
+            "umbrel/docker-compose.yml", "startos/manifest.yaml", "compose/compose.yml",
+            "ansible/onionbell.yml",
+        ] {
+            #expect(
+                Self.text(Self.root.appending(path: "Deploy/platforms/\(file)")).contains("Not run here: "))
+        }
+    }
+
     @Test func everyCommandLineIsOneThatTheProgramTakes() throws {
         #expect(Self.commands.count > 15)
         for (file, words) in Self.commands {
@@ -114,6 +155,38 @@ import Testing
         }
     }
 
+    /// Each row of each table, whatever is added.
+    @Test func everyReasonCodeHasWhatHelps() {
+        let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
+        var count = 0
+        for row in article.split(separator: "\n") where row.hasPrefix("| ") && !row.hasPrefix("| ---") {
+            let cells = row.replacing("\\|", with: "").split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            #expect(cells.count == 5 && !cells[1...3].contains(""), "\(row)")
+            count += 1
+        }
+        #expect(count > 60)
+    }
+
+    /// The words for what becomes of a connection stand in the sources behind `reason:`.
+    @Test func everyWordOfAConnectionIsExplained() throws {
+        let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
+        let folder = Self.root.appending(path: "Sources/Gateways")
+        var words: Set<String> = []
+        for case let file as URL in FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: nil)!
+        where file.pathExtension == "swift" {
+            for match in Self.text(file).matches(
+                of: /(broken|unclear|unharmed|unreachable|Deferral)\((?:tag: \w+, )?reason: "(\w+)"/)
+            {
+                words.insert(String(match.output.2))
+            }
+        }
+        #expect(words.count > 8)
+        // The command was stopped, which nobody reads.
+        for word in words.subtracting(["Cancelled"]) { #expect(article.contains("`\(word)`"), "\(word)") }
+    }
+
     /// The words by which a gateway's answers are told apart stand in its code between quotation marks.
     @Test(arguments: [
         ("Sources/Gateways/APNs/APNsAnswer.swift", #""([A-Z][A-Za-z]+)""#),
@@ -131,7 +204,8 @@ import Testing
 
     @Test func everyAdviceOfTheDoctorsIsForAWordThatIsExplained() {
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
-        let code = ["APNs/APNsApp", "FCM/FCMApp", "Relay/RelayApp", "WebPush/WebPushApp"].map {
+        let code = ["APNs/APNsApp", "FCM/FCMApp", "Relay/RelayApp", "WebPush/WebPushApp", "Ntfy/NtfyApp"].map
+        {
             Self.text(Self.root.appending(path: "Sources/Gateways/\($0).swift"))
         }.joined()
         let cases = code.split(separator: "\n").filter { $0.contains("case \"") }

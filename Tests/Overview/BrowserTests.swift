@@ -44,6 +44,38 @@ struct BrowserTests {
         #expect(title.split(separator: " ").map(String.init) == expected)
     }
 
+    /// What axe-core finds, on a phone and a screen, in light and dark.
+    @Test(.enabled(if: Browser.axe != nil, "axe-core is not installed: Deploy/dependencies test"))
+    func everybodyCanReadIt() throws {
+        let browser = try Browser()
+        defer { browser.close() }
+        let axe = try #require(Browser.axe)
+        let script = """
+            window.onload = async () => {
+              const found = await axe.run(document);
+              document.title = "axe " + found.violations.map(({id, nodes}) => `${id}: ${nodes[0].html}`).join("; ");
+            };
+            """
+        for (name, report) in Self.pages {
+            // Without its own script, which would ask this file for news.
+            let page = String(decoding: StatusPage.html(of: report), as: UTF8.self)
+                .replacing(
+                    "<script>\(StatusPage.script)</script>",
+                    with: "<script>\(axe)</script><script>\(script)</script>")
+            try browser.write(Array(page.utf8), to: "axe.html")
+            for scheme in [1, 0] {
+                for size in ["390,3400", "1280,2200"] {
+                    let dom = try browser.run([
+                        "--dump-dom", "--virtual-time-budget=20000", "--window-size=\(size)",
+                        "--blink-settings=preferredColorScheme=\(scheme)", browser.url("axe.html"),
+                    ])
+                    let title = try #require(dom.firstMatch(of: /<title>([^<]*)<\/title>/)).output.1
+                    #expect(title == "axe ", "\(name) \(scheme) \(size)")
+                }
+            }
+        }
+    }
+
     @Test(.enabled(if: Browser.pictures != nil, "no pictures are asked for"))
     func picturesAreTaken() throws {
         let browser = try Browser()
@@ -71,6 +103,11 @@ private struct Browser {
     static let program = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
+    /// As `Deploy/dependencies test` puts it beside the build.
+    static let axe = try? String(
+        contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../.build/python/axe_playwright_python/axe.min.js").standardized,
+        encoding: .utf8)
     static let pictures = ProcessInfo.processInfo.environment["STATUS_PAGE_PICTURES"]
 
     private let directory = FileManager.default.temporaryDirectory.appending(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Overview
@@ -10,9 +11,57 @@ import Testing
     @Test func allIsWell() {
         #expect(Sample.good.deliveryChecks.level == .ok)
         #expect(Sample.good.verdict.sentence == "Everything works")
-        #expect(Sample.warned.verdict.sentence == "It works, with 3 warnings")
-        #expect(Sample.broken.verdict.sentence == "3 checks fail")
+        #expect(
+            Sample.warned.verdict.sentence
+                == "Notifications go out, but the disk is filling up (and 2 more things)")
+        #expect(Sample.broken.verdict.sentence == "Senders cannot reach this node (and 2 more things)")
         #expect([Check]().level == .ok)
+    }
+
+    /// What it means for people, not how many checks there are.
+    @Test(arguments: [
+        ("pushing", "Notifications have not gone out for 6 min"),
+        ("outbox", "No new notifications are accepted"),
+        ("disk", "Soon no new notifications can be accepted: the disk"),
+        ("a.certificate", "Certificate of a is about to end, or has ended"),
+        ("bisq-remote-ios", "Notifications for bisq-remote-ios are not delivered"),
+    ])
+    func theHeadlineSaysWhatItMeans(name: String, sentence: String) {
+        var report = Sample.good
+        report.lanes[0].oldestDueAge = .seconds(370)
+        report.checks.append(Check(name: name, level: .failing, state: "x", advice: "y"))
+        report.checks.removeAll { $0.name == name && $0.level == .ok }
+        #expect(report.verdict.sentence == sentence)
+    }
+
+    /// Each has a heading, a headline for either level, and an article that there is.
+    @Test func eachCheckIsExplained() throws {
+        let articles = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/Onionbell/Onionbell.docc").standardized
+        let onion = ["onion", "self_dial", "tor"].map { Check.ok($0, "") }
+        for check in Sample.good.deliveryChecks + onion + [.ok("a.certificate", "")] {
+            #expect(
+                FileManager.default.fileExists(atPath: articles.appending(path: "\(check.article).md").path))
+            #expect(!check.title.contains("_"))
+            for level in [Check.Level.warning, .failing] {
+                var report = Sample.good
+                report.checks = [Check(name: check.name, level: level, state: "x", advice: "y")]
+                #expect(!report.verdict.sentence.contains("_") && report.verdict.sentence.count > 10)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("HandshakeTimeout", true), ("Silent", true), ("connection refused", true),
+        ("ServiceUnavailable", true),
+        ("InvalidSomething", false),
+    ])
+    func aWordOfAConnectionHasItsAdvice(word: String, isKnown: Bool) {
+        #expect((GatewayAdvice.text(for: word) != GatewayAdvice.article) == isKnown)
+        var report = Sample.good
+        report.lanes[0].isPaused = true
+        report.lanes[0].gateway?.lastError = word
+        #expect(check("bisq-remote-ios", of: report)?.advice == GatewayAdvice.text(for: word))
     }
 
     /// The oldest waits so long, and the gateway's last word on anything is so old.
@@ -25,6 +74,7 @@ import Testing
         report.lanes[0].figures.lastJudgement = report.monotonicNow - Int64(silent) * 1_000_000_000
         let pushing = check("pushing", of: report)
         #expect(pushing?.isWell == !hasStopped)
+        #expect((pushing?.advice == nil) == !hasStopped)
         if hasStopped {
             #expect(pushing?.state.hasPrefix("has stopped: 2 wait for bisq-remote-ios, ") == true)
         }

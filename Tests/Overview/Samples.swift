@@ -23,17 +23,18 @@ enum Sample {
 
     /// A day of a node that is used: fewer at night.
     static var history: History {
-        var history = History(at: 0)
+        var history = History(at: -1)
         var totals = History.Totals()
         for minute in 0..<1440 as Range<Int64> {
             let wave = minute < 500 ? 1 : 3 + Int(minute * 7 % 11) - Int(minute % 4)
             totals.delivered += wave
+            totals.deliveryTime += Int64(wave) * (120_000_000 + minute % 90 * 2_000_000)
             totals.stored += wave
             if minute % 37 == 0 { totals.refused.add("Unregistered") }
             if minute % 53 == 0 { totals.refused.add("BadDeviceToken", 2) }
             if minute % 211 == 0 { totals.expired += 1 }
             if (1390..<1400).contains(minute) { totals.refused.add("BadMessage", 6) }
-            history.read(totals, at: minute)
+            history.read(totals, waiting: minute % 61 == 0 ? 7 : wave / 4, at: minute)
         }
         return history
     }
@@ -110,10 +111,29 @@ enum Sample {
         report.http.accepted = 17_800
         report.httpRequests = 17_900
         report.httpAnswers = [200: 17_400, 400: 480, 429: 20]
+        report.mailboxes = Report.Mailboxes()
+        report.watches = [.init(name: "home", isSilent: true, lastAnswer: nil, missed: 3, rings: 1)]
         report.limitsHit = words(["peer_frame_rate": 2, "peer_connections": 0])
         report.history = history
+        report.phones = 3
+        report.lanes[0].figures.probes = 288
+        report.lanes[0].figures.lastProbe = report.monotonicNow - 120_000_000_000
+        for minutes in stride(from: 1420 as Int64, through: 0, by: -10) {
+            let isOut = (300..<345).contains(minutes)
+            let isSlow = (700..<720).contains(minutes)
+            report.timeline.note(
+                [
+                    isOut
+                        ? Check(
+                            name: "onion", level: .failing, state: "no directory accepted its descriptor",
+                            advice: "wait")
+                        : isSlow
+                            ? Check(name: "onion", level: .warning, state: "slow", advice: "wait")
+                            : .ok("onion", "published")
+                ], at: now - minutes * 60_000)
+        }
         report.checks =
-            [Check(name: "onion", level: .ok, state: report.onion.sentence)] + report.deliveryChecks
+            [.ok("onion", report.onion.sentence)] + report.deliveryChecks
         return report
     }
 
@@ -159,10 +179,10 @@ enum Sample {
         report.lanes[2].gateway?.lastError = "connection refused"
         report.checks =
             [
-                Check(name: "onion", level: .ok, state: report.onion.sentence),
+                .ok("onion", report.onion.sentence),
                 Check(
                     name: "bisq-remote-ios.certificate", level: .warning,
-                    state: "the push certificate expires in 23 days"),
+                    state: "the push certificate expires in 23 days", advice: "make a new one"),
             ] + report.deliveryChecks
         return report
     }
@@ -185,7 +205,11 @@ enum Sample {
         report.outbox.waiting = 1412
         report.outbox.waitingBytes = 1 << 20
         report.checks =
-            [Check(name: "onion", level: .failing, state: report.onion.sentence)] + report.deliveryChecks
+            [
+                Check(
+                    name: "onion", level: .failing, state: report.onion.sentence,
+                    advice: "run onionbell doctor")
+            ] + report.deliveryChecks
         return report
     }
 }

@@ -12,16 +12,55 @@ import Testing
     @Test func theStateStandsAtTheTopWithItsReasons() throws {
         let text = html(Sample.broken)
         let top = try #require(text.components(separatedBy: "</header>").first)
-        #expect(top.contains("3 checks fail"))
+        #expect(top.contains("<h1>Senders cannot reach this node (and 2 more things)</h1>"))
         #expect(top.contains("<b>bisq-remote-ios</b>: blocked: InvalidProviderToken<p>key_file, key_id"))
+        #expect(top.contains("<a href=\"/docs/ReasonCodes.md\">"))
         #expect(top.contains("no directory accepted its descriptor"))
-        #expect(html(Sample.good).contains("<h1>Everything works</h1></div></header>"))
+        let well = html(Sample.good)
+        #expect(well.contains("<h1>Everything works</h1><div class=\"strip\""))
+        #expect(!well.components(separatedBy: "</header>")[0].contains("<li "))
+    }
+
+    /// Nothing moves or closes what somebody reads, and without script nothing reloads at all.
+    @Test func thePageReloadsNothingByItself() {
+        #expect(!html(Sample.good).contains("http-equiv"))
+        #expect(StatusPage.script.contains("details[open]"))
+        #expect(html(Sample.good).contains("<script>\(StatusPage.script)</script>"))
+    }
+
+    @Test func theLastDayIsShownWithItsOutage() throws {
+        let text = html(Sample.good)
+        #expect(text.components(separatedBy: "<i class=\"failing\" title=\"").count > 2)
+        #expect(text.contains("Onion address: no directory accepted its descriptor"))
+        #expect(text.contains("Onion address: well again"))
+        #expect(text.contains("something was broken in"))
+        // Times and values of each bar, and ticks.
+        #expect(
+            text.firstMatch(of: /<i title="\d\d:\d\d to \d\d:\d\d: \d+ delivered, \d+ refused, \d+ expired">/)
+                != nil)
+        #expect(text.firstMatch(of: /<div class="axis"><span>\d\d:\d\d<\/span>/) != nil)
+    }
+
+    /// What is refused is no fault of the node, and a watch from outside is neither.
+    @Test func refusedHasAColourOfItsOwnAndProbesAreTold() {
+        let style = StatusPage.style
+        #expect(style.contains(".refused{background:var(--refused)}"))
+        #expect(html(Sample.good).contains("<b>288</b><span>checks from outside</span>"))
+    }
+
+    @Test func aNodeWithoutAPastSaysSinceWhen() {
+        var report = Sample.good
+        report.history = History(at: 7)
+        report.history.read(History.Totals(), at: 19)
+        #expect(html(report).contains("delivered, the last 12\u{a0}min"))
+        #expect(html(Sample.good).contains("delivered, 24 hours"))
     }
 
     /// The page is one document of well-formed elements, and loads, runs and refers to nothing.
     @Test(arguments: [Sample.good, Sample.warned, Sample.broken, Report()])
     func nothingIsLoadedAndNothingRuns(report: Report) throws {
         let text = html(report)
+            .replacing("<script>\(StatusPage.script)</script>", with: "")
         for word in [
             "<script", "javascript:", " src=", "url(", "@import", "http:", "https:", " style=", " on",
         ] {
@@ -40,7 +79,7 @@ import Testing
     @Test func drawingsHoldNoText() {
         let drawings = html(Sample.good).components(separatedBy: "<svg").dropFirst()
             .map { $0.components(separatedBy: "</svg>")[0] }
-        #expect(drawings.count == 3)
+        #expect(drawings.count == 1)
         for drawing in drawings { #expect(!drawing.contains("<text") && !drawing.contains("<title")) }
     }
 
@@ -59,8 +98,10 @@ import Testing
         totals.refused.add(evil)
         report.history.read(totals, at: 1440)
         report.limitsHit.add(evil)
-        report.checks = [Check(name: evil, level: .failing, state: evil)]
-        let text = html(report)
+        report.checks = [Check(name: evil, level: .failing, state: evil, advice: evil)]
+        report.timeline = Timeline(
+            events: [.init(at: report.now, level: .failing, name: evil, words: evil)], worst: [:])
+        let text = html(report).replacing("<script>\(StatusPage.script)</script>", with: "")
         #expect(!text.contains("<script") && !text.contains("\u{1b}"))
         #expect(text.contains("&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;?[31m"))
     }
@@ -78,22 +119,23 @@ import Testing
     }
 
     /// The smallest count beside the largest is still to be seen.
-    @Test func everyBarIsSeen() {
-        var (many, one) = (History.Totals(), History.Totals())
-        many.delivered = 1_000_000
-        one.refused.add("BadMessage")
-        let svg = StatusDrawings.bars([many, one], label: "x").html
-        #expect(svg.contains("<rect class=\"delivered\" x=\"72\" y=\"0\" width=\"456\" height=\"100\"/>"))
-        #expect(svg.contains("<rect class=\"refused\" x=\"672\" y=\"98\" width=\"456\" height=\"2\"/>"))
+    @Test(
+        arguments: [(1, 1_000_000, 2), (1_000_000, 1_000_000, 100), (1, 2, 50), (0, 0, 2)]
+            as [(Int64, Int64, Int)])
+    func everyBarIsSeen(value: Int64, highest: Int64, percent: Int) {
+        #expect(StatusPage.height(value, of: highest) == percent)
+        #expect(StatusPage.style.contains(".h\(percent){height:\(percent)%}"))
     }
 
     private func checkElements(of text: String) throws {
-        let void = ["meta", "!DOCTYPE"]
+        let void = ["meta", "link", "!DOCTYPE"]
         var open: [Substring] = []
-        for part in text.components(separatedBy: "<style>").map({
-            $0.components(separatedBy: "</style>").last!
-        })
-        .joined().split(separator: "<").dropFirst(0) {
+        for part in text.replacing("<script>\(StatusPage.script)</script>", with: "")
+            .components(separatedBy: "<style>").map({
+                $0.components(separatedBy: "</style>").last!
+            })
+            .joined().split(separator: "<").dropFirst(0)
+        {
             guard let end = part.firstIndex(of: ">") else { continue }
             let tag = part[..<end]
             let name = tag.prefix { $0 != " " && $0 != "/" || tag.first == "/" && $0 == "/" }

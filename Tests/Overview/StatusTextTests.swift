@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Metrics
 import Testing
 
@@ -7,8 +7,8 @@ import Testing
 @Suite struct StatusTextTests {
     @Test func aTerminalShowsTheStateFirst() throws {
         let lines = StatusText.text(of: Sample.broken, coloured: false).split(separator: "\n")
-        #expect(lines[0] == "Onionbell 0.1.0  3 checks fail")
-        let reasons = lines[1...4].map { $0.drop { $0 == " " } }
+        #expect(lines[0] == "Onionbell 0.1.0  Senders cannot reach this node (and 2 more things)")
+        let reasons = lines[1...8].map { $0.drop { $0 == " " } }
         let blocked = try #require(reasons.firstIndex(of: "bisq-remote-ios: blocked: InvalidProviderToken"))
         #expect(reasons[blocked + 1].hasPrefix("-> key_file, key_id and team_id"))
         let text = StatusText.text(of: Sample.good, coloured: false)
@@ -16,7 +16,7 @@ import Testing
         #expect(text.contains("\(Sample.address)\n"))
         #expect(
             text.contains("\nbisq-remote-ios           open        2      48211        2    39    14 s\n"))
-        #expect(text.contains("\npeer       31000        31     7      104\n"))
+        #expect(text.contains("\npeer         31000        31     7      104\n"))
         #expect(text.contains("\nLimits hit       2 peer_frame_rate\n"))
     }
 
@@ -24,7 +24,7 @@ import Testing
         let coloured = StatusText.text(of: Sample.broken, coloured: true)
         let plain = StatusText.text(of: Sample.broken, coloured: false)
         #expect(!plain.contains("\u{1b}"))
-        #expect(coloured.contains("\u{1b}[31m3 checks fail\u{1b}[0m"))
+        #expect(coloured.contains("\u{1b}[31mSenders cannot reach this node (and 2 more things)\u{1b}[0m"))
         #expect(coloured.replacing(/\u{1b}\[\d*m/, with: "") == plain)
     }
 

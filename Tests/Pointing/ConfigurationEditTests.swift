@@ -4,8 +4,8 @@ import Testing
 /// What `onionbell point --write` and `--undo` make of a file.
 @Suite struct ConfigurationEditTests {
     static let own = "ownownownownownownownownownownownownownownownownownownow.onion"
-    static let bisq1 = Pointing(.bisq1, at: PointedNode(address: own))
-    static let bisq2 = Pointing(.bisq2, at: PointedNode(address: own))
+    static let bisq1 = PointedSettings(.bisq1, at: PointedNode(address: own))
+    static let bisq2 = PointedSettings(.bisq2, at: PointedNode(address: own))
     static let line =
         "torrcOptions=MapAddress bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion \(own)"
 
@@ -27,7 +27,7 @@ import Testing
         let written = try Self.bisq1.added(to: text)
         #expect(written == expected)
         #expect(try Self.bisq1.added(to: written) == written)
-        #expect(!(try Pointing.removed(from: written, of: .bisq1)).contains("MapAddress"))
+        #expect(!(try PointedSettings.removed(from: written, of: .bisq1)).contains("MapAddress"))
     }
 
     /// Bisq 1 `Config.java`: what the option's value must look like.
@@ -42,10 +42,10 @@ import Testing
 
     @Test func whatWasWrittenIsTakenOutWhole() throws {
         for text in ["a=b\n", "a=b\ntorrcOptions=ConnLimit 10\nc=d\n"] {
-            #expect(try Pointing.removed(from: Self.bisq1.added(to: text), of: .bisq1) == text)
+            #expect(try PointedSettings.removed(from: Self.bisq1.added(to: text), of: .bisq1) == text)
         }
         for text in ["", "application { a = 1 }\n", "{\n  application { a = 1 }\n}\n"] {
-            #expect(try Pointing.removed(from: Self.bisq2.added(to: text), of: .bisq2) == text)
+            #expect(try PointedSettings.removed(from: Self.bisq2.added(to: text), of: .bisq2) == text)
         }
     }
 
@@ -61,25 +61,26 @@ import Testing
     @Test func whatIsNotThereCannotBeTakenOut() {
         for client in PointedClient.allCases {
             #expect(throws: ConfigurationEditError.notPointed) {
-                try Pointing.removed(from: "a=b\n", of: client)
+                try PointedSettings.removed(from: "a=b\n", of: client)
             }
         }
-        #expect(throws: ConfigurationEditError.linesMoved(key: Pointing.bisq2Key)) {
-            try Pointing.removed(from: "application { bondedRoles { mobileNotifications {} } }", of: .bisq2)
+        #expect(throws: ConfigurationEditError.linesMoved(key: PointedSettings.bisq2Key)) {
+            try PointedSettings.removed(
+                from: "application { bondedRoles { mobileNotifications {} } }", of: .bisq2)
         }
     }
 
     @Test func theLinesGoInsideTheBracesOfAFileThatHasThem() throws {
         let written = try Self.bisq2.added(to: "{\n  application { a = 1 }\n}\n")
         #expect(written.hasSuffix("# Onionbell ends\n}\n"))
-        let moved = Pointing(.bisq2, at: Self.bisq2.node, hasFallback: true)
+        let moved = PointedSettings(.bisq2, at: Self.bisq2.node, hasFallback: true)
         let again = try moved.added(to: written)
         #expect(again.split(separator: "# Onionbell begins").count == 2)
         #expect(again.contains("FSW LLC"))
     }
 
     @Test func theDifferenceNamesEachChangedLine() {
-        #expect(Pointing.difference(from: "a\nb\n", to: "a\nc\n") == ["-b", "+c"])
-        #expect(Pointing.difference(from: "a\n", to: "a\n") == [])
+        #expect(PointedSettings.difference(from: "a\nb\n", to: "a\nc\n") == ["-b", "+c"])
+        #expect(PointedSettings.difference(from: "a\n", to: "a\n") == [])
     }
 }

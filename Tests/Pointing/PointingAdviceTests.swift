@@ -7,7 +7,7 @@ import Testing
 
     @Test(arguments: PointedClient.allCases)
     func everyLineToCopyNamesTheNode(client: PointedClient) {
-        let advice = Pointing(client, at: node).advice
+        let advice = PointedSettings(client, at: node).advice
         #expect(advice.contains(node.address))
         #expect(advice.contains("Not tried"))
         #expect(!advice.contains("FSW"))
@@ -16,7 +16,7 @@ import Testing
 
     @Test func fallbackAddsBisqsRelayAndSaysWhatThatMeans() {
         for client in [PointedClient.bisq2, .bisq2Docker] {
-            let advice = Pointing(client, at: node, hasFallback: true).advice
+            let advice = PointedSettings(client, at: node, hasFallback: true).advice
             #expect(advice.contains("fallbackProviders.0.url=http://\(client.builtInAddress):8021"))
             #expect(advice.contains("Bisq's relay then sees the same device token"))
         }
@@ -24,14 +24,14 @@ import Testing
 
     @Test(arguments: PointedClient.allCases)
     func aPrivateNodeNeedsTheClientsKey(client: PointedClient) {
-        let advice = Pointing(client, at: PointedNode(address: node.address, isPrivate: true)).advice
+        let advice = PointedSettings(client, at: PointedNode(address: node.address, isPrivate: true)).advice
         #expect(advice.contains("onionbell invite NAME"))
         #expect(advice.contains("ClientOnionAuthDir"))
     }
 
     /// A list of objects by index: tried with Typesafe's config library 1.3.1.
     @Test func aContainerGetsOneOptionForEachKey() {
-        let options = Pointing(.bisq2Docker, at: node).javaOptions
+        let options = PointedSettings(.bisq2Docker, at: node).javaOptions
         #expect(
             options == [
                 "-Dapplication.bondedRoles.mobileNotifications.providers.0.url=http://\(node.address):8021",

@@ -14,9 +14,11 @@ import Testing
     }
 
     /// As many as a lane takes.
-    private func fill(_ node: Node, from first: Int = 0) -> Int {
+    private func fill(_ node: Node, from first: Int = 0, by circuit: Int? = nil) -> Int {
         for number in first..<10_000 {
-            guard node.accept(Sample.android("\(number)", token: Sample.token(number))) > 0 else {
+            var submission = Sample.android("\(number)", token: Sample.token(number))
+            submission.sender = circuit.map { SenderID($0) }
+            guard node.accept(submission) > 0 else {
                 return number - first
             }
         }
@@ -49,5 +51,45 @@ import Testing
                 LaneBacklog(lane: Node.android, waiting: 500, bytes: 500, oldestAcceptedAt: 0)
             ]), at: node.now, clockOffset: 0)
         #expect(fill(node) == 300)
+    }
+
+    // MARK: One circuit
+
+    /// The same for bytes.
+    @Test(arguments: [(1000, 256 << 20, 495...505), (100_000, 1 << 20, 6000...7500)])
+    func oneCircuitTakesNoMoreThanHalfOfTheNode(waiting: Int, bytes: Int, share: ClosedRange<Int>) throws {
+        var limits = Admission.Limits()
+        (limits.waiting, limits.waitingBytes) = (waiting, bytes)
+        let node = Node(limits: limits)
+        _ = node.pipeline.add(Node.android)
+        node.accept(Sample.android("first"))
+        node.end(try #require(node.send()), .accepted)
+        let taken = fill(node, by: 1)
+        #expect(share.contains(taken))
+        // Others find the rest of the lane's room, until they have brought much of it.
+        #expect(fill(node, from: 8000, by: 2) == 16)
+        #expect(fill(node, from: 8500, by: 2) == 0)
+        #expect(fill(node, from: 9000, by: 3) == 16)
+        #expect(fill(node, from: 9500) > 100)
+    }
+
+    @Test func oneCircuitTakesHalfOfALaneThatNeverDelivered() {
+        let node = node(waiting: 100)
+        #expect(fill(node, by: 1) == 32)
+        #expect(fill(node, from: 1000, by: 2) == 16)
+        #expect(fill(node, from: 2000, by: 3) == 16)
+        #expect(fill(node, from: 3000) == 0)
+    }
+
+    /// What goes out at once is nobody's share, however much it is.
+    @Test func whoBringsMuchOfWhatIsDeliveredIsLetIn() throws {
+        let node = node(waiting: 100)
+        for number in 0..<200 {
+            var submission = Sample.android("\(number)", token: Sample.token(number))
+            submission.sender = SenderID(1)
+            #expect(node.accept(submission) > 0)
+            node.end(try #require(node.send()), .accepted)
+        }
+        #expect(fill(node, from: 1000, by: 1) == 50)
     }
 }

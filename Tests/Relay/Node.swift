@@ -13,11 +13,12 @@ final class Node {
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
         bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp, window: Window = Window(),
-        mostLookups: Int = 0
+        mostLookups: Int = 0, writeBehind: Duration = .zero
     ) {
         pipeline = Pipeline(
             validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget,
-            originsPerApp: originsPerApp, window: window, mostLookups: mostLookups)
+            originsPerApp: originsPerApp, window: window, mostLookups: mostLookups,
+            writeBehind: writeBehind)
     }
 
     static let android = LaneID(app: "android", host: .production)
@@ -106,6 +107,7 @@ final class Node {
         return takeEnds()
     }
 
+    var isClockDoubted: Bool { pipeline.isClockDoubted }
     func isWaiting(_ sequence: Int64) -> Bool { pipeline.delivery.slots[sequence] != nil }
 
     func blockedReason(_ lane: LaneID = android) -> String? {

@@ -33,6 +33,33 @@ import Testing
         #expect(node.pipeline.add(Node.android) == 0)
     }
 
+    /// What the operator has to mend lets one through at a time, and no pause outlasts it.
+    @Test func aLaneWhoseGatewaysFaultIsOverIsTriedAtOnce() throws {
+        let node = Node()
+        let added = node.pipeline.add(Node.android)
+        let lane = try #require(added)
+        func sends(room: Int, hasFault: Bool) -> [Pipeline.Handle] {
+            _ = node.takeEffects()
+            node.pipeline.pump(lane, room: room, hasFault: hasFault, at: node.now)
+            return node.takeEffects().compactMap {
+                if case .send(let handle, _, _) = $0 { handle } else { nil }
+            }
+        }
+        for number in 1...3 {
+            node.accept(Sample.android("\(number)", token: Sample.androidToken + "\(number)"))
+        }
+        #expect(sends(room: 0, hasFault: false).isEmpty)
+        for _ in 1...3 {
+            let sent = sends(room: 0, hasFault: true)
+            #expect(sent.count == 1)
+            if let handle = sent.first { node.end(handle, .blocked(reason: "TLS")) }
+        }
+        #expect(node.blockedReason() == "TLS")
+        #expect(sends(room: 0, hasFault: true).isEmpty)
+        #expect(sends(room: 0, hasFault: false).isEmpty)
+        #expect(sends(room: 10, hasFault: false).count == 3)
+    }
+
     @Test func thePlaceOfALaneThatIsGoneIsTakenByAnother() throws {
         let node = Node()
         #expect(node.pipeline.add(Node.android) == 0)

@@ -72,6 +72,77 @@ import Testing
         #expect(ends == [1, 2, 3])
     }
 
+    /// The first of those in memory, once its body is read.
+    private func firstSent(_ node: Node, _ lane: LaneID) throws -> Pipeline.Handle {
+        guard case .load(let sequences) = node.next(lane) else { throw Missing() }
+        node.loaded(
+            Dictionary(
+                uniqueKeysWithValues: sequences.map { ($0, claimed(row($0, lane, device: 1)).notification) }),
+            of: sequences, lane)
+        return try #require(node.send(lane))
+    }
+
+    private struct Missing: Error {}
+
+    @Test func singleOnesAreGivenUpInAnyOrder() {
+        let node = start(Node.android)
+        #expect(node.pipeline.giveUp([5, 4, 4, 1, 99], at: node.now) == 2)
+        #expect(node.begin().count == 2)
+        #expect(!node.isWaiting(4) && !node.isWaiting(5))
+    }
+
+    /// What was put off is sent now, and what is on disk is claimed whenever it is due.
+    @Test func whatWasPutOffIsTriedNow() throws {
+        let node = start(Node.android)
+        let handle = try firstSent(node, Node.android)
+        node.end(
+            handle, .deferred(Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(3600)))
+        )
+        #expect(node.send() == nil)
+        _ = node.takeEffects()
+        // Two of one device, three on disk.
+        #expect(node.pipeline.hurry(Node.android, at: node.now) == 5)
+        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
+        let effects = node.takeEffects()
+        let claims = effects.compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
+        #expect(claims.first.map { $0.time > Int64.max / 4 && $0.last == 5 } == true)
+        #expect(effects.contains { if case .send = $0 { true } else { false } })
+        // Once: what comes later waits for its time.
+        let claim = try #require(claims.first)
+        node.pipeline.claimed(Claimed([claimed(row(1, Node.android, device: 2))]), by: claim, at: node.now)
+        node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
+        let later = node.takeEffects().compactMap { if case .claim(let claim) = $0 { claim } else { nil } }
+        #expect(later.allSatisfy { $0.time < Int64.max / 4 })
+    }
+
+    @Test func aSingleOneIsTriedNowWithTheOthersOfItsDevice() throws {
+        let node = start(Node.android)
+        let handle = try firstSent(node, Node.android)
+        node.end(
+            handle, .deferred(Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(3600)))
+        )
+        #expect(node.send() == nil)
+        #expect(node.pipeline.hurry([99], at: node.now) == 0)
+        #expect(node.pipeline.hurry([5], at: node.now) == 2)
+        #expect(node.send() != nil)
+    }
+
+    /// Only its gateway can say it, and only a refusal is one.
+    @Test(arguments: [
+        (DeviceToken.opaqueOfNobody.text, Outcome.refused(reason: "INVALID_ARGUMENT"), true),
+        (DeviceToken.opaqueOfNobody.text, .accepted, false), (Sample.token(1), .refused(reason: "x"), false),
+    ])
+    func aProbeIsToldApart(token: String, outcome: Outcome, isProbe: Bool) throws {
+        let node = Node()
+        _ = node.pipeline.add(Node.android)
+        node.accept(Sample.android("1", token: token))
+        let handle = try #require(node.send())
+        _ = node.takeEffects()
+        node.pipeline.attemptEnded(handle, outcome, at: node.now, using: &node.random)
+        let ends = node.takeEffects().compactMap { if case .ended(let end) = $0 { end } else { nil } }
+        #expect(ends.map(\.isProbe) == [isProbe])
+    }
+
     @Test func whatIsMovedGoesThroughTheBacklogOfTheOther() throws {
         let node = start(Self.closed)
         #expect(node.pipeline.move(Self.closed, toApp: "nobody", at: node.now) == nil)
@@ -91,6 +162,54 @@ import Testing
         #expect(node.pipeline.lane(of: Self.closed) == nil)
         node.pipeline.pump(node.pipeline.lane(Node.android), room: 10, at: node.now)
         #expect(claims(node).map(\.kind) == [.due(Node.android)])
+    }
+
+    /// What could not be read yet to be ended is not given to others.
+    @Test func whatIsBeingGivenUpIsNotMoved() throws {
+        let node = start(Self.closed)
+        _ = node.pipeline.giveUp(Self.closed, at: node.now)
+        let claim = try #require(claims(node).first)
+        node.pipeline.claimFailed(claim, at: node.now)
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == nil)
+        node.pipeline.claimed(Claimed(), by: claim, at: node.now)
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 3)
+    }
+
+    /// The outbox has it in the lane that it leaves until the move is written.
+    @Test func whatIsMovedIsNotClaimedFromWhereItWas() {
+        let node = start(Self.closed)
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 5)
+        let lane = node.pipeline.add(Self.closed)!
+        // One more has come to its backlog.
+        node.pipeline.delivery.withLane(lane) {
+            $0.shelved = 1
+            $0.claimAt = 0
+        }
+        node.pipeline.pump(lane, room: 10, at: node.now)
+        #expect(claims(node).isEmpty)
+        node.begin()
+        node.commit()
+        node.pipeline.pump(lane, room: 10, at: node.now)
+        #expect(claims(node).map(\.kind) == [.due(Self.closed)])
+    }
+
+    /// A device that has some in two lanes goes back as a whole: what the other lane just reads would overtake it.
+    @Test func aDeviceDoesNotGoBackWhileItIsRead() {
+        let node = Node()
+        _ = node.pipeline.add(Node.android)
+        let token = row(1, Self.closed, device: 1).token
+        let rows = [Self.closed, Node.android].enumerated().map { index, lane in
+            WaitingRow(
+                sequence: Int64(index + 1), lane: lane, token: token, isUrgent: false, size: 100, attempts: 0,
+                acceptedAt: Sample.start.unixMilliseconds, notBefore: 0,
+                expiresAt: Sample.start.unixMilliseconds + 86_400_000)
+        }
+        node.pipeline.start(
+            OutboxContent(waiting: rows, lastSequence: 2), at: node.now, clockOffset: 0)
+        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = true }
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == nil)
+        node.pipeline.delivery.withLane(node.pipeline.lane(Node.android)) { $0.isClaiming = false }
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 1)
     }
 
     @Test func whoeverBringsWhatIsRefusedIsNamed() throws {

@@ -77,16 +77,16 @@ import Testing
         node.end(try #require(node.send()), .deferred(wish))
         let lane = node.pipeline.lane(Node.android)
         #expect(node.pipeline.queues()[lane].waiting == 2)
-        #expect(node.pipeline.queues()[lane].oldestAcceptedAt == first)
-        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == (isThrottle ? nil : first))
+        #expect(node.pipeline.queues()[lane].oldestSubmittedAt == first)
+        #expect(node.pipeline.queues()[lane].oldestDueSubmittedAt == (isThrottle ? nil : first))
         node.pass(.seconds(1))
         node.accept(Sample.android("3", token: Sample.token(3)))
         let due = isThrottle ? node.now.monotonicNanoseconds : first
-        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == due)
+        #expect(node.pipeline.queues()[lane].oldestDueSubmittedAt == due)
         // While it is tried it is due again.
         node.pass(.seconds(100))
         #expect(node.send() != nil)
-        #expect(node.pipeline.queues()[lane].oldestDueAcceptedAt == first)
+        #expect(node.pipeline.queues()[lane].oldestDueSubmittedAt == first)
     }
 
     /// The head expires while its device is spared: the one behind it doesn't go sooner than the gateway asked.

@@ -65,7 +65,7 @@ import Testing
         node.accept(Sample.android("c"))
         let queue = node.pipeline.queues()[node.pipeline.lane(Node.android)]
         #expect(queue.waiting == 3)
-        #expect(queue.oldestAcceptedAt == restored)
+        #expect(queue.oldestSubmittedAt == restored)
         #expect(drain(node).count == 3)
         #expect(node.pipeline.queues()[node.pipeline.lane(Node.android)] == Pipeline.Queue())
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Vectors
 
 @testable import Relay

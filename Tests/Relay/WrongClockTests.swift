@@ -114,4 +114,60 @@ import Vectors
         _ = pass(15, node)
         #expect(forgotten(node).first ?? 0 > 0)
     }
+
+    // MARK: Agreement
+
+    private func hear(_ node: Node, hoursAhead hours: Int64) {
+        node.pipeline.hear(
+            ToldTime(
+                unixMilliseconds: start + hours * Self.hour,
+                monotonicNanoseconds: Sample.start.monotonicNanoseconds), at: node.now)
+    }
+
+    /// The machine was off for 25 hours, and a push service says so.
+    @Test func aClockThatSomebodyAgreesWithIsBelievedAtOnce() {
+        let node = node(ahead: 25)
+        #expect(pass(30, node).isEmpty)
+        hear(node, hoursAhead: 25)
+        #expect(!node.isClockDoubted)
+        _ = node.take()
+        #expect(pass(15, node).map(\.sequence) == [1])
+        let day = Pipeline.Memory().identities.milliseconds
+        #expect(forgotten(node) == [node.now.unixMilliseconds - day])
+    }
+
+    /// The clock is wrong: what it is told ends no doubt.
+    @Test func aClockThatNobodyAgreesWithIsDoubted() {
+        let node = node(ahead: 25)
+        hear(node, hoursAhead: 0)
+        #expect(pass(30, node).isEmpty)
+        #expect(node.isClockDoubted)
+        #expect(forgotten(node) == [.min])
+    }
+
+    /// Tor's view of the network is up to three hours old: what was over then has ended, and no more is known.
+    @Test func whatWasOverAtAToldTimeEnds() {
+        let node = node(ahead: 25)
+        hear(node, hoursAhead: 1)
+        #expect(pass(30, node).isEmpty)
+        hear(node, hoursAhead: 22)
+        #expect(node.isClockDoubted)
+        #expect(pass(15, node).map(\.sequence) == [1])
+        #expect(forgotten(node) == [.min])
+        // An older word takes nothing back, and one from the future goes no further than the clock.
+        hear(node, hoursAhead: 1)
+        #expect(node.isClockDoubted)
+        hear(node, hoursAhead: 9000)
+        #expect(!node.isClockDoubted)
+        #expect(pass(15, node).isEmpty)
+    }
+
+    @Test(arguments: [Int64.min, .max]) func aToldTimeBeyondAllSenseIsNoTrap(time: Int64) {
+        let node = node(ahead: 25)
+        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonicNanoseconds: -1), at: node.now)
+        node.pipeline.hear(ToldTime(unixMilliseconds: time, monotonicNanoseconds: 1), at: node.now)
+        node.pipeline.hear(
+            ToldTime(unixMilliseconds: time, monotonicNanoseconds: 1 << 62), at: node.now)
+        #expect(pass(15, node).count <= 1)
+    }
 }

@@ -15,7 +15,7 @@ enum Simulate {
         for seed in (isOne ? number : 1)...number {
             print("seed \(seed)")
             fflush(nil)  // in case it traps
-            let world = World(seed: seed)
+            let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
             world.run()
             if let violation = world.violation {
                 print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/simulate --seed \(seed)")
@@ -28,6 +28,10 @@ enum Simulate {
 }
 
 extension Simulate {
+    /// A crowd takes its time.
+    private static func isCrowd(_ seed: UInt64) -> Bool { seed % 25 == 0 }
+    private static func isQuiet(_ seed: UInt64) -> Bool { seed % 3 == 0 }
+
     /// Checks that find no core that is broken on purpose would find none that is broken by mistake.
     private static func findCanaries() {
         for canary in Canary.allCases {
@@ -53,6 +57,10 @@ private struct Totals {
     private var expired = 0
     private var repeated = 0
     private var told = 0
+    private var atOnce = 0
+    private var late = 0
+    private var healthy = 0
+    private var longestWait: Int64 = 0
 
     mutating func add(_ world: World) {
         histories += 1
@@ -65,14 +73,19 @@ private struct Totals {
         expired += world.books.expired
         repeated += world.gateway.repeated
         told += world.senders.tellings
+        atOnce += world.atOnce.delivered
+        late += world.atOnce.stored
+        healthy += world.healthyLeft
+        longestWait = max(longestWait, world.longestCalmWait)
     }
 
     var line: String {
         """
         simulation: \(histories) histories, \(steps) steps, \(crashes) crashes: \(accepted) accepted = \
         \(delivered) delivered + \(refused) refused + \(dead) dead + \(expired) expired; \
+        \(atOnce) more delivered before they were stored, \(late) stored after they went out; \
         \(repeated) taken again after an unclear answer; \(told) receipts, all true; nothing lost, nothing taken \
-        twice; \(Canary.allCases.count) broken cores found
+        twice; \(healthy) to healthy phones of a crowd left, after \(longestWait / 1_000_000) ms at the latest; \(Canary.allCases.count) broken cores found
         """
     }
 }

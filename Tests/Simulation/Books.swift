@@ -19,6 +19,8 @@ struct Books {
     private(set) var refused = 0
     private(set) var dead = 0
     private(set) var expired = 0
+    /// In the hands of gateways, durably, and not ended.
+    private(set) var kept = 0
     /// What gateways have asked for, in monotonic nanoseconds.
     struct Wishes {
         /// Before which one wants nothing for a device.
@@ -65,6 +67,28 @@ struct Books {
         undurable[sequence] = (entry, ending)
         count(ending, 1)
         return entry
+    }
+
+    mutating func keep(_ sequence: Int64) {
+        guard let entry = waiting.removeValue(forKey: sequence) else { return }
+        waitingOf[entry.token]?.remove(sequence)
+        kept += 1
+    }
+
+    mutating func keptEnded(_ ending: Ending) {
+        kept -= 1
+        count(ending, 1)
+    }
+
+    /// The operator has given it to another app: it keeps its place among all that were moved with it, and none towards what
+    /// comes after it for the same device.
+    static let moved: UInt64 = 1 << 32
+    mutating func move(_ sequence: Int64, _ notification: Notification) {
+        guard let entry = waiting[sequence] else { return }
+        let token = Digest(high: entry.token.high | Books.moved, low: entry.token.low)
+        waiting[sequence] = Entry(notification: notification, token: token, deadline: entry.deadline)
+        waitingOf[entry.token]?.remove(sequence)
+        waitingOf[token, default: []].insert(sequence)
     }
 
     mutating func makeDurable(_ sequence: Int64) { undurable[sequence] = nil }
@@ -115,6 +139,11 @@ struct Books {
     /// The operator has mended something: everybody is believed anew.
     mutating func resumed(_ lane: LaneID) {
         wishes.paused[lane] = nil
+        opened(lane)
+    }
+
+    /// A lane that comes to be knows of no failures: it may have gone without a word when it had no gateway.
+    mutating func opened(_ lane: LaneID) {
         failed[lane] = nil
         suspects[lane] = nil
     }

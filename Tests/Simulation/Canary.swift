@@ -9,20 +9,43 @@ enum Canary: String, CaseIterable, Sendable {
     /// A device's second notification is taken for another device's.
     case letsTheSecondOvertakeTheFirst
 
+    /// What is put into a mailbox is called delivered.
+    case callsTheKeptDelivered
     /// What waits on disk is handed out in the wrong order.
     case handsOutTheLastFirst
     /// What gateways asked for is not written down.
     case forgetsWishesAtACrash
     /// Whatever the clock says at the start is believed.
     case believesEveryClock
+    /// What its own clock says ends the doubt of that clock.
+    case asksItsOwnClock
+    /// No circuit has a share of a lane's room.
+    case letsOneCircuitTakeAll
+
+    /// Senders are told `stored` when their notification goes out.
+    case tellsStoredForWhatItOnlySent
+    /// What goes out first is never stored, however long there is no answer.
+    case forgetsToStoreAfterTheWindow
+    /// What was delivered before it was stored is sent again when it comes again.
+    case forgetsWhatItDelivered
+    /// What went out first is not stored when the node stops.
+    case stopsWithoutStoring
+
+    private var isAboutWindows: Bool {
+        [
+            .tellsStoredForWhatItOnlySent, .forgetsToStoreAfterTheWindow, .forgetsWhatItDelivered,
+            .stopsWithoutStoring,
+        ].contains(self)
+    }
 
     /// Histories within which it must be found.
-    static let patience: UInt64 = 4
+    static let patience: UInt64 = 8
 
     /// What is wrong, as the checks say it; `nil`: they didn't find it.
     func found() -> String? {
         for seed in 1...Canary.patience {
-            let world = World(seed: seed, canary: self)
+            let world = World(
+                seed: seed, canary: self, isCrowd: self == .letsOneCircuitTakeAll, isQuiet: isAboutWindows)
             world.run()
             if let violation = world.violation { return violation }
         }

@@ -24,6 +24,9 @@ struct ModelGateway {
     mutating func take(_ sequence: Int64, _ id: NotificationID) {
         if taken.updateValue(id, forKey: sequence) != nil { repeated += 1 }
     }
+    /// A new process numbers anew what it sends before it is stored.
+    mutating func forgetUnstored() { taken = taken.filter { $0.key < 1 << 48 } }
+
     mutating func heal() { moods = [:] }
 
     func verdict(for lane: LaneID, using random: inout some RandomNumberGenerator) -> Verdict {
@@ -39,7 +42,9 @@ struct ModelGateway {
             return draw < 80
                 ? hears(
                     .deferred(
-                        Deferral(reason: "busy", scope: draw % 2 == 0 ? .host : .app, retryAfter: wish(draw)))
+                        Deferral(
+                            reason: "busy", scope: draw % 2 == 0 || lane.host.isOrigin ? .host : .app,
+                            retryAfter: wish(draw)))
                 ) : accepted
         case .blocked: return draw < 90 ? hears(.blocked(reason: "key")) : accepted
         case .silent:

@@ -12,6 +12,8 @@ struct ModelSenders {
         let isLookup: Bool
         /// Nothing was told yet.
         var isNew = true
+        /// The last sequence number when it heard something first: what is stored later is a repetition's.
+        var last = Int64.max
     }
 
     /// By the index of the id that the pipeline gave.
@@ -19,6 +21,8 @@ struct ModelSenders {
     /// The end that was told for an identity, which is never to change, not even over a crash.
     private(set) var told: [Digest: Ending] = [:]
     private(set) var tellings = 0
+    /// Identities that were delivered before they were stored, and are not in the outbox yet.
+    private var unwritten: Set<Digest> = []
     /// Identities that the last commit let go: it may have held their ends as well.
     private var justForgotten: Set<Digest> = []
 
@@ -32,6 +36,7 @@ struct ModelSenders {
         guard var sender = listening[id.index] else { return fail("\(receipt) is told to nobody") }
         tellings += 1
         defer {
+            if sender.isNew { sender.last = outbox.lastSequence }
             sender.isNew = false
             listening[id.index] = isLast ? nil : sender
         }
@@ -54,7 +59,9 @@ struct ModelSenders {
         case .ended(.tokenDead(reason: .unregistered, detail: _)) where sender.isLookup && sender.isNew:
             if !isLast { fail("more is to come after a refusal") }
         case .ended(let ending):
-            if known?.ending != ending { fail("\(ending) is told, and the outbox has \(known as Any)") }
+            if known?.ending != ending, ending != .delivered || !unwritten.contains(identity) {
+                fail("\(ending) is told, and the outbox has \(known as Any)")
+            }
             if told.updateValue(ending, forKey: identity) ?? ending != ending {
                 fail("an end that was told has changed")
             }
@@ -81,8 +88,13 @@ struct ModelSenders {
             }
             if !isLast { fail("more is to come after the end") }
         case .ended(.tokenDead):
+            // A phone that was known as dead is tried again after a while.
             if !sender.isNew, !isForgotten,
-                known.contains(where: { $0.map { $0.ending == nil || $0.ending == .delivered } ?? false })
+                known.contains(where: { phone in
+                    phone.map {
+                        $0.sequence <= sender.last && ($0.ending == nil || $0.ending == .delivered)
+                    } ?? false
+                })
             {
                 fail("an alias is called dead, and a phone waits or has it")
             }
@@ -95,8 +107,19 @@ struct ModelSenders {
         if listening.removeValue(forKey: id.index) == nil { fail("nobody is dropped") }
     }
 
-    /// The node is gone, and with it every connection. What was told stays told.
-    mutating func crash() { listening = [:] }
+    /// The node is gone, and with it every connection. What was told stays told; what was delivered and not written down may
+    /// come again as if for the first time.
+    mutating func crash() {
+        listening = [:]
+        for identity in unwritten { told[identity] = nil }
+        unwritten = []
+    }
+
+    /// A gateway has taken one that was never stored.
+    mutating func deliverUnwritten(_ identity: Digest) { unwritten.insert(identity) }
+
+    /// The outbox knows it.
+    mutating func write(_ identity: Digest) { unwritten.remove(identity) }
 
     /// The outbox has let these go: they may come again as if for the first time.
     mutating func forget(_ identities: [Digest]) {
@@ -104,9 +127,16 @@ struct ModelSenders {
         justForgotten = Set(identities)
     }
 
+    /// The same of one, whatever runs.
+    mutating func forget(_ identity: Digest) {
+        told[identity] = nil
+        justForgotten.insert(identity)
+    }
+
     /// What was told is as it was, and whoever awaits an end awaits one that nobody knows.
     func check(_ outbox: ModelOutbox, isCommitting: Bool, _ fail: (String) -> Void) {
-        for (identity, ending) in told where outbox.identities[identity]?.ending != ending {
+        for (identity, ending) in told
+        where outbox.identities[identity]?.ending != ending && !unwritten.contains(identity) {
             fail("\(ending) was told, and the outbox has changed its mind")
         }
         guard !isCommitting else { return }

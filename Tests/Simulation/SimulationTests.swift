@@ -32,6 +32,34 @@ import Testing
         #expect(books.delivered > 100)
         #expect(books.expired > 10)
         #expect(world.crashes > 1)
+        #expect(world.closings > 10)
+    }
+
+    /// Little waits: most of what senders wait for is delivered before it would be stored.
+    @Test(arguments: seeds.prefix(4))
+    func whatIsDeliveredAtOnceIsToldTruly(seed: UInt64) {
+        print("simulation: quiet seed \(seed) begins")
+        let world = World(seed: seed, isQuiet: true)
+        world.run()
+        print(
+            "simulation: quiet seed \(seed): \(world.atOnce.delivered) delivered before they were stored,"
+                + " \(world.atOnce.stored) stored after they went out")
+        if let violation = world.violation { Issue.record("quiet seed \(seed), \(violation)") }
+        #expect(world.atOnce.delivered > 10)
+        #expect(world.atOnce.stored > 3)
+    }
+
+    /// Thousands of phones at once: what holds for each step, and for how long a healthy one waits.
+    @Test(arguments: seeds.prefix(2))
+    func aHealthyPhoneWaitsForNobody(seed: UInt64) {
+        print("simulation: crowd of seed \(seed) begins")
+        let world = World(seed: seed, isCrowd: true)
+        world.run(steps: 4000)
+        print(
+            "simulation: crowd of seed \(seed): \(world.healthyLeft) left, after"
+                + " \(world.longestCalmWait / 1_000_000) ms at the latest")
+        if let violation = world.violation { Issue.record("crowd of seed \(seed), \(violation)") }
+        #expect(world.healthyLeft > 1000)
     }
 
     /// A core that is broken on purpose does not get past the checks.

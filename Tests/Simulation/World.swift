@@ -12,6 +12,8 @@ final class World {
         /// Senders that wait for it, and those of them who take no place.
         var submissions: Int
         var lookups: Int
+        /// Those that went out before.
+        var late: Int
     }
 
     struct Attempt {
@@ -20,21 +22,29 @@ final class World {
         let notification: Notification
         let token: Digest
         let verdict: ModelGateway.Verdict
+        /// Monotonic nanoseconds, where answers have their time.
+        let answeredAt: Int64
     }
 
     let canary: Canary?
+    let scale: WorldScale
+    let isCrowd: Bool
+    /// Little waits, and answers come within a window: most goes out before it is stored.
+    let isQuiet: Bool
     var random: SeededRandom
     var now = Instant(unixMilliseconds: 20_000 * 86_400_000, monotonicNanoseconds: 1_000_000_000_000)
-    var pipeline = World.pipeline()
+    var pipeline: Pipeline
     var outbox = ModelOutbox()
     var gateway = ModelGateway()
     var books = Books()
     var senders = ModelSenders()
+    var atOnce = AtOnce()
     private(set) var violation: String?
-    private(set) var steps = 0
-    static let stepsPerHistory = 20_000
+    var steps = 0
     private(set) var crashes = 0
     var stops = 0
+    /// Lanes to origins that went.
+    var closings = 0
 
     /// Submissions that wait for a commit that has not begun.
     var submissions = 0
@@ -47,11 +57,13 @@ final class World {
     var attempts: [Attempt] = []
     /// Lanes that have their gateway.
     var present: Set<LaneID> = []
+    /// Whose lane came to be at which place.
+    var originAt: [Int: LaneID] = [:]
     var isStopping = false
     var hasStopped = false
     var hasFaults = true
     /// No commit succeeds and nothing can be read.
-    private(set) var isDiskBroken = false
+    var isDiskBroken = false
     var submitted: [Submission] = []
     var nextUid = 0
     /// When each submission will have lapsed, as told when it came, by its identity.
@@ -68,6 +80,27 @@ final class World {
     var returns: [Int64: Int] = [:]
     /// Ends that a failed commit held: for the canary that forgets them.
     var swallowed: Set<Int64> = []
+    /// What gateways keep, as far as the node has heard of it, and what it has not.
+    var kept: [Int64] = []
+    var keptUnheard: [Int64] = []
+    var shares = Shares()
+    /// Who brought what is on its way into the outbox, by its identity.
+    var bringers: [Digest: SenderID] = [:]
+    /// The most that a lane had after the operator moved another one's there.
+    var moved = 0
+
+    // The crowd's.
+    /// A lane that one circuit floods, and one whose service has trouble.
+    var flooded: Int?
+    var trouble: LaneID?
+    /// Monotonic nanoseconds at which something happened to a lane last.
+    var disturbedAt: [LaneID: Int64] = [:]
+    /// By sequence number.
+    var healthySince: [Int64: Healthy] = [:]
+    /// Healthy phones whose last request failed.
+    var putOff: Set<Digest> = []
+    var healthyLeft = 0
+    var longestCalmWait: Int64 = 0
 
     static let android = LaneID(app: "android", host: .production)
     static let lanes = [
@@ -76,44 +109,11 @@ final class World {
     static let deviceTokens = (0..<7).map { String(repeating: "0\($0)", count: 32) }
     /// Three of Android's are one name's.
     static let alias = PhoneBook.alias(String(repeating: "A", count: 96))
-    private static let phoneBook = PhoneBook(
+    static let phoneBook = PhoneBook(
         deviceTokens.prefix(3).enumerated().map {
             PhoneBook.Phone(
                 number: Int64($0) + 1, name: "alice", platform: .android, deviceToken: DeviceToken($1))
         }, aliases: ["alice": alias])
-    static let requestsAtOnce = 5
-    static let bodyBudget = 2000
-
-    static let window: Window = {
-        var window = Window()
-        window.perLane = 12
-        window.total = 24
-        window.least = 4
-        window.claim = 6
-        return window
-    }()
-
-    static let limits: Admission.Limits = {
-        var limits = Admission.Limits()
-        limits.tokenRate = 20
-        limits.waitingPerToken = 30
-        limits.waiting = 400
-        limits.waitingBytes = 40_000
-        limits.storingBytes = 1500
-        return limits
-    }()
-
-    static func pipeline() -> Pipeline {
-        let apps = [("ios", SampleService.ios), ("android", .android)].map { name, service in
-            App(name: name, service: service, isEnabled: true)
-        }
-        var pipeline = Pipeline(
-            validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
-            memory: memory, bodyBudget: bodyBudget, window: window)
-        pipeline.use(phoneBook)
-        return pipeline
-    }
-
     static let memory: Pipeline.Memory = {
         var memory = Pipeline.Memory()
         memory.identities = .seconds(1800)
@@ -121,8 +121,12 @@ final class World {
         return memory
     }()
 
-    init(seed: UInt64, canary: Canary? = nil) {
+    init(seed: UInt64, canary: Canary? = nil, isCrowd: Bool = false, isQuiet: Bool = false) {
         self.canary = canary
+        self.isCrowd = isCrowd
+        self.isQuiet = isQuiet
+        scale = isCrowd ? .crowd : .few
+        pipeline = scale.pipeline()
         random = SeededRandom(state: seed)
         start()
     }
@@ -131,8 +135,10 @@ final class World {
     func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
     /// A whole history: up to a violation, or with a peaceful end in which everything comes to its own.
-    func run() {
-        while steps < World.stepsPerHistory, violation == nil { step() }
+    func run(steps most: Int = .max) {
+        while steps < min(scale.stepsPerHistory, most), violation == nil {
+            if isCrowd { crowdStep() } else { step() }
+        }
         if violation == nil { drain() }
     }
 
@@ -140,20 +146,22 @@ final class World {
     func step() {
         steps += 1
         switch draw(1000) {
-        case 0..<260: submit()
+        case 0..<260: if !isQuiet || draw(4) == 0 { submit() }
         case 260..<370: beginCommit()
         case 370..<390: takeCommit()
         case 390..<500: endCommit(succeeds: !hasFaults || draw(8) > 0 && !isDiskBroken)
         case 500..<660: pump()
-        case 660..<820: answer()
+        case 660..<805: answer()
+        case 805..<820: fetch()
         case 820..<845: endLoad(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
         case 845..<855: takeClaim()
         case 855..<910: endClaim(succeeds: !hasFaults || draw(5) > 0 && !isDiskBroken)
-        case 910..<950: pass(.milliseconds(draw(3000)))
-        case 950..<965: pass(.seconds(draw(600)))
+        case 910..<950: pass(.milliseconds(draw(isQuiet ? 120 : 3000)))
+        case 950..<965: if !isQuiet || draw(4) == 0 { pass(.seconds(draw(600))) }
         case 965..<987: wake()
         case 987..<991: changeMood()
-        case 991..<993: resume(World.lanes[draw(World.lanes.count)])
+        case 991: resume(lanesNow[draw(lanesNow.count)])
+        case 992: operate()
         case 993..<995: if hasFaults { jump() }
         case 995..<998: changeLane()
         case 998: if hasFaults, draw(3) == 0 { stop() }
@@ -172,13 +180,6 @@ final class World {
         if draw(4) > 0 { wake() }
     }
 
-    private func changeMood() {
-        guard hasFaults else { return }
-        isDiskBroken = draw(10) == 0
-        let mood = ModelGateway.Mood.allCases[draw(ModelGateway.Mood.allCases.count)]
-        gateway.change(World.lanes[draw(World.lanes.count)], to: mood)
-    }
-
     /// The operator has mended something.
     private func resume(_ lane: LaneID) {
         books.resumed(lane)
@@ -187,7 +188,7 @@ final class World {
 
     /// A gateway comes or goes.
     private func changeLane() {
-        let lane = World.lanes[draw(World.lanes.count)]
+        let lane = lanesNow[draw(lanesNow.count)]
         if present.contains(lane) {
             guard hasFaults, draw(3) == 0 else { return }
             present.remove(lane)
@@ -207,8 +208,12 @@ final class World {
         guard !isStopping else { return }
         stops += 1
         isStopping = true
+        if canary == .stopsWithoutStoring, atOnce.ones.values.contains(where: { !isLate($0) }) {
+            pipeline.unstored = Unstored()
+        }
         pipeline.stop(at: now, deadline: now.monotonicNanoseconds + Int64(draw(10_000)) * 1_000_000)
-        carryOut()
+        checkStop()
+        if violation == nil { carryOut() }
     }
 
     /// What it was when the process began.
@@ -234,6 +239,9 @@ final class World {
         for attempt in attempts where attempt.verdict.isTaken && !attempt.verdict.isTakenOnArrival {
             if draw(2) == 0 { take(attempt) }
         }
+        for sequence in keptUnheard { books.keep(sequence) }
+        kept += keptUnheard
+        keptUnheard = []
         commit = nil
         isCommitAsked = false
         isStopping = false
@@ -245,7 +253,15 @@ final class World {
         attempts = []
         returns = [:]
         swallowed = []
+        shares = Shares()
+        bringers = [:]
         for undone in books.undurable.values { settled.remove(undone.entry.notification.id) }
+        // Nor is the yes to one that was on its way into the outbox.
+        for identity in atOnce.unwritten.union(atOnce.ones.values.map(\.identity)) {
+            settled.remove(NotificationID(high: identity.high, low: identity.low))
+        }
+        atOnce.crash()
+        gateway.forgetUnstored()
         senders.crash()
         let end = now
         putClockRight()
@@ -254,6 +270,9 @@ final class World {
         lived += wasDown.milliseconds
         now.monotonicNanoseconds = Int64(draw(1_000_000_000))
         startWithWrongClock()
+        for lane in World.lanes { noteFault(lane) }
+        let before = end.monotonicNanoseconds
+        for sequence in healthySince.keys { healthySince[sequence]?.since -= before }
         books.crash { [now, startOffset, truth] wish in
             // As the clock of its start would have said it. One that was set back since prolongs nothing.
             let rest = min(
@@ -261,7 +280,7 @@ final class World {
                 (wish - end.monotonicNanoseconds) / 1_000_000 - wasDown.milliseconds)
             return now.monotonicNanoseconds + max(0, rest) * 1_000_000
         }
-        pipeline = World.pipeline()
+        pipeline = scale.pipeline()
         start()
     }
 
@@ -274,6 +293,7 @@ final class World {
         if canary == .believesEveryClock { content.clock = nil }
         let waiting = outbox.rows.keys.sorted()
         present = []
+        originAt = [:]
         // Gateways come before what waits, or after it.
         for lane in World.lanes where draw(3) == 0 { add(lane) }
         pipeline.start(content, at: now, clockOffset: clockOffset)
@@ -296,18 +316,29 @@ final class World {
         guard let row = outbox.rows[sequence] else { return fail("\(sequence) is accepted without a row") }
         let times = submittedAt.removeValue(forKey: row.notification.id.identity)
         storedAt[row.notification.id.identity] = times?[row.notification.acceptedAt]
+        if let number = atOnce.number(of: row.notification.id.identity) {
+            atOnce.store(number, as: sequence)
+            returns[sequence] = returns.removeValue(forKey: number)
+        }
         let deadline = deadlines.removeValue(forKey: row.notification.id.identity) ?? .max
+        let token = World.digest(ofToken: row.notification.deviceToken.text, in: row.notification.lane)
         books.accept(
-            sequence, Books.Entry(notification: row.notification, token: row.token, deadline: deadline))
+            sequence, Books.Entry(notification: row.notification, token: token, deadline: deadline))
+        noteAccepted(sequence, row.notification, token: token)
     }
 
     func end(_ end: Pipeline.End) {
         let (sequence, ending) = (end.sequence, end.ending)
+        if endAtOnce(end) { return }
+        shares.end(sequence)
+        healthySince[sequence] = nil
         guard let entry = books.end(sequence, ending) else {
             fail("\(sequence) ended (\(ending)) without waiting")
             return
         }
-        if ending == .delivered, gateway.taken[sequence] == nil {
+        if ending == .delivered, gateway.taken[sequence] == nil,
+            atOnce.sentAs[sequence].flatMap({ gateway.taken[$0] }) == nil
+        {
             fail("\(sequence) is called delivered, and no gateway took it")
         }
         if ending == .expired, now.monotonicNanoseconds < entry.deadline {

@@ -18,15 +18,24 @@ extension World {
         rightAt = now.monotonicNanoseconds + Int64(draw(600)) * 1_000_000_000
     }
 
-    /// The wall clock is set, by up to forty days.
+    /// The wall clock is set, by up to forty days: not while the node doubts it, since what others tell it moves along.
     func jump() {
-        guard clockError == 0 else { return }
+        guard clockError == 0, !pipeline.isClockDoubted else { return }
         now.unixMilliseconds +=
             Int64(draw(2) == 0 ? draw(7_200_000) : draw(40) * 86_400_000) * (draw(2) == 0 ? 1 : -1)
     }
 
     func noteSubmission(_ identity: Digest) {
         submittedAt[identity, default: [:]][now.unixMilliseconds] = (truth, lived)
+    }
+
+    /// A push service tells the time to the second, tor to about three hours.
+    func hearTheTime() {
+        let age = Int64(draw(2) == 0 ? draw(1000) : draw(10_800_000))
+        let told = canary == .asksItsOwnClock ? now.unixMilliseconds : truth - age
+        pipeline.hear(
+            ToldTime(unixMilliseconds: told, monotonicNanoseconds: now.monotonicNanoseconds), at: now)
+        carryOut()
     }
 
     /// What is forgotten because it is old is old.

@@ -11,6 +11,9 @@ extension World {
         case 3 where !submitted.isEmpty:
             submission = submitted[draw(submitted.count)]
             submission.content = .bisq(message: fresh())
+        case 4..<8:
+            submission = originSubmission()
+            if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         default:
             let lane = draw(World.lanes.count)
             let device = draw(World.deviceTokens.count)
@@ -22,21 +25,33 @@ extension World {
             if lane == 0, draw(6) == 0 { submission.deviceToken = World.alias }
             if submitted.count < 50 { submitted.append(submission) } else { submitted[draw(50)] = submission }
         }
+        submission.sender = [nil, SenderID(0), SenderID(1)][draw(3)]
+        submission.patience = [.none, .short, .full][draw(3)]
+        submit(submission, awaitsOutcome: draw(2) == 0)
+    }
+
+    func submit(_ submission: Submission, awaitsOutcome: Bool) {
+        var submission = submission
+        let sender = submission.sender
+        if canary == .letsOneCircuitTakeAll { submission.sender = nil }
         var identities: [Digest] = []
-        let awaitsOutcome = draw(2) == 0
+        var last: SubmissionDigests?
         let (waiting, tickets) = (pipeline.waiting, pipeline.tickets.count)
         let submitted = pipeline.submit(submission, from: 0, awaitsOutcome: awaitsOutcome, at: now) {
             let digests = World.digests(submission, to: $0)
             identities.append(digests.identity)
+            last = digests
             return canary == .letsTheSecondOvertakeTheFirst ? digests.ofAnotherDevice : digests
         }
         switch submitted {
         case .storing(let reply, let id):
             guard identities.contains(id.identity) else { return fail("\(id) is another one's") }
-            let (places, answers) = (pipeline.waiting - waiting, pipeline.tickets.count - tickets)
+            let places = pipeline.waiting - waiting
+            // One of the same device that went out before may be stored with it.
+            let answers = pipeline.tickets[tickets...].count { !atOnce.isListening($0.reply) }
             submissions += answers
             // What takes no place is looked up only.
-            lookups += answers - places
+            lookups += max(0, answers - places)
             senders.submit(
                 ModelSenders.Sender(
                     identities: identities, awaitsOutcome: awaitsOutcome, isLookup: places == 0), as: reply,
@@ -44,8 +59,13 @@ extension World {
             guard places > 0 else { break }
             let expiresAt = submission.expiresAt == 0 ? .max : submission.expiresAt
             let deadline = now.deadline(expiresAt, within: Validator.longestLifetime.milliseconds)
+            if answers == 0, let last {
+                if !awaitsOutcome { fail("sent before it is stored, and nobody awaits the outcome") }
+                noteAtOnce(submission, last, reply)
+            }
             for identity in identities {
                 noteSubmission(identity)
+                bringers[identity] = sender
                 deadlines[identity] = min(deadline, deadlines[identity] ?? .max)
             }
         case .answered(.stored): fail("stored without a commit")
@@ -55,29 +75,10 @@ extension World {
     }
 
     /// A message that no other submission has.
-    private func fresh() -> String {
+    func fresh() -> String {
         nextUid += 1
         let digits = String(nextUid)
         return String(repeating: "A", count: 40 - digits.count) + digits
-    }
-
-    static func digests(_ submission: Submission, to recipient: Recipient) -> SubmissionDigests {
-        let token = digest(
-            ofToken: recipient.deviceToken.text, in: recipient.lane)
-        // Messages differ in their number.
-        let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
-        let content = Digest(high: number, low: token.high << 8 | token.low)
-        let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map {
-            Digest(high: $0, low: recipient.isOfAlias ? token.low : .max)
-        }
-        return SubmissionDigests(token: token, identity: identity ?? content, content: content)
-    }
-
-    private static func digest(ofToken token: String, in lane: LaneID) -> Digest {
-        // Devices differ in their second digit.
-        Digest(
-            high: UInt64(World.lanes.firstIndex(of: lane) ?? 9),
-            low: UInt64(token.utf8.dropFirst().first ?? 0))
     }
 
     // MARK: The outbox
@@ -105,8 +106,12 @@ extension World {
                 senders.hear(ReplyID(index: index), .stored, isLast: false, in: outbox, fail)
             }
         }
+        if canary == .forgetsWhatItDelivered {
+            changes.removeAll { if case .remember = $0 { true } else { false } }
+        }
         books.beginCommit()
-        commit = Commit(changes: changes, submissions: submissions, lookups: lookups)
+        commit = Commit(
+            changes: changes, submissions: submissions, lookups: lookups, late: lateStores)
         submissions = 0
         lookups = 0
         carryOut()
@@ -118,6 +123,8 @@ extension World {
         self.commit?.results = outbox.commit(commit.changes) { self.fail($0) }
         for case .finish(let sequence, _) in commit.changes { books.makeDurable(sequence) }
         books.takeCommit()
+        takeRemembered(commit.changes)
+        takeMoves(commit.changes)
         checkLapsed()
         let forgotten = outbox.takeForgotten()
         senders.forget(forgotten)
@@ -135,7 +142,9 @@ extension World {
         takeCommit()
         let results = self.commit?.results ?? []
         self.commit = nil
-        if results.count != commit.submissions { fail("\(results.count) results for \(commit.submissions)") }
+        if results.count != commit.submissions + commit.late {
+            fail("\(results.count) results for \(commit.submissions) and \(commit.late)")
+        }
         for case .stored(let sequence) in results { accept(sequence) }
         pipeline.committed(results, at: now)
         carryOut()
@@ -157,6 +166,7 @@ extension World {
     private func run(_ effect: Effect) {
         switch effect {
         case .tell(let reply, let receipt, let isLast):
+            if case .busy = receipt { noteBusy(reply) }
             senders.hear(reply, receipt, isLast: isLast, in: outbox, fail)
         case .drop(let reply): senders.drop(reply, fail)
         case .send(let handle, let notification, let lane):
@@ -175,16 +185,18 @@ extension World {
             isCommitAsked = true
         case .stopped: hasStopped = true
         case .ended(let ended): end(ended)
-        case .laneOpened, .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
-            .received, .refused, .deferred, .committed:
+        case .laneOpened(let lane): open(lane)
+        case .laneClosed(let lane): close(lane)
+        case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
+            .received, .neverStored, .refused, .deferred, .committed:
             break
         }
     }
 
     /// Time has come for what the core wants to do by itself.
     func wake() {
-        guard pipeline.wakeAt <= now.monotonicNanoseconds else { return }
-        pipeline.wake(at: now, clockOffset: clockOffset)
+        if pipeline.wakeAt <= now.monotonicNanoseconds { pipeline.wake(at: now, clockOffset: clockOffset) }
+        checkWindows()
         carryOut()
     }
 
@@ -199,31 +211,52 @@ extension World {
 
     private func pump(_ lane: Int) {
         let id = pipeline.lanes[lane].id
-        let room = World.requestsAtOnce - attempts.count(where: { $0.lane == id })
+        let room = scale.requestsAtOnce - attempts.count(where: { $0.lane == id })
         guard room > 0, present.contains(id) else { return }
         pipeline.pump(lane, room: room, at: now)
         carryOut()
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID) {
-        let token = World.digest(ofToken: notification.deviceToken.text, in: lane)
-        if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
-        if books.first(of: token) != handle.sequence {
-            fail("\(handle.sequence) overtakes one of its device")
+        if noteSentAtOnce(handle, notification) {
+            return send(handle, notification, by: lane, token: atOnce.ones[handle.sequence]?.token)
         }
-        if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
-        if now.monotonicNanoseconds < books.wishes.spared[token] ?? .min { fail("a device is not spared") }
-        if now.monotonicNanoseconds < books.wishes.paused[lane] ?? .min {
-            fail("\(lane) is not left in peace")
+        // As it was when it came: the operator may have moved it since.
+        let queue = books.waiting[handle.sequence]?.token ?? Digest(high: 0, low: 0)
+        let token = Digest(high: queue.high & ~Books.moved, low: queue.low)
+        noteSent(handle.sequence)
+        if books.first(of: queue) != handle.sequence {
+            fail("\(handle.sequence) overtakes one of its device")
         }
         if ids[handle.sequence, default: notification.id] != notification.id {
             fail("another id on a repeat")
         }
         if outbox.rows[handle.sequence]?.notification != notification { fail("sent is not what was stored") }
         ids[handle.sequence] = notification.id
-        let verdict = gateway.verdict(for: lane, using: &random)
+        send(handle, notification, by: lane, token: token)
+    }
+
+    private func send(
+        _ handle: Pipeline.Handle, _ notification: Notification, by lane: LaneID, token: Digest?
+    ) {
+        let token = token ?? Digest(high: 0, low: 0)
+        if notification.lane != lane { fail("\(handle.sequence) is sent by another lane") }
+        if attempts.contains(where: { $0.token == token }) { fail("two of one device are under way") }
+        if now.monotonicNanoseconds < books.wishes.spared[token] ?? .min {
+            fail("a device is not spared")
+        }
+        if now.monotonicNanoseconds < books.wishes.paused[lane] ?? .min {
+            fail("\(lane) is not left in peace")
+        }
+        let verdict =
+            isCrowd
+            ? crowdVerdict(token, in: lane)
+            : atOnce.ones[handle.sequence] == nil
+                ? keeping(gateway.verdict(for: lane, using: &random), in: lane)
+                : gateway.verdict(for: lane, using: &random)
         let attempt = Attempt(
-            handle: handle, lane: lane, notification: notification, token: token, verdict: verdict)
+            handle: handle, lane: lane, notification: notification, token: token, verdict: verdict,
+            answeredAt: now.monotonicNanoseconds + Int64(draw(300)) * 1_000_000)
         if verdict.isTakenOnArrival { take(attempt) }
         attempts.append(attempt)
         if !present.contains(lane) { fail("\(lane) has no gateway") }
@@ -231,6 +264,7 @@ extension World {
     }
 
     func take(_ attempt: Attempt) {
+        guard attempt.verdict.outcome != .kept else { return keep(attempt.handle.sequence) }
         if settled.contains(attempt.notification.id) {
             fail("\(attempt.handle.sequence) is taken twice, and the first time was clear")
         }
@@ -238,11 +272,15 @@ extension World {
     }
 
     func answer() {
-        guard !attempts.isEmpty else { return }
-        let attempt = attempts.remove(at: draw(attempts.count))
+        if !attempts.isEmpty { answer(draw(attempts.count)) }
+    }
+
+    func answer(_ index: Int) {
+        let attempt = attempts.remove(at: index)
+        if clockError != 0 || draw(8) == 0 { hearTheTime() }
         defer {
             // The gateway has room again.
-            if attempts.count(where: { $0.lane == attempt.lane }) == World.requestsAtOnce - 1,
+            if attempts.count(where: { $0.lane == attempt.lane }) == scale.requestsAtOnce - 1,
                 let lane = pipeline.lane(of: attempt.lane)
             {
                 pump(lane)
@@ -251,7 +289,8 @@ extension World {
         let verdict = attempt.verdict
         if verdict.isTaken, !verdict.isTakenOnArrival { take(attempt) }
         if verdict.outcome == .accepted { settled.insert(attempt.notification.id) }
-        let sequence = attempt.handle.sequence
+        let number = attempt.handle.sequence
+        let sequence = atOnce.sentAs.first { $0.value == number }?.key ?? number
         switch verdict.outcome {
         case .deferred(let deferral)
         where deferral.isUnharmed && returns[sequence, default: 0] < Pipeline.longestRunOfReturns:
@@ -267,7 +306,7 @@ extension World {
                 guard books.isNewWitness(attempt.token, against: attempt.lane),
                     books.witnesses(against: attempt.lane) >= deferral.witnesses
                 else { break }
-                for lane in World.lanes
+                for lane in World.lanes + World.origins
                 where lane == attempt.lane || deferral.scope == .app && lane.app == attempt.lane.app {
                     books.pause(lane, until: end)
                 }
@@ -276,31 +315,17 @@ extension World {
             returns[sequence] = nil
             _ = books.isNewWitness(attempt.token, against: attempt.lane)
         case .accepted, .refused, .tokenDead: books.answered(attempt.token, in: attempt.lane)
+        case .kept:
+            books.answered(attempt.token, in: attempt.lane)
+            hearOfKept(sequence)
         }
-        pipeline.attemptEnded(attempt.handle, verdict.outcome, at: now, using: &random)
+        noteAnswer(verdict.outcome, to: attempt.token)
+        let heard = canary == .callsTheKeptDelivered && verdict.outcome == .kept ? .accepted : verdict.outcome
+        pipeline.attemptEnded(attempt.handle, heard, at: now, using: &random)
         carryOut()
         if case .tokenDead = verdict.outcome, !pipeline.delivery.waiting(of: attempt.token).isEmpty {
             fail("some wait for a dead device")
         }
-    }
-
-    /// The outbox reads; that is not known yet.
-    func takeClaim() {
-        guard let index = claims.indices.first(where: { claims[$0].claimed == nil }) else { return }
-        claims[index].claimed = outbox.claim(claims[index].claim)
-        if canary == .handsOutTheLastFirst { claims[index].claimed?.rows.reverse() }
-    }
-
-    func endClaim(succeeds: Bool) {
-        guard !claims.isEmpty else { return }
-        if succeeds, claims[0].claimed == nil { takeClaim() }
-        let (claim, claimed) = claims.removeFirst()
-        if let claimed {
-            pipeline.claimed(claimed, by: claim, at: now)
-        } else {
-            pipeline.claimFailed(claim, at: now)
-        }
-        carryOut()
     }
 
     func endLoad(succeeds: Bool) {
@@ -313,25 +338,5 @@ extension World {
             pipeline.loadFailed(sequences, lane: index, at: now)
         }
         carryOut()
-    }
-}
-
-extension Content {
-    fileprivate static func bisq(message: String) -> Content {
-        Submission(platform: .android, deviceToken: "", message: message).content
-    }
-
-    /// Bisq's message; nothing else is sent here.
-    fileprivate var message: String {
-        guard case .bisq(let content) = self else { return "" }
-        return content.message
-    }
-}
-
-extension SubmissionDigests {
-    /// Each second message of a device seems to be another device's.
-    fileprivate var ofAnotherDevice: SubmissionDigests {
-        let token = Digest(high: token.high | (content.high & 1) << 32, low: token.low)
-        return SubmissionDigests(token: token, identity: identity, content: content)
     }
 }

@@ -55,6 +55,26 @@ import Testing
         #expect(presence.state == .stopped)
     }
 
+    /// A service manager starts it again.
+    @Test(arguments: [true, false])
+    func aTorThatFindsNoNetworkIsEndedIfNobodyElseUsesIt(isOurs: Bool) async throws {
+        let tor = try LoneTor()
+        _ = try await tor.connect()
+        var settings = OnionPresence.Settings(
+            source: .running(control: tor.control, tor.credentials, isOurs: isOurs),
+            key: OnionKeyFile(path: directory.path + "/onion-key"),
+            ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
+        settings.uploadTime = .milliseconds(300)
+        let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await presence.start()
+        let end = ContinuousClock.now + .seconds(isOurs ? 20 : 3)
+        while tor.exit == nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(tor.exit == (isOurs ? .exited(0) : nil))
+        await presence.stop()
+        if tor.exit == nil { tor.kill() }
+        await tor.waitUntilGone()
+    }
+
     @Test func oneThatGivesUpIsTold() async throws {
         let presence = try presence(firstEnd: "exit 1")
         await #expect(throws: OnionPresenceError.tor(.process(.ended(.exited(1), lastWords: "")))) {

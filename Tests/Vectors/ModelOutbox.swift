@@ -5,7 +5,7 @@ import Relay
 package struct ModelOutbox {
     package struct Row: Equatable {
         package let sequence: Int64
-        package let notification: Notification
+        package fileprivate(set) var notification: Notification
         package let token: Digest
         package var attempts = 0
         package var notBefore: Int64 = 0
@@ -14,7 +14,7 @@ package struct ModelOutbox {
     }
 
     package struct Identity {
-        let sequence: Int64
+        package let sequence: Int64
         package let content: Digest
         let acceptedAt: Int64
         package var ending: Ending?
@@ -36,8 +36,13 @@ package struct ModelOutbox {
     private var forgotten: [Digest] = []
     /// Handed out of the backlog by this process.
     private var claimed: Set<Int64> = []
+    /// In the hands of gateways that keep them, and all that ever were.
+    private(set) var kept: Set<Int64> = []
+    private var everKept: Set<Int64> = []
 
     package init() {}
+
+    package var lastSequence: Int64 { nextSequence - 1 }
 
     package mutating func commit(_ changes: [OutboxChange], _ violation: (String) -> Void) -> [StoreResult] {
         var results: [StoreResult] = []
@@ -45,9 +50,12 @@ package struct ModelOutbox {
             switch change {
             case .store(let request): results.append(store(request))
             case .lookUp(let digests): results.append(known(digests) ?? .unknown)
+            case .remember(let digests, let acceptedAt): remember(digests, acceptedAt: acceptedAt)
             case .finish(let sequence, let ending): finish(sequence, ending, violation)
             case .postpone(let sequence, let attempts, let notBefore):
                 guard let row = rows[sequence] else {
+                    // It may have been put off before it was sent and kept.
+                    guard !everKept.contains(sequence) else { continue }
                     violation("\(sequence) is put off without a row")
                     continue
                 }
@@ -66,7 +74,7 @@ package struct ModelOutbox {
             case .spare(let wish): wishes[wish.token] = wish
             case .forgetWishes(let tokens): for token in tokens { wishes[token] = nil }
             case .lane(let lane, let record): lanes[lane] = record
-            case .move: violation("the operator does nothing here")
+            case .move(let lane, let app): move(lane, toApp: app, violation)
             case .buryToken(let token, let told): deadTokens[token] = told
             case .reviveToken(let token):
                 let told = deadTokens.removeValue(forKey: token)
@@ -100,6 +108,30 @@ package struct ModelOutbox {
         } else {
             violation("\(sequence) ends without a row")
         }
+        remember(sequence, ending)
+    }
+
+    /// Its gateway has taken it over: how it ends is still to come.
+    package mutating func keep(_ sequence: Int64, _ violation: (String) -> Void) {
+        guard let row = rows.removeValue(forKey: sequence) else {
+            return violation("\(sequence) is kept without a row")
+        }
+        shelvedOf[row.token]?.remove(sequence)
+        claimed.remove(sequence)
+        kept.insert(sequence)
+        everKept.insert(sequence)
+    }
+
+    /// - Returns: Its identity, as far as it is remembered.
+    @discardableResult
+    package mutating func keptEnded(_ sequence: Int64, _ ending: Ending) -> Digest? {
+        kept.remove(sequence)
+        let identity = identityOf[sequence]
+        remember(sequence, ending)
+        return identity
+    }
+
+    private mutating func remember(_ sequence: Int64, _ ending: Ending) {
         claimed.remove(sequence)
         endings[sequence] = ending
         guard let identity = identityOf[sequence] else { return }
@@ -112,9 +144,18 @@ package struct ModelOutbox {
         }
     }
 
+    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+        guard identities[digests.identity] == nil else { return }
+        identities[digests.identity] = Identity(
+            sequence: nextSequence, content: digests.content, acceptedAt: acceptedAt, ending: .delivered)
+        identityOf[nextSequence] = digests.identity
+        nextSequence += 1
+    }
+
     private func known(_ digests: SubmissionDigests) -> StoreResult? {
         guard let known = identities[digests.identity] else { return nil }
         guard known.content == digests.content else { return .conflict }
+        if kept.contains(known.sequence) { return .alreadyKept(sequence: known.sequence) }
         return known.ending.map { .alreadyEnded($0) } ?? .alreadyWaiting(sequence: known.sequence)
     }
 
@@ -148,6 +189,13 @@ package struct ModelOutbox {
         if row.isShelved, claimed.remove(sequence) == nil { violation("\(sequence) is shelved twice") }
         rows[sequence]?.isShelved = true
         shelvedOf[token, default: []].insert(sequence)
+    }
+
+    private mutating func move(_ lane: LaneID, toApp app: String, _ violation: (String) -> Void) {
+        for row in rows.values where row.isShelved && row.notification.lane == lane {
+            if claimed.contains(row.sequence) { violation("\(row.sequence) is moved, and handed out") }
+            rows[row.sequence]?.notification = row.notification.moved(to: LaneID(app: app, host: lane.host))
+        }
     }
 
     private mutating func spare(_ token: Digest, until notBefore: Int64) {
@@ -221,11 +269,12 @@ package struct ModelOutbox {
                     lane: lane, waiting: rows.count, bytes: rows.map(\.notification.size).reduce(0, +),
                     oldestAcceptedAt: rows.map(\.notification.acceptedAt).min() ?? 0)
             }.sorted { ($0.lane.app, $0.lane.host.name) < ($1.lane.app, $1.lane.host.name) },
-            deadTokens: deadTokens, lastSequence: nextSequence - 1)
+            deadTokens: deadTokens, lastSequence: lastSequence)
         content.wishes = wishes.values.sorted {
             ($0.token.high, $0.token.low) < ($1.token.high, $1.token.low)
         }
         content.lanes = self.lanes
+        for (identity, known) in identities { content.known.insert(identity, acceptedAt: known.acceptedAt) }
         content.clock = clock
         return content
     }
@@ -237,5 +286,13 @@ extension ModelOutbox.Row {
             sequence: sequence, lane: notification.lane, token: token,
             isUrgent: notification.content.isUrgent, size: notification.size, attempts: attempts,
             acceptedAt: notification.acceptedAt, notBefore: notBefore, expiresAt: notification.expiresAt)
+    }
+}
+
+extension Notification {
+    fileprivate func moved(to lane: LaneID) -> Notification {
+        Notification(
+            id: id, lane: lane, deviceToken: deviceToken, content: content, expiresAt: expiresAt,
+            acceptedAt: acceptedAt, sender: sender)
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// A push service with the usual forms of addresses, for tests that need no real one.
@@ -7,6 +8,7 @@ package struct SampleService: PushService {
     private let platforms: [Platform]
     private let overhead: Int
     package var handsOn = false
+    package var answersSoon = true
 
     package static let ios = SampleService("apns", for: [.ios, .iosDev])
     package static let android = SampleService("fcm", for: [.android])
@@ -46,8 +48,6 @@ package struct SampleService: PushService {
         case .prepared(let push): push.body.utf8.count
         }
     }
-
-    package var replacesRepetitions: Bool { false }
 
     package func nobody(on platform: Platform) -> DeviceToken {
         platform == .android ? .opaqueOfNobody : .hexadecimalOfNobody

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Testing
 import Vectors
@@ -80,7 +81,7 @@ import Wire
                         requestUid: "u", status: status, reason: "BadMessage", retryAfterMilliseconds: 1_500))
             )
         }
-        let platforms = ["IOS": MobilePlatform.ios, "IOS_DEV": .iosDev].map { name, platform in
+        let platforms = ["IOS": Platform.ios, "IOS_DEV": .iosDev].map { name, platform in
             var request = MobileNotificationRequest()
             request.platform = platform
             return ("mobile_notification_request { platform: \(name) }", Message.notificationRequest(request))

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 
 /// A request's body: a JSON object whose names are read whatever their case (as ASP.NET does), and whose values can be
 /// had as they were written.

@@ -86,11 +86,7 @@ package final class BitwardenDoor: HTTPDoor {
         }
     }
 
-    package func busyAnswer(_ busy: Busy) -> HTTPResponse {
-        var response = BitwardenFault(status: busy.status, message: "Too busy.").response
-        response.addRetryAfter(busy)
-        return response
-    }
+    package func busyAnswer(_ busy: Busy) -> HTTPResponse { .bitwarden(busy) }
 
     package func tooLargeAnswer(limit: Int) -> HTTPResponse {
         BitwardenFault(status: 413, message: "The body has more than \(limit) bytes.").response
@@ -303,20 +299,18 @@ private final class BitwardenAnswer {
 
     /// Takes the first receipt of one.
     func take(_ receipt: Receipt) {
-        switch receipt {
-        case .busy(let busy): self.busy = busy
-        case .ended(.refused(.messageTooLarge, _)): isTooLarge = true
-        // Stored; or refused for what the sender can't mend, such as a dead token or an app without credentials.
-        case .stored, .held, .ended: break
+        switch receipt.answer {
+        case .later(let busy): self.busy = busy
+        // All else is nothing that the sender can mend, such as a dead token or an app without credentials.
+        case .failed(let failure): isTooLarge = isTooLarge || failure.kind == .messageTooLarge
+        case .taken: break
         }
         missing -= 1
         guard missing == 0 else { return }
         if isTooLarge {
             respond(BitwardenFault.payloadTooLarge.response)
         } else if let busy {
-            var response = BitwardenFault(status: busy.status, message: "Too busy.").response
-            response.addRetryAfter(busy)
-            respond(response)
+            respond(.bitwarden(busy))
         } else {
             respond(.done)
         }
@@ -325,4 +319,10 @@ private final class BitwardenAnswer {
 
 extension HTTPResponse {
     fileprivate static var done: HTTPResponse { HTTPResponse(status: 200) }
+
+    fileprivate static func bitwarden(_ busy: Busy) -> HTTPResponse {
+        var response = BitwardenFault(status: busy.status, message: "Too busy.").response
+        response.addRetryAfter(busy)
+        return response
+    }
 }

@@ -1,5 +1,5 @@
 import HTTP1
-import JSON
+import JSONCoding
 
 /// What is wrong with a request, in the words and the JSON of Bitwarden's own relay (bitwarden/server,
 /// `ErrorResponseModel`): its clients log them, and expect JSON also when something fails.

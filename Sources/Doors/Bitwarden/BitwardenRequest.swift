@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Relay
 
 /// What a self-hosted server asks of its relay (bitwarden/server, `PushController`; Vaultwarden, `push.rs`).

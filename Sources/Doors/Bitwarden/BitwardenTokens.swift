@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 
 /// The tokens that installations show with each request: JWTs of our own, `HS256`, so that nothing has to be kept.
 ///

@@ -112,6 +112,7 @@ final class PatientQueues {
         // Kept until the end of the notification: not the submission.
         var submission = waiting.submission()
         submission.isNeverRepeated = true
+        submission.patience = .full
         dispatcher.submit(submission, from: figures, awaitsOutcome: true) { receipt in
             defer { isFirst = false }
             if isFirst, case .busy(.device(let time)) = receipt,

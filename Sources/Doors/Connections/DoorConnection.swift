@@ -57,7 +57,7 @@ class DoorConnection: StreamHandler {
     }
 
     private let stream: Stream
-    private unowned let places: Places
+    private unowned var places: Places
     private let arrival: Arrival
     private let limits: Limits
     private var state = State.arriving(ProxyLineDecoder())
@@ -162,7 +162,7 @@ class DoorConnection: StreamHandler {
 
     /// Does what can be done now, and reads on if it may.
     final func goOn() {
-        guard case .open(let circuit, let tls) = state else { return }
+        guard case .open(let circuit, _) = state else { return }
         proceed()
         guard !hasEnded else { return }
         if isShuttingDown, !isBusy { return end(.shutDown) }
@@ -174,6 +174,12 @@ class DoorConnection: StreamHandler {
             // The rest of what is incomplete is late through us.
             stopDeadline()
         }
+        countHeld()
+    }
+
+    /// Tells the room what it holds.
+    final func countHeld() {
+        guard case .open(_, let tls) = state else { return }
         places.room.count(
             self, heldBytes + stream.unsentBytes + (tls == nil ? 0 : DoorConnection.bytesOfTLS))
     }
@@ -208,6 +214,18 @@ class DoorConnection: StreamHandler {
         circuit.leave(self)
         state = .open(other, tls)
         return true
+    }
+
+    /// It stays, perhaps for days, and from now on takes one of these places.
+    ///
+    /// - Parameter silence: For how long nothing may come from the client; `nil`: for ever.
+    final func stay(at places: Places, silence: Duration?) {
+        self.places.leave(self)
+        self.places = places
+        places.enter(self)
+        stream.idleTimeout = silence
+        // It says little for a long time.
+        stream.keptOutputCapacity = 0
     }
 
     // MARK: Deadlines

@@ -1,13 +1,13 @@
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 
 /// What gorush answers.
 package struct GorushAnswer {
     /// What is told of a push if it fails: gorush tells no others.
     package struct Push {
         package let id: String
-        package let platform: GorushNotification.Platform
+        package let platform: Platform
         package let token: String
         package let message: String
 

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 
 /// What Apple gets for one element, as gorush makes it (`notify/notification_apns.go`).
 package struct GorushApplePush: Equatable {

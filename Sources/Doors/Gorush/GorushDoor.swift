@@ -119,7 +119,7 @@ package final class GorushDoor: HTTPDoor {
             case .android where settings.apps.android != nil:
                 gathering.answer.count += notification.count
                 await pushToGoogle(notification, from: sender, gathering, turns)
-            case .ios, .android, nil: break
+            case .ios, .iosDev, .android, nil: break
             }
         }
         gathering.allAsked()
@@ -190,6 +190,7 @@ package final class GorushDoor: HTTPDoor {
         var submission = submission
         submission.sender = sender
         submission.uid = Hex.encode(randomBytes(16))
+        submission.patience = .full
         let number = gathering.expect(GorushAnswer.Push(notification, to: token))
         dispatcher.submit(submission, from: figures, awaitsOutcome: settings.waits) { receipt in
             gathering.take(receipt, of: number)
@@ -263,14 +264,11 @@ private final class Gathering {
     func take(_ receipt: Receipt, of number: Int) {
         guard deadline == nil || receipt != .stored, respond != nil, let push = pushes[number] else { return }
         pushes[number] = nil
-        switch receipt {
-        // What is held is delivered when the operator has mended what it waits for.
-        case .stored, .held, .ended(.delivered): break
-        case .busy(.node): answer.add(push, error: "max capacity reached")
-        case .busy(.device): answer.add(push, error: Reason.busy.code)
-        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            answer.add(push, error: reason.code)
-        case .ended(.expired): answer.add(push, error: Reason.expired.code)
+        switch receipt.answer {
+        case .taken: break
+        case .later(.node): answer.add(push, error: "max capacity reached")
+        case .later(.device): answer.add(push, error: Reason.busy.code)
+        case .failed(let failure): answer.add(push, error: failure.code)
         }
         known()
     }

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 
 /// The members of a JSON object by the types that gorush's Go code asks for: what is missing or `null` is nothing, a
 /// value of another type spoils the whole request.

@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 
 /// What FCM gets for one element, as gorush makes it (`notify/notification_fcm.go`).
 package struct GorushGooglePush {

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 
 /// Why a whole request is refused, with gorush's own texts but for the last. There is one for all that can't be read.
 package enum GorushFault: Error, Equatable {
@@ -58,11 +58,6 @@ package struct GorushRequest {
 
 /// One element: the same text for several phones of one platform.
 package struct GorushNotification {
-    package enum Platform: Int64 {
-        case ios = 1
-        case android = 2
-    }
-
     package let id: String
     package var tokens: [String]
     /// `nil` for a number that is neither: left out in silence.
@@ -87,7 +82,12 @@ package struct GorushNotification {
     init(_ fields: GorushFields) throws(GorushFault) {
         id = try fields.string("notif_id")
         tokens = try fields.strings("tokens")
-        platform = Platform(rawValue: try fields.integer("platform") ?? 0)
+        platform =
+            switch try fields.integer("platform") {
+            case 1: .ios
+            case 2: .android
+            case _: nil
+            }
         message = try fields.string("message")
         title = try fields.string("title")
         image = try fields.string("image")

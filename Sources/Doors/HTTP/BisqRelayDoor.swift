@@ -1,4 +1,5 @@
 import Dispatching
+import Encodings
 import HTTP1
 import Reactor
 import Relay
@@ -86,6 +87,7 @@ package final class BisqRelayDoor: HTTPDoor {
         }
         submission.sender = request.senderID
         submission.hops = request.hops
+        submission.patience = .full
         if let reason = takesStandIn(&submission, settings.bisq2.standIn) {
             return respond(RelayPostForm.unavailable(reason))
         }

@@ -8,20 +8,28 @@ extension HTTPResponse {
         return response
     }
 
+    /// "Too much" as plain text.
+    init(_ busy: Busy) {
+        self.init(status: busy.status, text: Reason.busy.code)
+        addRetryAfter(busy)
+    }
+
     /// Whole seconds, at least one (RFC 9110, section 10.2.3).
     mutating func addRetryAfter(_ busy: Busy) {
         fields.append("retry-after", String(max(1, (busy.retryAfter.milliseconds + 999) / 1000)))
     }
 }
 
-extension Reason {
+extension FailureKind {
     /// Of an answer to a Bisq client. A Bisq 2 that has another relay goes on to it at 500 and above, and at nothing
     /// below (`HttpRequestService.java`): what lies with this node is never 400.
     var bisqStatus: Int {
         switch self {
-        case .unknownApp, .gatewayDisabled: 503
+        case .messageTooLarge: 413
+        case .notServed: 503
+        case .full: 507
         case .loop: 508
-        case _: 400
+        case .deadToken, .unknownToken, .foreignToken, .expired, .other: 400
         }
     }
 }

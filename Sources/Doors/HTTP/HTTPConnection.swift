@@ -15,6 +15,8 @@ final class HTTPConnection: DoorConnection {
         case asking
         /// It will answer later.
         case answering
+        /// The answer has begun, and has no end yet.
+        case live
     }
 
     private unowned let server: HTTPServer
@@ -26,6 +28,7 @@ final class HTTPConnection: DoorConnection {
     private var isDrained = true
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)
+    private var live: LiveAnswer?
 
     /// - Parameter isProxy: it is believed whose its requests are.
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
@@ -41,12 +44,17 @@ final class HTTPConnection: DoorConnection {
     }
 
     override func received(_ bytes: RawSpan) -> Int {
+        if turn == .live {
+            live?.client?.received(bytes)
+            return 0
+        }
         standing = decoder.append(bytes)
         isDrained = false
         return 0
     }
 
     override func proceed() {
+        if turn == .live, !isHeldBack { live?.client?.hasRoom() }
         while !isDrained, turn == .waiting, !hasEnded, !isHeldBack {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()
@@ -69,10 +77,16 @@ final class HTTPConnection: DoorConnection {
         write { $0 += HTTPResponse.goOn }
     }
 
-    override var wantsMore: Bool { turn == .waiting }
+    override var wantsMore: Bool { turn == .waiting || turn == .live }
     override var isIncomplete: Bool { standing.isWithinRequest }
-    override var isBusy: Bool { turn != .waiting }
-    override var heldBytes: Int { standing.heldBytes }
+    override var isBusy: Bool { turn == .asking || turn == .answering }
+    override var heldBytes: Int { standing.heldBytes + (live?.client?.heldBytes ?? 0) }
+
+    override func willEnd(_ end: End) {
+        let live = live
+        self.live = nil
+        live?.connectionEnded()
+    }
 
     override func deadlinePassed() {
         // Before tor's line has come there is nobody to tell.
@@ -97,7 +111,7 @@ final class HTTPConnection: DoorConnection {
         let number = asked
         var request = request
         request.sender = circuit?.sender ?? 0
-        server.handler(request) { [weak self] response in
+        let respond: @EventLoop (HTTPResponse) -> Void = { [weak self] response in
             guard let self, !hasEnded else { return }
             precondition(answered < number, "a request was answered twice")
             answered = number
@@ -108,6 +122,11 @@ final class HTTPConnection: DoorConnection {
             send(response, withBody: withBody)
             if isLate { goOn() }
         }
+        if let open = server.opening(of: request) {
+            open(LiveAnswer(on: self, respond))
+        } else {
+            server.handler(request, respond)
+        }
         if turn == .asking { turn = .answering }
     }
 
@@ -115,5 +134,20 @@ final class HTTPConnection: DoorConnection {
         server.counters.answers[response.status, default: 0] += 1
         write { response.encode(into: &$0, withBody: withBody) }
         if !response.isKeptAlive { end(.finished) }
+    }
+
+    /// The answer goes on from here without an end.
+    func begin(_ live: LiveAnswer, _ status: Int, at places: Places, silence: Duration?, head: [UInt8]) {
+        server.counters.answers[status, default: 0] += 1
+        self.live = live
+        turn = .live
+        // Whatever was sent behind the request belongs to none.
+        decoder = HTTPRequestDecoder(limits: server.settings.limits)
+        standing = HTTPRequestDecoder.Standing()
+        isDrained = true
+        stay(at: places, silence: silence)
+        guard !hasEnded else { return }
+        write { $0 += head }
+        goOn()
     }
 }

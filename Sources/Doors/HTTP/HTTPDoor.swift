@@ -25,11 +25,7 @@ extension HTTPDoor {
         handler(request, respond)
     }
 
-    package func busyAnswer(_ busy: Busy) -> HTTPResponse {
-        var response = HTTPResponse(status: busy.status, text: Reason.busy.code)
-        response.addRetryAfter(busy)
-        return response
-    }
+    package func busyAnswer(_ busy: Busy) -> HTTPResponse { HTTPResponse(busy) }
 
     package func tooLargeAnswer(limit: Int) -> HTTPResponse {
         HTTPResponse(status: 413, text: "body over \(limit) bytes")

@@ -40,10 +40,14 @@ package final class HTTPServer {
     package typealias Handler =
         @EventLoop (_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) -> Void
 
+    /// Takes over a request that is answered piece by piece, or with one answer all the same.
+    package typealias Opening = @EventLoop (LiveAnswer) -> Void
+
     package internal(set) var counters = Counters()
     let settings: Settings
     let circuits: Circuits
     let handler: Handler
+    private let liveDoors: [any LiveDoor]
     private var listeners: [Listener] = []
     private let connections: Places
 
@@ -52,11 +56,12 @@ package final class HTTPServer {
     ///   - room: for the buffers of all connections, of other doors too.
     package init(
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
-        handler: @escaping Handler
+        liveDoors: [any LiveDoor] = [], handler: @escaping Handler
     ) {
         connections = Places(settings.connections, room: room)
         self.settings = settings
         self.circuits = circuits ?? Circuits(settings: .unlimited)
+        self.liveDoors = liveDoors
         self.handler = handler
     }
 
@@ -65,7 +70,10 @@ package final class HTTPServer {
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
         doors: [any HTTPDoor]
     ) {
-        self.init(settings: settings, circuits: circuits, room: room) { request, respond in
+        self.init(
+            settings: settings, circuits: circuits, room: room,
+            liveDoors: doors.compactMap { $0 as? any LiveDoor }
+        ) { request, respond in
             for door in doors {
                 if let handler = door.handler(for: request.path) { return handler(request, respond) }
             }
@@ -123,6 +131,14 @@ package final class HTTPServer {
             for listener in listeners { listener.pause(for: .nanoseconds(delay)) }
         }
         return true
+    }
+
+    /// Of a request that is answered piece by piece.
+    func opening(of request: HTTPRequest) -> Opening? {
+        for door in liveDoors {
+            if let opening = door.opening(of: request) { return opening }
+        }
+        return nil
     }
 
     /// Whose a request is, as a proxy says: the last address of the field, which the proxy itself has put there.

@@ -31,19 +31,10 @@ enum RelayGetForm {
 
     /// `success`, 7 bytes and nothing else, is what Bisq 1 compares with; any other status is a failure to it.
     static func response(to receipt: Receipt) -> HTTPResponse {
-        switch receipt {
-        case .stored, .held, .ended(.delivered):
-            return success
-        case .busy(let busy):
-            var response = HTTPResponse(status: busy.status, text: Reason.busy.code)
-            response.addRetryAfter(busy)
-            return response
-        case .ended(.refused(.messageTooLarge, _)):
-            return HTTPResponse(status: 413, text: Reason.messageTooLarge.code)
-        case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):
-            return HTTPResponse(status: reason.bisqStatus, text: reason.code)
-        case .ended(.expired):
-            return HTTPResponse(status: 400, text: Reason.expired.code)
+        switch receipt.answer {
+        case .taken: success
+        case .later(let busy): HTTPResponse(busy)
+        case .failed(let failure): HTTPResponse(status: failure.kind.bisqStatus, text: failure.code)
         }
     }
 

@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Relay
 
 /// Bisq 2's request: `POST /v1/{apns|fcm}/device/{token}`, or the token in the body as `deviceToken`, with the JSON
@@ -56,29 +56,18 @@ enum RelayPostForm {
     }
 
     static func response(to receipt: Receipt) -> HTTPResponse {
-        switch receipt {
-        // Held is stored: whoever heard otherwise would send it elsewhere as well.
-        case .stored, .held, .ended(.delivered):
-            return accepted
-        case .busy(let busy):
+        switch receipt.answer {
+        case .taken: return accepted
+        case .later(let busy):
             var response = response(
                 status: busy.status, accepted: false, code: Reason.busy.code, isUnregistered: false)
             response.addRetryAfter(busy)
             return response
-        case .ended(.refused(.messageTooLarge, _)):
-            return response(
-                status: 413, accepted: false, code: Reason.messageTooLarge.code, isUnregistered: false)
-        case .ended(.refused(let reason, let detail)):
+        case .failed(let failure):
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
-                status: reason.bisqStatus, accepted: false, code: reason.code, text: detail,
-                isUnregistered: reason == .badDeviceToken || reason == .gateway("BadDeviceToken"))
-        case .ended(.tokenDead(let reason, let detail)):
-            return response(
-                status: 400, accepted: false, code: reason.code, text: detail, isUnregistered: true)
-        case .ended(.expired):
-            return response(
-                status: 400, accepted: false, code: Reason.expired.code, isUnregistered: false)
+                status: failure.kind.bisqStatus, accepted: false, code: failure.code, text: failure.detail,
+                isUnregistered: failure.kind == .deadToken || failure.kind == .unknownToken)
         }
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Where a path leads, as Bisq's relay has it.

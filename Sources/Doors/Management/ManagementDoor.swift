@@ -12,18 +12,42 @@ package final class ManagementDoor {
     package typealias Check = Overview.Check
 
     private let report: @EventLoop () -> Report
+    private let article: Article
 
-    /// Nothing may be loaded, run or framed; the only style is the page's own.
+    /// An article of the manual by its name, if it is installed.
+    package typealias Article = @Sendable (_ name: String) async -> [UInt8]?
+
+    /// Nothing may be loaded or framed but what is here; the only style and script are the page's own.
     private static let contentPolicy =
-        "default-src 'none'; style-src 'sha256-\(Base64.encode(Hash.sha256(Array(StatusPage.style.utf8))))'; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src '\(digest(of: StatusPage.style))'; "
+        + "script-src '\(digest(of: StatusPage.script))'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-    /// - Parameter report: Made anew for each request.
-    package init(report: @escaping @EventLoop () -> Report) { self.report = report }
+    private static func digest(of text: String) -> String {
+        "sha256-\(Base64.encode(Hash.sha256(Array(text.utf8))))"
+    }
 
-    package func answer(_ request: HTTPRequest, respond: @EventLoop (HTTPResponse) -> Void) {
+    /// - Parameters:
+    ///   - report: Made anew for each request.
+    ///   - article: What the page links to, as `/docs/NAME.md`.
+    package init(report: @escaping @EventLoop () -> Report, article: @escaping Article = { _ in nil }) {
+        self.report = report
+        self.article = article
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard isOurs(host: request.fields["host"] ?? "") else {
             return respond(HTTPResponse(status: 403, text: "ask for 127.0.0.1 or localhost"))
+        }
+        if let name = ManagementDoor.article(request.path), request.method == "GET" {
+            Task {
+                let text = await article(name)
+                var response =
+                    text.map { page("text/plain; charset=utf-8", $0) }
+                    ?? HTTPResponse(status: 404, text: "\(name).md is not installed here")
+                response.fields.append("x-content-type-options", "nosniff")
+                respond(response)
+            }
+            return
         }
         guard let page = page(request.path) else {
             return respond(HTTPResponse(status: 404, text: "not here"))
@@ -37,6 +61,18 @@ package final class ManagementDoor {
         respond(response)
     }
 
+    /// `Metrics` of `/docs/Metrics.md`: letters only.
+    private static func article(_ path: String) -> String? {
+        let prefix = "/docs/", suffix = ".md"
+        guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.utf8.count < 80 else { return nil }
+        let name = path.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+        guard !name.isEmpty, name.allSatisfy({ (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) })
+        else {
+            return nil
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
     private func page(_ path: String) -> HTTPResponse? {
         switch path {
         case "/":
@@ -44,6 +80,7 @@ package final class ManagementDoor {
             response.fields.append("content-security-policy", ManagementDoor.contentPolicy)
             response.fields.append("referrer-policy", "no-referrer")
             return response
+        case "/favicon.svg": return page("image/svg+xml", Array(StatusDrawings.icon.utf8))
         case "/metrics":
             return page("text/plain; version=0.0.4; charset=utf-8", MetricsPage.text(of: report()))
         case "/healthz": return health(report().checks)

@@ -3,7 +3,8 @@ import HTTP1
 import Reactor
 import Relay
 
-/// What `onionbell outbox` asks of a node that runs: `POST /outbox/drop?app=NAME&host=HOST`, either or none of them, and
+/// What `onionbell outbox` asks of a node that runs: `POST /outbox/drop?app=NAME&host=HOST`, either or none of them, the
+/// same with `retry`, both with sequence numbers in the body (`12,15`) in place of a lane, and
 /// `POST /outbox/move?app=NAME&to=NAME`. Answers with the number of notifications that it is about.
 ///
 /// Served over the socket in the state directory only, which nobody but the node's user can open.
@@ -15,7 +16,10 @@ package final class OutboxDoor: HTTPDoor {
 
     package func handler(for path: String) -> HTTPServer.Handler? {
         switch path {
-        case "/outbox/drop": { [self] in answer($0, $1, drop) }
+        case "/outbox/drop":
+            { [self] in answer($0, $1) { [dispatcher] in change($0, dispatcher.giveUp, dispatcher.giveUp) } }
+        case "/outbox/retry":
+            { [self] in answer($0, $1) { [dispatcher] in change($0, dispatcher.hurry, dispatcher.hurry) } }
         case "/outbox/move": { [self] in answer($0, $1, move) }
         case _: nil
         }
@@ -23,22 +27,35 @@ package final class OutboxDoor: HTTPDoor {
 
     private func answer(
         _ request: HTTPRequest, _ respond: @EventLoop (HTTPResponse) -> Void,
-        _ change: @EventLoop (HTTPQuery) -> HTTPResponse
+        _ change: @EventLoop (Wanted) -> HTTPResponse
     ) {
         guard request.method == "POST" else { return respond(.methodNotAllowed("POST")) }
         guard let query = try? HTTPQuery(request.query ?? "") else {
             return respond(HTTPResponse(status: 400, text: "not a query"))
         }
-        respond(change(query))
+        let words = request.body.split(separator: UInt8(ascii: ","))
+        let sequences = words.compactMap { Int64(String(decoding: $0, as: UTF8.self)) }
+        guard sequences.count == words.count else {
+            return respond(HTTPResponse(status: 400, text: "not a list of numbers"))
+        }
+        respond(change((query, sequences)))
     }
 
-    private func drop(_ query: HTTPQuery) -> HTTPResponse {
-        let count = dispatcher.giveUp(app: query["app"], host: query["host"].map { LaneHost($0) })
+    private typealias Wanted = (query: HTTPQuery, sequences: [Int64])
+
+    private func change(
+        _ wanted: Wanted, _ lanes: @EventLoop (_ app: String?, _ host: LaneHost?) -> Int,
+        _ single: @EventLoop ([Int64]) -> Int
+    ) -> HTTPResponse {
+        let (query, sequences) = wanted
+        let count =
+            sequences.isEmpty
+            ? lanes(query["app"], query["host"].map { LaneHost($0) }) : single(sequences)
         return HTTPResponse(status: 200, text: "\(count)")
     }
 
-    private func move(_ query: HTTPQuery) -> HTTPResponse {
-        guard let app = query["app"], let other = query["to"] else {
+    private func move(_ wanted: Wanted) -> HTTPResponse {
+        guard let app = wanted.query["app"], let other = wanted.query["to"] else {
             return HTTPResponse(status: 400, text: "app and to are required")
         }
         guard let count = dispatcher.move(app: app, to: other) else {

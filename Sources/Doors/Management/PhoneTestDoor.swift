@@ -1,6 +1,6 @@
 import Dispatching
 import HTTP1
-import JSON
+import JSONCoding
 import Reactor
 import Relay
 
@@ -52,10 +52,7 @@ package final class PhoneTestDoor: HTTPDoor {
             case .stored: ("stored", nil)
             case .busy: ("busy", nil)
             case .held(let reason): ("held", reason)
-            case .ended(.delivered): ("delivered", nil)
-            case .ended(.refused(let reason, _)): ("refused", reason.code)
-            case .ended(.tokenDead(let reason, _)): ("dead", reason.code)
-            case .ended(.expired): ("expired", nil)
+            case .ended(let ending): (ending.word, ending.reason?.code)
             }
         var body = Array(#"{"outcome":"\#(outcome)""#.utf8)
         if let reason {

@@ -47,6 +47,7 @@ final class PeerConnection: DoorConnection {
         let pending = PendingRequest(uid: request.uid, of: self)
         let awaitsOutcome = request.awaitsOutcome
         var submission = Submission(request)
+        submission.patience = .short
         if let sender = circuit?.sender, sender != 0 { submission.sender = SenderID(sender) }
         door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)

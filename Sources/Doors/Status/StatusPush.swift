@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 import Relay
 import Status
 
@@ -76,10 +76,10 @@ package struct StatusTarget: Equatable, Sendable {
 extension PushResult {
     /// Taken is all that a sender is told of what goes well.
     init(_ receipt: Receipt) {
-        switch receipt {
-        case .stored, .held, .ended(.delivered): self = .accepted
-        case .busy, .ended(.refused), .ended(.expired): self = .internal
-        case .ended(.tokenDead): self = .notRegistered
+        switch receipt.answer {
+        case .taken: self = .accepted
+        case .later: self = .internal
+        case .failed(let failure): self = failure.kind == .deadToken ? .notRegistered : .internal
         }
     }
 }

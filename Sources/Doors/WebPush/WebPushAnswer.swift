@@ -12,14 +12,20 @@ enum WebPushAnswer {
     static func response(
         to receipt: Receipt, state: NotificationID? = nil, isDoubtful: Bool = false, on route: WebPushRoute
     ) -> HTTPResponse {
-        switch receipt {
-        // Held: it is the node's to deliver, whatever the operator has to mend before.
-        case .stored, .held, .ended(.delivered), .ended(.expired):
-            return accepted(state, route)
-        case .busy(let busy): return fault(busy.status, Reason.busy.code, after: busy.retryAfter)
-        case .ended(.tokenDead(let reason, _)): return HTTPResponse(status: 410, text: reason.code)
-        case .ended(.refused(let reason, _)):
-            return response(toRefusal: reason, isDoubtful: isDoubtful)
+        switch receipt.answer {
+        case .taken: accepted(state, route)
+        case .later(let busy): HTTPResponse(busy)
+        case .failed(let failure):
+            switch failure.kind {
+            case .expired: accepted(state, route)
+            case .messageTooLarge: HTTPResponse(status: 413, text: failure.code)
+            case .deadToken: HTTPResponse(status: 410, text: failure.code)
+            // Of no app, or of another one.
+            case .unknownToken, .foreignToken:
+                isDoubtful ? fault(502, failure.code) : HTTPResponse(status: 410, text: failure.code)
+            case .notServed: fault(503, failure.code)
+            case .loop, .full, .other: fault(502, failure.code)
+            }
         }
     }
 
@@ -31,39 +37,19 @@ enum WebPushAnswer {
         return response
     }
 
-    private static func response(toRefusal reason: Reason, isDoubtful: Bool) -> HTTPResponse {
-        switch reason {
-        case .messageTooLarge: HTTPResponse(status: 413, text: reason.code)
-        // Of no app, or of another one.
-        case .badDeviceToken, .gateway("BadDeviceToken"), .gateway("DeviceTokenNotForTopic"),
-            .gateway("SENDER_ID_MISMATCH"):
-            isDoubtful
-                ? fault(502, reason.code, after: retryWhenMended)
-                : HTTPResponse(status: 410, text: reason.code)
-        case .unknownApp, .gatewayDisabled:
-            fault(503, reason.code, after: retryWhenMended)
-        case _: fault(502, reason.code, after: retryWhenMended)
-        }
-    }
-
-    private static func fault(_ status: Int, _ text: String, after time: Duration) -> HTTPResponse {
+    private static func fault(_ status: Int, _ text: String) -> HTTPResponse {
         var response = HTTPResponse(status: status, text: text)
-        response.addRetryAfter(.node(retryAfter: time))
+        response.addRetryAfter(.node(retryAfter: retryWhenMended))
         return response
     }
 
     // MARK: What became of a message
 
     static func response(toState state: NotificationState?) -> HTTPResponse {
-        guard let state else { return HTTPResponse(status: 404, text: "unknown") }
-        let word =
-            switch state {
-            case .waiting: "waiting"
-            case .ended(.delivered): "delivered"
-            case .ended(.refused): "refused"
-            case .ended(.tokenDead): "dead"
-            case .ended(.expired): "expired"
-            }
-        return HTTPResponse(status: 200, text: word)
+        switch state {
+        case nil: HTTPResponse(status: 404, text: "unknown")
+        case .waiting: HTTPResponse(status: 200, text: "waiting")
+        case .ended(let ending): HTTPResponse(status: 200, text: ending.word)
+        }
     }
 }

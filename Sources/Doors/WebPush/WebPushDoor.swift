@@ -77,6 +77,7 @@ package final class WebPushDoor: HTTPDoor {
             return respond(HTTPResponse(status: error.status, text: error.text))
         }
         submission.sender = request.senderID
+        submission.patience = .full
         let lane = LaneID(app: submission.app, host: submission.platform == .iosDev ? .sandbox : .production)
         let verdict = OutcomeWait(until: deadlines) { [isInDoubt] receipt, id in
             // Refused by the gateway, that is: what is refused here has no id.

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 import Relay
 
 /// A Web Push message as the phones' apps read it: what their notification service extension decrypts.

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Makes submissions of messages.

@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Relay
 
 /// Reads APNs' answers (Apple, "Handling notification responses from APNs").

@@ -14,7 +14,8 @@ package final class APNsGateway: LinkedGateway {
     private let tokens: ProviderTokens?
     private let log: Logger
     private let later = Later()
-    private var heads: APNsHeads
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var heads: APNsHeads
     static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// The app's gateways at both hosts; with a provider key they share its token.

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Apple's push service, as the core sees it.
@@ -23,9 +24,6 @@ package struct APNsService: PushService {
             }
         }
     }
-
-    /// By `apns-id` and the collapse id.
-    package var replacesRepetitions: Bool { true }
 
     package func nobody(on platform: Platform) -> DeviceToken { .hexadecimalOfNobody }
 }

@@ -1,5 +1,5 @@
 import Crypto
-import JSON
+import JSONCoding
 
 /// The key that signs APNs provider tokens: Apple's `.p8` file with the two identifiers that belong to it.
 package struct ProviderKey: Sendable, Equatable {

@@ -6,7 +6,8 @@ import Relay
 /// The provider token of an app, signed when it is due and shared by both hosts and all their connections.
 @EventLoop
 final class ProviderTokens {
-    private(set) var life = ProviderTokenLife()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private(set) var life = ProviderTokenLife()
     private var key: ProviderKey
     private var authorization = ""
 

@@ -37,11 +37,14 @@ final class GatewayConnection {
     private var plain: [UInt8] = []
     private var hasEnded = false
 
-    private var pending = PendingRequests()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var pending = PendingRequests()
     private var goAwayWord: String?
 
     /// More bytes than this unsent, and it takes no more requests.
     private static let longestOutput = 262_144
+    /// Bytes of room that a connection keeps while it has work.
+    private static let burst = 1 << 20
     /// Bytes that are sealed at once.
     private static let batch = 65_536
 
@@ -84,8 +87,9 @@ final class GatewayConnection {
         stream = way.stream
         tls = way.tls
         wasEstablished = true
-        // Busy or not, there are few of them.
-        way.stream.keptOutputCapacity = GatewayConnection.longestOutput
+        // There are few of those that are kept, and what they send comes in bursts.
+        way.stream.keptOutputCapacity =
+            life.limits.rest == nil ? GatewayConnection.burst : GatewayConnection.longestOutput
         switch way.tls?.negotiatedProtocol {
         case "h2": speak(.http2)
         case "http/1.1": speak(.http1)
@@ -198,6 +202,10 @@ final class GatewayConnection {
         let now = EventLoop.monotonicNanoseconds
         expireRequests(at: now)
         if room > 0 || life.inFlight > 0 { starvedSince = nil }
+        if life.inFlight == 0 {
+            stream?.dropSpareRoom()
+            tls?.dropSpareRoom()
+        }
         switch life.check(at: now, isSpare: owner?.isSpare(self) ?? false, starvedSince: starvedSince) {
         case .wait(let until): wait(until: until, at: now)
         case .ping:

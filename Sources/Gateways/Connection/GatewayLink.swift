@@ -35,11 +35,14 @@ final class GatewayLink: ConnectionOwner {
     var isFault: (String) -> Bool = { _ in false }
     /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
     private(set) var fault: String?
+    /// Of the last answer.
+    var date: AnswerDate?
 
     private let settings: Settings
-    private var counted = GatewayFigures()
+    // These are lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var counted = GatewayFigures()
+    @exclusivity(unchecked) private var refusedDevices = RefusedDevices()
     private var endedRequests = 0
-    private var refusedDevices = RefusedDevices()
     private var context: TLSContext?
     private let log: Logger
     private var connections: [GatewayConnection] = []
@@ -302,7 +305,7 @@ final class GatewayLink: ConnectionOwner {
     /// - Parameter suspicious: words for refused device tokens that, in bulk, mean a wrong configuration.
     func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
-        case .accepted:
+        case .accepted, .kept:
             refusedDevices.accepted(notification.deviceToken)
             counted.hasAccepted = true
             counted.refusedTokensInARow = 0

@@ -24,7 +24,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
             switch self {
             case .notURL: "not of the form https://host[:port][/path]"
             case .notPeer: "not of the form ADDRESS.onion[:PORT]"
-            case .plainBeyondLoopback: "http:// is for addresses of this machine only; use https://"
+            case .plainBeyondLoopback: "plain HTTP, which is for addresses of this machine only; use https://"
             }
         }
     }

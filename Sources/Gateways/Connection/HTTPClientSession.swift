@@ -39,6 +39,28 @@ protocol HTTPClientSession: AnyObject {
     func takeEvents(_ take: (ExchangeEvent) -> Void)
 }
 
+/// A session that gathers by itself what it has to say.
+protocol GatheringClientSession: HTTPClientSession {
+    /// What is to be sent.
+    var output: [UInt8] { get set }
+    /// What happened and was not taken, in order.
+    var events: [ExchangeEvent] { get set }
+}
+
+extension GatheringClientSession {
+    func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool {
+        bytes += output
+        output.removeAll(keepingCapacity: true)
+        return false
+    }
+
+    func takeEvents(_ take: (ExchangeEvent) -> Void) {
+        let taken = events
+        events = []
+        for event in taken { take(event) }
+    }
+}
+
 extension HTTP2ClientSession: HTTPClientSession {
     func ping() { ping(payload: 0) }
     func streamEnded() { connectionLost() }
@@ -66,11 +88,11 @@ extension ExchangeEvent {
 }
 
 /// HTTP/1.1: one request at a time.
-final class HTTP1ClientSession: HTTPClientSession {
+final class HTTP1ClientSession: GatheringClientSession {
     private let host: String
     private var decoder = HTTPResponseDecoder(limits: HTTPLimits(body: GatewayAnswer.bodyLimit))
-    private var output: [UInt8] = []
-    private var events: [ExchangeEvent] = [.ready]
+    var output: [UInt8] = []
+    var events: [ExchangeEvent] = [.ready]
     private var tag: Int?
     private var hasEnded = false
 
@@ -115,18 +137,6 @@ final class HTTP1ClientSession: HTTPClientSession {
         end(reason: tag == nil ? nil : "ConnectionLost")
     }
 
-    func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool {
-        bytes += output
-        output.removeAll(keepingCapacity: true)
-        return false
-    }
-
-    func takeEvents(_ take: (ExchangeEvent) -> Void) {
-        let taken = events
-        events = []
-        for event in taken { take(event) }
-    }
-
     private func take(_ response: HTTPResponse) {
         guard let tag else { return end(reason: "answer without a request") }
         self.tag = nil
@@ -148,14 +158,15 @@ extension GatewayAnswer {
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
-            body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [])
+            body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [],
+            date: response.headers["date"])
     }
 
     init(_ response: HTTPResponse) {
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
-            body: response.body)
+            body: response.body, date: response.fields["date"])
     }
 
     /// The fields of an answer that are read.

@@ -7,13 +7,13 @@ import Relay
 struct RefusedDevices: Equatable, Sendable {
     /// Different devices refused in a row, with none accepted between them.
     private(set) var inARow = 0
-    private var refused: Set<Int> = []
+    private var refused: Set<Device> = []
     /// Of each sender, while nothing has been accepted.
     private var bySender: [SenderID: Int] = [:]
     private(set) var hasAccepted = false
-    /// Hashes of devices, the older half of which go when there are too many.
-    private var young: Set<Int> = []
-    private var old: Set<Int> = []
+    /// The older half go when there are too many.
+    private var young: Set<Device> = []
+    private var old: Set<Device> = []
 
     static let most = 8192
     static let mostOfOneSender = 5
@@ -25,20 +25,52 @@ struct RefusedDevices: Equatable, Sendable {
             inARow = 0
             refused = []
         }
-        let hash = device.hashValue
-        guard !young.contains(hash) else { return }
-        if young.count == RefusedDevices.most { (young, old) = ([], young) }
-        young.insert(hash)
+        guard young.insert(Device(device)).inserted, young.count == RefusedDevices.most else { return }
+        swap(&young, &old)
+        young.removeAll(keepingCapacity: true)
     }
 
     /// - Parameter sender: `nil`: not known, or the node itself.
     mutating func refused(_ device: DeviceToken, from sender: SenderID? = nil) {
-        let hash = device.hashValue
+        let device = Device(device)
         if let sender, !hasAccepted, bySender[sender, default: 0] >= RefusedDevices.mostOfOneSender { return }
-        guard !hasAccepted || young.contains(hash) || old.contains(hash), refused.count < RefusedDevices.most,
-            refused.insert(hash).inserted
+        guard !hasAccepted || young.contains(device) || old.contains(device),
+            refused.count < RefusedDevices.most, refused.insert(device).inserted
         else { return }
         if let sender, !hasAccepted { bySender[sender, default: 0] += 1 }
         inARow += 1
     }
+}
+
+/// Stands for a device token in a table: a number that nobody outside this process can foresee, and that is its own hash.
+/// Every notification asks for one, and Swift's hash of the text takes three times as long.
+private struct Device: Hashable {
+    private let value: Int
+
+    private static let seed = UInt64.random(in: .min ... .max)
+    private static let factor = UInt64.random(in: .min ... .max) | 1
+
+    init(_ token: DeviceToken) {
+        var rest = token.text.utf8.span
+        var (sum, factor) = (Device.seed, Device.factor)
+        while rest.count >= 8 {
+            var word: UInt64 = 0
+            let run = rest.extracting(first: 8)
+            for index in 0..<8 { word |= UInt64(run[index]) << UInt64(8 * index) }
+            sum = Device.folded(sum ^ word, factor)
+            factor &+= Device.seed
+            rest = rest.extracting(droppingFirst: 8)
+        }
+        var last = UInt64(rest.count)
+        for index in rest.indices { last = last << 8 | UInt64(rest[index]) }
+        value = Int(truncatingIfNeeded: Device.folded(sum ^ last, factor))
+    }
+
+    private static func folded(_ one: UInt64, _ other: UInt64) -> UInt64 {
+        let product = one.multipliedFullWidth(by: other)
+        return product.high ^ product.low
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+    func _rawHashValue(seed: Int) -> Int { value ^ seed }
 }

@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Relay
 
 /// The life of an OAuth access token: fetched early, by one at a time, and used until it really ends.

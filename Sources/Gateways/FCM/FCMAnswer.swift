@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Relay
 
 /// Reads FCM's answers (Firebase, "ErrorCode" and "FCM error codes").

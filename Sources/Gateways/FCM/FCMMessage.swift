@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 import Relay
 
 /// A notification as FCM's HTTP v1 interface takes it: `POST /v1/projects/<project>/messages:send`.

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Google's push service, as the core sees it.
@@ -26,9 +27,6 @@ package struct FCMService: PushService {
             }
         }
     }
-
-    /// FCM has no ids.
-    package var replacesRepetitions: Bool { false }
 
     package func nobody(on platform: Platform) -> DeviceToken { .opaqueOfNobody }
 }

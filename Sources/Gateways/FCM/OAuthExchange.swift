@@ -1,5 +1,5 @@
 import HTTP1
-import JSON
+import JSONCoding
 import Relay
 
 /// Trades a service account's assertion for an access token (RFC 7523; Google, "Using OAuth 2.0 for Server to Server

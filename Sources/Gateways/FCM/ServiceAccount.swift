@@ -1,5 +1,5 @@
 import Crypto
-import JSON
+import JSONCoding
 
 /// A Google service account, read from the JSON file that Google's console gives.
 package struct ServiceAccount: Sendable {

@@ -7,7 +7,7 @@ import Wire
 /// The head of a request has its uid in place of a path, and its body is the frame. What is told as an answer is the
 /// response that ends it: its status is the number on the wire, its body the reason. That the other node has stored it
 /// ends nothing: it is waited for what became of it.
-final class PeerClientSession: HTTPClientSession {
+final class PeerClientSession: GatheringClientSession {
     /// Requests at once. A node takes 256 of a connection.
     static let most = 32
     /// Pings that are answered over a connection, which lives as long as there is work.
@@ -15,8 +15,8 @@ final class PeerClientSession: HTTPClientSession {
 
     private let network: BisqNetwork
     private var decoder = FrameDecoder(maximumLength: GatewayAnswer.bodyLimit)
-    private var output: [UInt8] = []
-    private var events: [ExchangeEvent] = [.ready]
+    var output: [UInt8] = []
+    var events: [ExchangeEvent] = [.ready]
     private var tags: [String: Int] = [:]
     private var pings = 0
     private var hasEnded = false
@@ -60,18 +60,6 @@ final class PeerClientSession: HTTPClientSession {
     }
 
     func streamEnded() { end(reason: tags.isEmpty ? nil : "ConnectionLost") }
-
-    func takeOutput(into bytes: inout [UInt8], upTo limit: Int) -> Bool {
-        bytes += output
-        output.removeAll(keepingCapacity: true)
-        return false
-    }
-
-    func takeEvents(_ take: (ExchangeEvent) -> Void) {
-        let taken = events
-        events = []
-        for event in taken { take(event) }
-    }
 
     private func write(_ message: Message) {
         Envelope(messageVersion: network.messageVersion, message: message).appendFrame(to: &output)

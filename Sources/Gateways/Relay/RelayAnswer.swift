@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 import Relay
 
 /// Reads another relay's answers: those of Bisq's relay, old and new, of the nginx in front of it, and of an Onionbell.

@@ -230,7 +230,7 @@ package final class RelayGateway: Gateway {
         case .answered(let answer):
             let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
             switch outcome {
-            case .accepted, .refused, .tokenDead:
+            case .accepted, .kept, .refused, .tokenDead:
                 bound.ended(notification.id)
                 doubts.forget(notification.id)
             case .deferred, .blocked: break

@@ -40,10 +40,9 @@ package struct RelayService: PushService {
         return APNsRequest.payloadSize(content)
     }
 
-    /// Newer relays give equal messages equal collapse ids, older ones don't. A node knows the uid again.
-    package var replacesRepetitions: Bool { form == .p2p }
-
     package var handsOn: Bool { true }
+    /// Over Tor, and itself only when another service has answered.
+    package var answersSoon: Bool { false }
 
     package func nobody(on platform: Platform) -> DeviceToken {
         platform == .android ? .opaqueOfNobody : .hexadecimalOfNobody

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 
 /// The key by which push services know this node (VAPID, RFC 8292). Each subscription is made for one such key: with
 /// another key all phones have to subscribe anew.

@@ -1,5 +1,5 @@
 import Encodings
-import JSON
+import JSONCoding
 import Relay
 
 /// Reads the answers of push services (RFC 8030, section 8.4, and what each says beside it).

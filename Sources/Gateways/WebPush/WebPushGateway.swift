@@ -140,7 +140,7 @@ extension Outcome {
         switch self {
         case .deferred(let deferral): deferral.reason
         case .refused(let reason, _): reason
-        case .accepted, .tokenDead, .blocked: nil
+        case .accepted, .kept, .tokenDead, .blocked: nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Relay
 
 /// Web Push, as the core sees it: browsers and UnifiedPush, each phone at the push server that its subscription names.
@@ -35,9 +36,6 @@ package struct WebPushService: PushService {
 
     /// Firefox on Android gets its pushes in a message of Google's, which has room for so much.
     package var payloadLimit: Int { WebPushRequest.longestMessage }
-
-    /// A repetition has the same topic and replaces one that is stored still; the page's notification has a tag.
-    package var replacesRepetitions: Bool { true }
 
     package func nobody(on platform: Platform) -> DeviceToken { .subscriptionOfNobody }
 }

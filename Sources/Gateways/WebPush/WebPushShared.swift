@@ -70,14 +70,19 @@ final class WebPushShared {
     /// Looks a host up and refuses it as a whole if one of its addresses is not everybody's, unless the operator has
     /// named it. The connection goes to just the addresses that were looked at, however the name is answered next.
     ///
-    /// - Parameter absence: Is told what was found.
-    func lookUp(for url: GatewayURL, noting absence: ServerAbsence = ServerAbsence()) -> Dial.Lookup {
+    /// - Parameters:
+    ///   - absence: Is told what was found.
+    ///   - resolver: Knows the name's addresses.
+    func lookUp(
+        for url: GatewayURL, noting absence: ServerAbsence = ServerAbsence(),
+        asking resolver: @escaping Dial.Lookup = Dial.systemLookup
+    ) -> Dial.Lookup {
         let place = PushEndpoint(url)
-        guard let place, !hosts.name(place) else { return Dial.systemLookup }
+        guard let place, !hosts.name(place) else { return resolver }
         return { (endpoint, deadline) async throws(ConnectError) in
             let addresses: [SocketAddress]
             do throws(ConnectError) {
-                addresses = try await Dial.systemLookup(endpoint, deadline)
+                addresses = try await resolver(endpoint, deadline)
             } catch {
                 if case .noSuchHost = error { absence.missed(at: EventLoop.monotonicNanoseconds) }
                 throw error

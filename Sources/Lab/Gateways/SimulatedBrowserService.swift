@@ -1,7 +1,7 @@
 import Client
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 import Reactor
 
 /// The side of a push service that browsers see, as Firefox sees Mozilla's: a WebSocket over which it hands out endpoints

@@ -1,6 +1,6 @@
 import Crypto
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 import Relay
 
@@ -86,6 +86,7 @@ final class SimulatedFCM: SimulatedService {
         lastMessage += 1
         var answer = GatewayAnswer(status: 200)
         answer.headers.add("content-type", "application/json; charset=UTF-8")
+        answer.headers.add("date", AnswerDate.now)
         answer.body = Array(#"{"name":"projects/\#(rules.projectID)/messages/0:\#(lastMessage)"}"#.utf8)
         // Checked like any other, and brought to nobody.
         guard call.document?["validate_only"]?.bool != true else { return .answered(answer) }

@@ -1,5 +1,5 @@
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 
 /// A push service's rules, and what it remembers between requests.

@@ -12,6 +12,8 @@ package struct WebPushRules: Sendable {
     package var streamLimit = 100
     /// Bytes of a message.
     package var longestBody = 4096
+    /// An application server that is known at every path, as if each had a subscription for it: 87 characters.
+    package var knownKey: String?
 
     package init(_ manner: Manner) { self.manner = manner }
 }
@@ -46,6 +48,10 @@ final class SimulatedWebPush: SimulatedService {
 
     func unsubscribe(_ path: String) { subscriptions[path] = .some(nil) }
 
+    private func subscription(at path: String) -> String?? {
+        subscriptions[path] ?? rules.knownKey.map { .some($0) }
+    }
+
     func streamLimit(hasCertificate: Bool) -> Int { rules.streamLimit }
 
     func call(_ request: GatewayRequest) -> GatewayCall {
@@ -71,48 +77,45 @@ final class SimulatedWebPush: SimulatedService {
         let headers = call.request.headers
         if call.subject == .token { return .answered(pair(call.request)) }
         guard headers[":method"] == "POST", let path = call.deviceToken,
-            let subscription = subscriptions[path]
-        else {
-            return refuse(
-                404, errno: 102, "BadPath",
-                "A valid push subscription endpoint should be specified in the URL as such: https://fcm.googleapis.com/wp/dHIoDxE7Hdg:APA91bH1Zj0kNa..."
-            )
+            let subscription = subscription(at: path)
+        else { return .answered(noSuchPath) }
+        // A server of one's own takes any key, and a token or none.
+        if rules.manner != .unifiedPush {
+            let key: String
+            do throws(VAPIDHeader.Fault) {
+                key = try VAPIDHeader(
+                    headers["authorization"], audience: "https://\(headers[":authority"] ?? "")",
+                    now: now / 1000, mustBeContactable: rules.manner == .apple
+                ).key
+            } catch {
+                return refuse(.badToken)
+            }
+            guard let wanted = subscription else { return refuse(.gone) }
+            guard key == wanted else { return refuse(.otherKey) }
+        } else if subscription == nil {
+            return refuse(.gone)
         }
-        let key: String
-        do throws(VAPIDHeader.Fault) {
-            key = try VAPIDHeader(
-                headers["authorization"], audience: "https://\(headers[":authority"] ?? "")",
-                now: now / 1000, mustBeContactable: rules.manner == .apple
-            ).key
-        } catch {
-            return refuse(
-                rules.manner == .mozilla ? 401 : 403, errno: 109, "BadJwtToken",
-                "invalid JWT provided: \(error.rawValue)")
-        }
-        guard let wanted = subscription else {
-            return refuse(410, errno: 106, "Unregistered", "push subscription has unsubscribed or expired.\n")
-        }
-        guard key == wanted else { return refuseOtherKey() }
-        guard call.request.body.count <= rules.longestBody else {
-            return refuse(413, errno: 104, "PayloadTooLarge", "too large")
-        }
+        guard call.request.body.count <= rules.longestBody else { return refuse(.tooLarge) }
         guard let ttl = headers["ttl"].flatMap(Int.init), rules.manner == .apple ? ttl > 0 : ttl >= 0 else {
-            return refuse(400, errno: 111, "BadTtl", "ttl")
+            return refuse(.noTTL)
         }
         guard headers["content-encoding"] == "aes128gcm", call.request.body.count >= 103 else {
-            return refuse(400, errno: 110, "BadWebPushRequest", "encoding")
+            return .answered(
+                error(
+                    .push, status: 400, reason: rules.manner == .mozilla ? "110" : "BadWebPushRequest",
+                    timestamp: nil, retryAfter: nil))
         }
         if let topic = headers["topic"] {
             guard topic.utf8.count <= 32, rules.manner != .apple || topic.utf8.count % 4 != 1,
                 topic.utf8.allSatisfy({
                     ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_") == 1
                 })
-            else { return refuse(400, errno: 113, "BadWebPushTopic", "topic") }
+            else { return refuse(.badTopic) }
         }
         if rules.manner == .apple, let urgency = headers["urgency"],
             !["very-low", "low", "normal", "high"].contains(urgency)
         {
-            return refuse(400, errno: 110, "BadUrgency", "urgency")
+            return .answered(WebPushRules.json(400, #"{"reason":"BadUrgency"}"#))
         }
         return .accepted(deviceToken: path, accepted(ttl: ttl))
     }
@@ -131,31 +134,21 @@ final class SimulatedWebPush: SimulatedService {
         return answer
     }
 
-    private func refuseOtherKey() -> Verdict {
+    private var noSuchPath: GatewayAnswer {
         switch rules.manner {
-        case .mozilla:
-            .answered(
-                json(
-                    401,
-                    #"{"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"}"#)
-            )
-        case .apple: .answered(json(400, #"{"reason":"VapidPkHashMismatch"}"#))
+        case .mozilla: error(.push, status: 404, reason: "102", timestamp: nil, retryAfter: nil)
+        case .apple: WebPushRules.json(404, #"{"reason":"BadPath"}"#)
         case .google, .unifiedPush:
-            refuse(
-                403, errno: 0, "",
-                "the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.\n"
-            )
+            GatewayAnswer(
+                status: 404,
+                body: Array(
+                    "A valid push subscription endpoint should be specified in the URL as such: https://fcm.googleapis.com/wp/dHIoDxE7Hdg:APA91bH1Zj0kNa...\n"
+                        .utf8))
         }
     }
 
-    private func refuse(_ status: Int, errno: Int, _ apple: String, _ google: String) -> Verdict {
-        let word =
-            switch rules.manner {
-            case .mozilla: String(errno)
-            case .apple: apple
-            case .google, .unifiedPush: google
-            }
-        return .answered(error(.push, status: status, reason: word, timestamp: nil, retryAfter: nil))
+    private func refuse(_ refusal: WebPushRefusal) -> Verdict {
+        .answered(rules.manner.answer(refusal) ?? GatewayAnswer(status: 400))
     }
 
     /// - Parameter reason: Mozilla's number, Apple's word, Google's text.
@@ -165,21 +158,15 @@ final class SimulatedWebPush: SimulatedService {
         var answer =
             switch rules.manner {
             case .mozilla:
-                json(
+                WebPushRules.json(
                     status,
-                    #"{"code":\#(status),"errno":\#(reason ?? "999"),"error":"Simulated","message":"Simulated","more_info":""}"#
+                    #"{"code":\#(status),"errno":\#(reason.flatMap(Int.init) ?? 999),"error":"Simulated","message":"Simulated","more_info":""}"#
                 )
-            case .apple: json(status, reason.map { #"{"reason":"\#($0)"}"# } ?? "")
+            case .apple: WebPushRules.json(status, reason.map { #"{"reason":"\#($0)"}"# } ?? "")
             case .google, .unifiedPush:
                 GatewayAnswer(status: status, body: Array((reason ?? "").utf8))
             }
         if let retryAfter { answer.headers.add("retry-after", retryAfter) }
-        return answer
-    }
-
-    private func json(_ status: Int, _ text: String) -> GatewayAnswer {
-        var answer = GatewayAnswer(status: status, body: Array(text.utf8))
-        answer.headers.add("content-type", "application/json; charset=UTF-8")
         return answer
     }
 }

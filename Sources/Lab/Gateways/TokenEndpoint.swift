@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import HTTP1
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 
 /// Google's OAuth token endpoint for service accounts (RFC 7523): a signed assertion in, an access token out.

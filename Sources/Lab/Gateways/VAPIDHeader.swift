@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 
 /// `Authorization: vapid t=<token>, k=<key>`, judged as a push server judges it (RFC 8292).
 package struct VAPIDHeader {

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 
 /// A JSON web token in compact form (RFC 7515): `header.claims.signature`, each base64url.
 struct WebToken {

@@ -1,6 +1,6 @@
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Reactor
 import Relay
 

@@ -2,7 +2,7 @@ import Client
 import Crypto
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Reactor
 
 /// A stand-in for a trusted node of Bisq 2 as Bisq Connect pairs with it: pairing by HTTP, the REST interface for devices

@@ -11,7 +11,7 @@ package struct Browser: Sendable {
     private let point: [UInt8]
     private let secret: [UInt8]
 
-    init(at url: String, path: String) throws(CryptoError) {
+    package init(at url: String, path: String) throws(CryptoError) {
         self.path = path
         endpoint = url + path
         let key = try P256Key.generate()
@@ -48,9 +48,10 @@ package struct Browser: Sendable {
     }
 
     /// The text inside of a push, which was filled up with zeros.
-    package func open(_ push: AcceptedPush) throws(CryptoError) -> String {
+    package func open(_ push: AcceptedPush) throws(CryptoError) -> String { try open(push.body) }
+
+    package func open(_ body: [UInt8]) throws(CryptoError) -> String {
         guard let key else { throw .notAuthentic }
-        return String(
-            decoding: try WebPushEncryption.open(push.body, with: key, secret: secret), as: UTF8.self)
+        return String(decoding: try WebPushEncryption.open(body, with: key, secret: secret), as: UTF8.self)
     }
 }

@@ -1,16 +1,10 @@
-import Glibc
 import Reactor
 
-/// The built program as a node, in a process of its own that ends with this one.
+/// The built program as a node.
 @EventLoop
-package final class LabNode {
-    private var child: ChildProcess?
-    /// What it wrote to its output and its log.
-    package private(set) var lines: [String] = []
-    package private(set) var exit: ChildExit?
+package final class LabNode: LabProgram {
     /// Lines of it that hold a device token, a uid or a message; there must be none.
     package var indiscretions: [String] { SentValues.shared.lines(in: lines) }
-    private var waiting: [(isDone: (LabNode) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// - Parameters:
     ///   - program: the `onionbelld` binary.
@@ -20,74 +14,16 @@ package final class LabNode {
         _ program: String, arguments: [String] = [], configuration: String, environment: [String]? = nil
     ) throws(SystemError) {
         SentValues.shared.watchClients()
-        child = try ChildProcess(
-            [program] + arguments + ["--config", configuration], environment: environment,
-            onLine: { [unowned self] line in
-                lines.append(line)
-                check()
-            },
-            onExit: { [unowned self] exit in
-                self.exit = exit
-                check()
-            })
+        try super.init(
+            [program] + arguments + ["--config", configuration], environment: environment)
     }
 
     /// The line that the node prints when its onion service can be reached; `nil` if it ended before.
     package func publishedLine() async -> String? {
-        let published = { (node: LabNode) in
+        let published = { (node: LabProgram) in
             node.lines.first { $0.hasPrefix("onionbell: ") && $0.contains(".onion") }
         }
         await wait { published($0) != nil || $0.exit != nil }
         return published(self)
-    }
-
-    /// `nil` when it is gone.
-    package var processID: Int32? { exit == nil ? child?.processID : nil }
-
-    /// Resident memory in KiB; `nil` when the process is gone.
-    package var residentMemory: Int? {
-        guard let child, let status = try? LabDirectory.read("/proc/\(child.processID)/status") else {
-            return nil
-        }
-        let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
-            $0.hasPrefix("VmRSS:")
-        }
-        return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-    }
-
-    /// Of all its threads since its start, without its children; `nil` when the process is gone.
-    package var processorTime: Duration? {
-        guard let processID, let stat = try? LabDirectory.read("/proc/\(processID)/stat") else { return nil }
-        // Behind the name in parentheses: user and system time are the 12th and 13th, in ticks.
-        let words = String(decoding: stat, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
-        guard let words, words.count > 12, let user = Int(words[11]), let system = Int(words[12]) else {
-            return nil
-        }
-        return .seconds(user + system) / sysconf(CInt(_SC_CLK_TCK))
-    }
-
-    /// Sends SIGTERM, and waits for the end.
-    @discardableResult
-    package func stop() async -> ChildExit? { await end(by: SIGTERM) }
-
-    /// Ends it as a power cut would.
-    package func kill() async { await end(by: SIGKILL) }
-
-    @discardableResult
-    package func end(by signal: Int32) async -> ChildExit? {
-        child?.signal(signal)
-        await wait { $0.exit != nil }
-        return exit
-    }
-
-    package func wait(until isDone: @escaping (LabNode) -> Bool) async {
-        if isDone(self) { return }
-        await withCheckedContinuation { waiting.append((isDone, $0)) }
-    }
-
-    private func check() {
-        let ready = waiting.filter { $0.isDone(self) }
-        waiting.removeAll { $0.isDone(self) }
-        for waiter in ready { waiter.continuation.resume() }
     }
 }

@@ -17,8 +17,9 @@ package final class LabWorld {
     package let directory: LabDirectory
     package let apple: GatewaySimulator
     package let google: GatewaySimulator
-    /// Of browsers.
+    /// Of browsers: with Mozilla's manners, and beside it with Google's and Apple's.
     package let web: GatewaySimulator
+    package let browsers: [(name: String, server: GatewaySimulator)]
     package let credentials: LabCredentials
     /// The push servers of browsers that the node may call.
     package var webPushHosts: [String]
@@ -32,7 +33,12 @@ package final class LabWorld {
             .apns(credentials.apnsRules(topics: [LabWorld.topic, LabWorld.connectTopic])), context)
         google = try GatewaySimulator(.fcm(credentials.fcmRules()), context)
         web = try GatewaySimulator(.webPush(WebPushRules(.mozilla)), context)
-        webPushHosts = ["\(web.endpoint)"]
+        browsers = [
+            ("Firefox", web),
+            ("Chrome", try GatewaySimulator(.webPush(WebPushRules(.google)), context)),
+            ("Safari", try GatewaySimulator(.webPush(WebPushRules(.apple)), context)),
+        ]
+        webPushHosts = browsers.map { "\($0.server.endpoint)" }
     }
 
     /// The state directory of the node.
@@ -121,7 +127,7 @@ package final class LabWorld {
     }
 
     /// The same for a device of any app.
-    package func nextPush(to deviceToken: String, on platform: MobilePlatform) -> PushWaiter {
+    package func nextPush(to deviceToken: String, on platform: Platform) -> PushWaiter {
         let waiter = PushWaiter()
         (platform == .android ? google : apple).onPush(to: deviceToken) { waiter.take($0) }
         return waiter
@@ -130,17 +136,24 @@ package final class LabWorld {
     /// The same for a browser.
     package func nextPush(to browser: Browser) -> PushWaiter { nextPush(toPath: browser.path) }
 
-    package func nextPush(toPath path: String) -> PushWaiter {
-        let waiter = PushWaiter()
-        web.onPush(to: path) { waiter.take($0) }
-        return waiter
-    }
+    package func nextPush(toPath path: String) -> PushWaiter { web.nextPush(toPath: path) }
 
     package func close() async {
         apple.close()
         google.close()
-        web.close()
+        for browser in browsers { browser.server.close() }
         await directory.remove()
+    }
+}
+
+extension GatewaySimulator {
+    /// What it brings to a browser, and when.
+    package func nextPush(to browser: Browser) -> PushWaiter { nextPush(toPath: browser.path) }
+
+    func nextPush(toPath path: String) -> PushWaiter {
+        let waiter = PushWaiter()
+        onPush(to: path) { waiter.take($0) }
+        return waiter
     }
 }
 

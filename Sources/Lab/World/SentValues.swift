@@ -1,6 +1,6 @@
 import Client
 import HTTP1
-import JSON
+import JSONCoding
 import Reactor
 import Wire
 

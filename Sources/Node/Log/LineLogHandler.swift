@@ -1,5 +1,4 @@
 import Glibc
-import JSON
 import Logging
 import Synchronization
 
@@ -8,24 +7,28 @@ import Synchronization
 /// The message is the event's name, the metadata are its facts. Times are whole seconds. What must never be logged
 /// (tokens, keys, uids, messages, peers' addresses) is kept out by those who log.
 struct LineLogHandler: LogHandler {
-    var logLevel: Logger.Level
+    /// Shared by the copies of this value.
+    var logLevel: Logger.Level {
+        get { level.value }
+        set { level.value = newValue }
+    }
+    private let level: LogLevel
     var metadata: Logger.Metadata = [:]
-    private let format: Settings.Log.Format
+    private let format: LogFormat
     private let sink: LineSink
     /// Shared by the copies of this value, and by all threads.
     private let gate = LogGate()
 
-    init(level: Logger.Level, format: Settings.Log.Format, to sink: LineSink) {
-        logLevel = level
+    init(level: LogLevel, format: LogFormat, to sink: LineSink) {
+        self.level = level
         self.format = format
         self.sink = sink
     }
 
     /// Standard error, for lines of this format.
-    static func standardError(_ format: Settings.Log.Format) -> LineSink {
+    static func standardError(_ format: LogFormat) -> LineSink {
         LineSink(STDERR_FILENO, named: "log") { count in
-            line(
-                .warning, "log.lines_lost", [("lines", "\(count)")], at: Glibc.time(nil), format)
+            format.line(.warning, "log.lines_lost", [("lines", "\(count)")], at: Glibc.time(nil))
         }
     }
 
@@ -41,45 +44,19 @@ struct LineLogHandler: LogHandler {
         let whole = "\(event.level) \(event.message) \(facts)"
         guard let heldBack = gate.pass(whole, at: Int64(now)) else { return }
         if heldBack > 0 { facts.append(("held_back", "\(heldBack)")) }
-        sink.write(
-            LineLogHandler.line(event.level, event.message.description, facts, at: now, format))
+        sink.write(format.line(event.level, event.message.description, facts, at: now))
     }
+}
 
-    private static func line(
-        _ level: Logger.Level, _ event: String, _ facts: [(String, String)], at now: time_t,
-        _ format: Settings.Log.Format
-    ) -> String {
-        let time = timestamp(of: now)
-        switch format {
-        case .text:
-            let words = [time, level.rawValue, event] + facts.map { "\($0.0)=\(quoted($0.1))" }
-            return words.joined(separator: " ") + "\n"
-        case .json:
-            let fields = [("time", time), ("level", level.rawValue), ("event", event)] + facts
-            return "{" + fields.map { "\(json($0.0)):\(json($0.1))" }.joined(separator: ",") + "}\n"
-        }
-    }
+/// From which level on lines are written: one for all loggers, so that it can be changed while they are used.
+final class LogLevel: Sendable {
+    private let shared: Mutex<Logger.Level>
 
-    /// RFC 3339, UTC.
-    static func timestamp(of seconds: time_t) -> String {
-        var seconds = seconds
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
-    }
+    init(_ level: Logger.Level) { shared = Mutex(level) }
 
-    private static func quoted(_ text: String) -> String {
-        let isPlain =
-            !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") }
-        return isPlain ? text : json(text)
-    }
-
-    private static func json(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        bytes.append(jsonString: text)
-        return String(decoding: bytes, as: UTF8.self)
+    var value: Logger.Level {
+        get { shared.withLock(\.self) }
+        set { shared.withLock { $0 = newValue } }
     }
 }
 

@@ -1,8 +1,21 @@
+import Glibc
+
 extension Settings {
     /// Every file that holds a key or a password.
     package var credentialFiles: [String] {
         let files =
             [tor.passwordFile, doors.keyFile, status.gorushSecretFile] + apps.flatMap(\.settings.secretFiles)
         return files.filter { !$0.isEmpty }
+    }
+
+    /// Of them those that systemd hands to the node, and that this user can't read where they lie: all is as it should
+    /// be, and nothing can be said of what is in them. Root reads all; without systemd it is a fault.
+    package var closedCredentials: [String] {
+        guard geteuid() != 0, access("/run/systemd/system", F_OK) == 0 else { return [] }
+        return credentialFiles.filter { path in
+            let directory = path.split(separator: "/").dropLast().last.map(String.init)
+            guard directory == SettingsReader.credentialsDirectory else { return false }
+            return access(path, R_OK) != 0 && errno == EACCES
+        }
     }
 }

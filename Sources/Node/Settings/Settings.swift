@@ -12,7 +12,10 @@ package struct Settings: Sendable {
     package static let standardFile = "/etc/onionbell/onionbell.yaml"
 
     package struct Tor: Sendable {
-        package enum Mode: String, CaseIterable, Sendable { case own, system }
+        package enum Mode: String, CaseIterable, Sendable { case own, instance, system }
+
+        /// Of the package's unit for an instance.
+        package static let instanceControl = "unix:/run/onionbell-tor/control"
 
         package var mode = Mode.own
         package var binary = "tor"
@@ -26,6 +29,18 @@ package struct Settings: Sendable {
         package var socks: Endpoint?
         /// How often tor is asked how it is.
         package var heartbeat: Duration = .seconds(20)
+
+        package var credentials: ControlCredentials {
+            ControlCredentials(
+                cookieFile: cookieFile.isEmpty ? nil : cookieFile,
+                passwordFile: passwordFile.isEmpty ? nil : passwordFile)
+        }
+
+        /// Of an instance: what it shares with the node, its control socket's. `nil` without such a socket.
+        package var instanceDirectory: String? {
+            guard case .unix(let path) = control, let slash = path.lastIndex(of: "/") else { return nil }
+            return String(path[..<slash])
+        }
     }
 
     package struct Onion: Sendable {
@@ -90,14 +105,24 @@ package struct Settings: Sendable {
     package var limits = Admission.Limits()
     /// Of all connections' buffers together.
     var bufferBytes = 256 << 20
+    /// Zero: everything is stored before it is sent.
+    package var writeBehind: Duration = .milliseconds(250)
     package var lifetime = Validator.longestLifetime
     package var identityMemory: Duration = .seconds(24 * 3600)
     package var deadTokenMemory: Duration = .seconds(30 * 86400)
     package var bisqRelay = BisqRelayDoor.Settings()
     package var http = HTTPServer.Settings()
     package var doors = Doors()
+    package var watchman: [Watch] = []
     package var status = Status()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
     package var log = Log()
+    /// What was set, as text, by key: to tell two configurations apart. May hold what must not be logged.
+    var texts: [String: String] = [:]
+
+    /// The keys whose values differ, in their order.
+    func keys(changedFrom other: Settings) -> [String] {
+        Set(texts.keys).union(other.texts.keys).filter { texts[$0] != other.texts[$0] }.sorted()
+    }
 }

@@ -1,4 +1,5 @@
 import Doors
+import Encodings
 import Gateways
 import Relay
 import Tor
@@ -19,7 +20,11 @@ extension Settings {
             }
             names.append(name)
             let app = App(name: name, section)
-            for url in app?.settings.upstreams ?? [] where url.isOnion { checkUpstream(url, in: section) }
+            for url in app?.settings.upstreams ?? []
+            where url.isOnion && OnionAddress(url.host)?.description == onion.publicAddress {
+                // It would go round in circles.
+                section.fault("url", "\(url.host) is this node's own address (onion.public_address)")
+            }
             return app
         }
         var prefixed: [String] = []
@@ -27,7 +32,7 @@ extension Settings {
             if prefixed.contains(app.service.name) {
                 sections[index].fault(
                     "gateway",
-                    "one app of gateway \(app.service.name) is enough: its addresses name their hosts")
+                    "one app of gateway \(app.service.name) is enough: it serves all addresses of its form")
             }
             prefixed.append(app.service.name)
         }
@@ -36,17 +41,6 @@ extension Settings {
         defaultAndroid = app("android", of: .android, names, in: defaults)
         defaults.refuseUnknownKeys()
         return names
-    }
-
-    /// A wrong letter costs minutes of tries, and one's own address goes round in circles.
-    private func checkUpstream(_ url: GatewayURL, in section: SettingsReader.Section) {
-        guard let address = OnionAddress(url.host) else {
-            return section.fault(
-                "url", "\(SettingsFault.shown(url.host)) is no onion address: a letter is wrong or missing")
-        }
-        if address.description == onion.publicAddress {
-            section.fault("url", "\(url.host) is this node's own address (onion.public_address)")
-        }
     }
 
     /// An app of gateway relay serves the phones of its form for which no other app has credentials.
@@ -124,8 +118,11 @@ extension Settings.App {
                 wanted.isEmpty ? rule : "\"\(SettingsFault.shown(wanted))\" is not allowed; \(rule)")
             return nil
         }
-        let targets = section.value("targets", default: App.Targets.any, expecting: "any or phone_book") {
-            App.Targets(rawValue: $0)
+        let targets = section.value(
+            "targets", default: service.ringsStrangers ? App.Targets.any : .phoneBook,
+            expecting: service.ringsStrangers ? "any or phone_book" : "phone_book, for gateway \(wanted)"
+        ) { word in
+            App.Targets(rawValue: word).flatMap { service.ringsStrangers || $0 == .phoneBook ? $0 : nil }
         }
         self.init(name: name, settings: service.init(section), targets: targets)
         section.refuseUnknownKeys()

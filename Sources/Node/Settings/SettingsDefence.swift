@@ -25,12 +25,13 @@ extension Settings {
         if onion.introductions.perSecond > 0, !isGuarded {
             section.fault(
                 "introduction_rate",
-                "needs guarded: true, a tor of the node's own, and no ports in peer_listen and http_listen")
+                "needs guarded: true, a tor that only the node uses, and no ports in peer_listen and http_listen"
+            )
         }
     }
 
     /// Whether tor tells the circuit of each connection. At a port anybody on this machine could tell one.
-    var isGuarded: Bool { tor.mode == .own && onion.isGuarded && openPorts.isEmpty }
+    var isGuarded: Bool { tor.mode != .system && onion.isGuarded && openPorts.isEmpty }
 
     /// The keys by which tor hands streams over at ports, where every user of this machine can connect.
     package var openPorts: [String] {
@@ -53,7 +54,7 @@ extension Settings {
                 (
                     "circuits",
                     "with tor.mode: system the circuits of clients are not known, so all of them share what \(Circuits.Settings.partsOfAll) circuits may use, and one client can take it from the others",
-                    "use tor.mode: own, unless this machine must have one tor only"
+                    "use tor.mode: own or instance, unless this machine must have one tor only"
                 ))
         }
         return warnings

@@ -71,6 +71,7 @@ extension Settings {
         var handshakesPerAddress = 10
         package var webPush = WebPush()
         package var phonePage = PhonePage()
+        package var mailbox = Mailbox()
     }
 
     /// The endpoints at which everybody may push who can reach them, in words.
@@ -87,7 +88,7 @@ extension Settings {
     package var httpServers: Int {
         let places = [
             onion.httpPorts.map { .onion(port: $0) }, doors.webPush.door.listen, status.gorush.listen,
-            status.server.listen, bitwarden.place.listen, doors.phonePage.door.listen,
+            status.server.listen, bitwarden.place.listen, doors.phonePage.door.listen, doors.mailbox.listen,
         ]
         var doorsAt: [DoorPlace: [Int]] = [:]
         for (door, places) in places.enumerated() {
@@ -101,6 +102,8 @@ extension Settings {
     package var connections: Int {
         peers.connections + httpServers * http.connections
             + (status.streamPlaces.isEmpty ? 0 : status.stream.connections)
+            + (doors.mailbox.listen.isEmpty
+                ? 0 : doors.mailbox.settings.readers + doors.mailbox.settings.strangers)
     }
 
     /// Lowers what the doors may hold, each in proportion, until it fits.
@@ -112,6 +115,7 @@ extension Settings {
         peers.connections = lowered(peers.connections)
         http.connections = lowered(http.connections)
         status.stream.connections = lowered(status.stream.connections)
+        doors.mailbox.settings.readers = lowered(doors.mailbox.settings.readers)
     }
 
     mutating func read(doors section: SettingsReader.Section, _ names: [String]) {
@@ -129,6 +133,7 @@ extension Settings {
         doors.webPush = webPush(section.section("web_push"), names)
         read(bitwarden: section.section("bitwarden"), names)
         doors.phonePage = phonePage(section.section("phone_page"))
+        doors.mailbox = mailbox(section.section("mailbox"))
         section.refuseUnknownKeys()
     }
 
@@ -137,8 +142,19 @@ extension Settings {
         _ section: SettingsReader.Section, default fallback: Door = Door(), hasBodies: Bool = true
     ) -> Door {
         var door = fallback
-        door.listen = section.places("listen")
-        for place in door.listen {
+        door.listen = places(section)
+        door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
+        door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
+        if hasBodies {
+            door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
+        }
+        return door
+    }
+
+    /// Where a door is served: its `listen`.
+    func places(_ section: SettingsReader.Section) -> [DoorPlace] {
+        let places = section.places("listen")
+        for place in places {
             switch place {
             case .onion(let port) where port == onion.peerPort:
                 section.fault("listen", "onion:\(port) is the port of the peers (onion.peer_port)")
@@ -147,12 +163,7 @@ extension Settings {
             case .onion, .plain, .https: break
             }
         }
-        door.limits.requests = section.integer("requests", default: door.limits.requests, in: 1...1_000_000)
-        door.limits.rate = section.integer("rate", default: door.limits.rate, in: 1...1_000_000)
-        if hasBodies {
-            door.limits.body = section.integer("body_bytes", default: door.limits.body, in: 1024...(1 << 20))
-        }
-        return door
+        return places
     }
 }
 

@@ -32,6 +32,7 @@ extension Settings {
             throw SettingsError(file: file, faults: [error])
         }
         reader.refuseUnknownEnvironment()
+        texts = reader.texts
         guard reader.faults.isEmpty else { throw SettingsError(file: file, faults: reader.faults) }
     }
 
@@ -51,12 +52,14 @@ extension Settings {
         addStandIns()
         read(doors: root.section("doors"), names)
         read(limits: root.section("limits"))
+        read(storage: root.section("storage"))
         let management = root.section("management")
         managementListen = management.endpoint("listen", default: managementListen)
         if !managementListen.isLoopback {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
         management.refuseUnknownKeys()
+        watchman = watchman(root.list("watchman"))
         let log = root.section("log")
         self.log.level = log.choice("level", default: self.log.level)
         self.log.format = log.choice("format", default: self.log.format)
@@ -73,6 +76,11 @@ extension Settings {
         tor.passwordFile = section.credential("password_file")
         tor.socks = section.optionalEndpoint("socks")
         tor.heartbeat = section.seconds("heartbeat", default: tor.heartbeat, in: 1...300)
+        if tor.mode == .instance, tor.instanceDirectory == nil {
+            section.fault(
+                "control",
+                "must be a Unix socket with mode: instance; the package's is \(Tor.instanceControl)")
+        }
         section.refuseUnknownKeys()
     }
 
@@ -133,6 +141,12 @@ extension Settings {
         if http.clientAddressHeader.isEmpty, !http.trustedProxies.isEmpty {
             section.fault("trusted_proxies", "needs client_address_header")
         }
+        section.refuseUnknownKeys()
+    }
+
+    private mutating func read(storage section: SettingsReader.Section) {
+        let seconds = section.number("write_behind", default: 0.25, in: 0...2)
+        writeBehind = .milliseconds(Int64(seconds * 1000))
         section.refuseUnknownKeys()
     }
 

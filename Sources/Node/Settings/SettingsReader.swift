@@ -9,6 +9,8 @@ package final class SettingsReader {
     private(set) var keys: Set<String> = []
     /// Those of them that stand in the file.
     private(set) var keysInFile: Set<String> = []
+    /// What the file and the environment set, as text, by the full key: `apps[0].topic`.
+    private(set) var texts: [String: String] = [:]
     /// The variables that were looked for.
     private(set) var environmentNames: Set<String> = []
     fileprivate let environment: [String: String]
@@ -57,6 +59,8 @@ package final class SettingsReader {
         if isInFile { keysInFile.insert(key) }
         if isSingleValue { environmentNames.insert(Self.environmentName(of: key)) }
     }
+
+    fileprivate func note(_ key: String, is text: String) { texts[key] = text }
 
     /// Every variable with our prefix has been asked for by now, or is a mistake.
     func refuseUnknownEnvironment() {
@@ -140,12 +144,16 @@ extension SettingsReader {
         /// The value's text; `nil` when nothing was set.
         private func scalar(_ name: String) -> String? {
             let node = child(name, isSingleValue: true)
-            if let text = override(name) { return text }
+            if let text = override(name) {
+                reader.note(key(name), is: text)
+                return text
+            }
             guard let node, !node.isNull else { return nil }
             guard let text = node.text else {
                 fault(name, "must be a single value")
                 return nil
             }
+            reader.note(key(name), is: text)
             return text
         }
 
@@ -157,7 +165,14 @@ extension SettingsReader {
                 fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
                 return fallback
             }
+            checkOnion(name, text)
             return value
+        }
+
+        /// A wrong letter costs minutes of tries, whatever the address is for.
+        private func checkOnion(_ name: String, _ text: String) {
+            guard let wrong = OnionName.wrong(in: text) else { return }
+            fault(name, "\(SettingsFault.shown(wrong)) is no onion address: a letter is wrong or missing")
         }
 
         func refuseUnknownKeys() {
@@ -177,6 +192,8 @@ extension SettingsReader {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
             let items = node.items?.map(\.text)
             let words = items?.compactMap(\.self)
+            for word in words ?? [] { checkOnion(name, word) }
+            reader.note(key(name), is: (words ?? []).joined(separator: "\n"))
             return words?.count == items?.count ? words : nil
         }
 
@@ -185,6 +202,8 @@ extension SettingsReader {
         func oneOrMore(_ name: String) -> [String]? {
             guard let text = node?[name]?.text else { return words(name) }
             _ = child(name, isSingleValue: false)
+            checkOnion(name, text)
+            reader.note(key(name), is: text)
             return text.isEmpty ? [] : [text]
         }
 
@@ -192,6 +211,7 @@ extension SettingsReader {
         func ports(_ name: String, default fallback: [UInt16]) -> [UInt16] {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return fallback }
             let ports = node.items?.map { $0.text.flatMap { UInt16($0) } ?? 0 } ?? [0]
+            reader.note(key(name), is: "\(ports)")
             guard !ports.contains(0), Set(ports).count == ports.count else {
                 fault(name, "must be a list of ports, 1 to 65535, each once: [80, 8021]")
                 return fallback

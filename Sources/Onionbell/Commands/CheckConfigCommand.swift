@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import JSONCoding
 import Logging
 import Node
 import Programs
@@ -29,10 +29,17 @@ struct CheckConfigCommand: AsyncParsableCommand {
         } catch {
             throw failure(error)
         }
-        let faults = await GatewayAssembly.faults(in: settings)
+        let closed = settings.closedCredentials
+        let faults =
+            await GatewayAssembly.faults(in: settings, except: closed) + settings.missingPlaces
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
         printLine("\(config.config): no errors")
+        for path in closed { printLine("  not checked, because this user may not read it: \(path)") }
+        for app in settings.apps {
+            guard let doubt = app.settings.doubt else { continue }
+            printLine("  \(app.name): \(doubt.words): \(doubt.advice)")
+        }
         for app in settings.apps where !app.hasCredentials {
             printLine("  \(app.name): disabled, because it has no credentials")
         }

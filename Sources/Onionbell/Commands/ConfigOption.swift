@@ -4,7 +4,9 @@ import Programs
 
 /// The configuration file of a command.
 struct ConfigOption: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"))
+    @Option(
+        name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"),
+        completion: .file())
     var config = Settings.standardFile
 
     /// The checked settings; every fault is printed, and the exit status is 78.

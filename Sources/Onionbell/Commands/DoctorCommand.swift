@@ -52,7 +52,11 @@ struct DoctorCommand: AsyncParsableCommand {
                 report: { paper.write($0) }, progress: { paper.tell($0) })
             await doctor.run()
         } catch {
-            let advice = "correct \(config.config); onionbell init writes a new one"
+            let isClosed = access(config.config, R_OK) != 0 && errno == EACCES
+            let advice =
+                isClosed
+                ? "run this as root: sudo onionbell doctor"
+                : "correct \(config.config); onionbell init writes a new one"
             for fault in error.faults {
                 paper.write(.fail("configuration", "\(config.config): \(fault)", advice))
             }

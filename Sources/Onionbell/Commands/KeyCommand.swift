@@ -46,7 +46,7 @@ struct KeyExportCommand: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var kind: KeyKind
-    @Argument(help: "The file to write.") var file: String
+    @Argument(help: "The file to write.", completion: .file()) var file: String
 
     func run() async throws {
         if kind.vapid {
@@ -59,7 +59,7 @@ struct KeyExportCommand: AsyncParsableCommand {
         } catch {
             throw fail(error, status: 73)
         }
-        printLine("\(file): \(key). Keep it safe: whoever has this file has the address")
+        printLine("\(file): the key of \(key.address). Keep it safe: whoever has this file has the address")
     }
 }
 
@@ -75,7 +75,7 @@ struct KeyImportCommand: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var kind: KeyKind
-    @Argument(help: "The file with the key.") var file: String
+    @Argument(help: "The file with the key.", completion: .file()) var file: String
     @Flag(help: "Import it even if the node has a key; the old key is kept under another name.") var force =
         false
 
@@ -92,10 +92,10 @@ struct KeyImportCommand: AsyncParsableCommand {
                 guard rename(target.path, aside) == 0 else {
                     throw OnionKeyFileError.system(SystemError("keep the old key as \(aside)"))
                 }
-                printLine("\(aside): \(former)")
+                printLine("\(aside): the key of \(former.address)")
             }
             try target.create(key)
-            printLine("\(target.path): \(key)")
+            printLine("\(target.path): the key of \(key.address)")
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
         } catch {
@@ -129,7 +129,8 @@ struct KeyImportCommand: AsyncParsableCommand {
                 String(String(decoding: hostname, as: UTF8.self).prefix { !$0.isWhitespace })),
             address != key.address
         {
-            throw fail("\(file) is the \(key), but \(directory)hostname says \(address)", status: 65)
+            throw fail(
+                "\(file) is the key of \(key.address), but \(directory)hostname says \(address)", status: 65)
         }
         return key
     }

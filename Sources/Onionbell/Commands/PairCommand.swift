@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import Encodings
 import Node
 import Programs
 import QR
@@ -9,7 +10,7 @@ import Wire
 enum PhoneKind: String, CaseIterable, ExpressibleByArgument {
     case iOS, iOSDev, android
 
-    var mobilePlatform: MobilePlatform {
+    var value: Platform {
         switch self {
         case .iOS: .ios
         case .iOSDev: .iosDev
@@ -44,9 +45,9 @@ struct PairCommand: AsyncParsableCommand {
         do {
             let phone =
                 if let deviceToken {
-                    try Phone.new(platform.mobilePlatform, descriptor: descriptor, deviceToken: deviceToken)
+                    try Phone.new(platform.value, descriptor: descriptor, deviceToken: deviceToken)
                 } else {
-                    try Phone.new(platform.mobilePlatform, descriptor: descriptor)
+                    try Phone.new(platform.value, descriptor: descriptor)
                 }
             printLine(phone.pairingToken.text)
             guard !textOnly else { return }

@@ -7,7 +7,7 @@ import Node
 import Programs
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Wire
 
 /// `onionbell register`: makes a trusted node of Bisq 2 ring a phone.

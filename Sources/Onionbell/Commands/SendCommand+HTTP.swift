@@ -3,7 +3,7 @@ import Client
 import Crypto
 import Encodings
 import HTTP1
-import JSON
+import JSONCoding
 import Programs
 import Reactor
 import Wire

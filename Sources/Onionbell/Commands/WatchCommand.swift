@@ -1,7 +1,7 @@
 import ArgumentParser
 import Client
 import Glibc
-import JSON
+import JSONCoding
 import Node
 import Programs
 import Reactor
@@ -132,7 +132,7 @@ struct WatchCommand: AsyncParsableCommand {
             }
         }
         return await WatchProbe(
-            route: route, network: network, platform: platform.mobilePlatform, app: app,
+            route: route, network: network, platform: platform.value, app: app,
             deadline: timeout.duration
         ).run()
     }

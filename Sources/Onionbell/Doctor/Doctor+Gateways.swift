@@ -66,7 +66,7 @@ extension Doctor {
     private var torEgress: Egress? { torSocks.map { socks in .tor { socks } } }
 
     /// The way that the node takes.
-    private var egress: Egress? {
+    var egress: Egress? {
         switch settings.proxy {
         case .none: .direct
         case .socks5(let proxy): .through(proxy)

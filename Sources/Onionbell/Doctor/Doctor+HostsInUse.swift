@@ -1,7 +1,7 @@
 import Client
 import Gateways
 import HTTP1
-import JSON
+import JSONCoding
 import Node
 import Reactor
 

@@ -20,12 +20,28 @@ extension Doctor {
         if let socks { return await checkAddress(by: Scout(connection: nil, socks: socks)) }
         switch settings.tor.mode {
         case .own: await checkByOwnTor()
-        case .system: await checkBySystemTor()
+        case .instance, .system: await checkByRunningTor()
+        }
+    }
+
+    /// What an instance and the node share is for their user only.
+    private func checkInstanceDirectories() {
+        for path in [DoorSockets(settings).directory, settings.tor.instanceDirectory].compactMap(\.self) {
+            let advice = "systemd-tmpfiles --create onionbell.conf; systemctl enable --now onionbell-tor"
+            guard let facts = FileFacts(path) else {
+                tell(.fail("sockets", "the directory \(path) is not there", advice))
+                continue
+            }
+            tell(
+                facts.isEnterableByAll || facts.isEnterableByGroup
+                    ? .fail("sockets", "other users of this machine can enter \(path)", "chmod 0700 \(path)")
+                    : .pass("sockets", "\(path) is for the node's user only"))
         }
     }
 
     /// Tor's user comes to the endpoints by the group of the sockets' directory.
     private func checkSockets() {
+        if settings.tor.mode == .instance { return checkInstanceDirectories() }
         let path = DoorSockets(settings).directory
         let advice =
             "make it as RunningForReal.md says: for the node's user, with a group that tor's user is in"
@@ -43,14 +59,18 @@ extension Doctor {
         }
     }
 
-    private func checkBySystemTor() async {
+    private func checkByRunningTor() async {
+        let isInstance = settings.tor.mode == .instance
+        let unit = isInstance ? "onionbell-tor" : "tor@default"
         if settings.openPorts.count < 2 { checkSockets() }
-        let credentials = ControlCredentials(
-            cookieFile: settings.tor.cookieFile.isEmpty ? nil : settings.tor.cookieFile,
-            passwordFile: settings.tor.passwordFile.isEmpty ? nil : settings.tor.passwordFile)
+        if case .unix(let path) = settings.tor.control,
+            let finding = Judgement.control(path, for: user, isInstance: isInstance)
+        {
+            tell(finding)
+        }
         do {
             let connection = try await ControlConnection.open(
-                settings.tor.control, credentials: credentials)
+                settings.tor.control, credentials: settings.tor.credentials)
             defer { connection.close() }
             let reply = try await connection.send(.getInfo(["version", "status/bootstrap-phase"]))
             let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
@@ -64,7 +84,7 @@ extension Doctor {
                     .fail(
                         "tor.network",
                         "tor's bootstrap is at \(bootstrap?.progress ?? 0) %",
-                        "see its log: journalctl -u tor@default"))
+                        "see its log: journalctl -u \(unit)"))
             }
             tell(.pass("tor.network", "tor is connected to the network"))
             await checkAddress(by: Scout(connection: connection, socks: try await connection.socksEndpoint()))
@@ -72,7 +92,9 @@ extension Doctor {
             tell(
                 .fail(
                     "tor", "\(error)",
-                    "systemctl status tor@default; the node's user must be in the group debian-tor; tor.control must be tor's control port"
+                    isInstance
+                        ? "systemctl enable --now \(unit); tor.control must be its control socket"
+                        : "systemctl status \(unit); the node's user must be in the group debian-tor; tor.control must be tor's control port"
                 ))
         }
     }

@@ -1,7 +1,7 @@
 import Client
 import Glibc
 import HTTP1
-import JSON
+import JSONCoding
 import Node
 import Programs
 import Reactor
@@ -21,6 +21,12 @@ final class Doctor {
     let socks: Endpoint?
     /// The node that runs with this configuration.
     private(set) var node: StateDirectory.Running?
+    /// Its unit; `nil`: there is none, or it has another configuration.
+    private var unit: NodeUnit?
+    /// For whom files are judged.
+    private(set) var user = NodeUser.current
+    /// Files of credentials that only systemd hands to the node: this user can't look into them.
+    private var closed: [String] = []
     /// The tor that was started for this, and the directory that it keeps its files in.
     var ownTor: (client: TorClient, directory: TemporaryDirectory)?
     /// Where the tor that was looked at takes SOCKS connections; `nil`: there is none, or it is not in the network.
@@ -44,6 +50,10 @@ final class Doctor {
 
     func run() async {
         tell(.pass("configuration", "\(file) has no errors"))
+        node = try? StateDirectory.runningNode(in: settings.stateDirectory)
+        unit = await NodeUnit.find(for: file)
+        user = nodeUser
+        closed = settings.closedCredentials
         checkCredentialFiles()
         checkPermissions()
         for endpoint in settings.openEndpoints {
@@ -57,6 +67,7 @@ final class Doctor {
         for app in settings.apps where app.hasCredentials {
             await check(app)
         }
+        await checkWebPush()
         await ownTor?.client.stop()
         await ownTor?.directory.remove()
     }
@@ -64,7 +75,14 @@ final class Doctor {
     // MARK: Files
 
     private func checkCredentialFiles() {
-        let faults = GatewayAssembly.faults(in: settings)
+        let faults = GatewayAssembly.faults(in: settings, except: closed)
+        if !closed.isEmpty {
+            tell(
+                .warn(
+                    "credentials",
+                    "this user can't look into \(closed.count == 1 ? closed[0] : "\(closed.count) files"), which systemd passes to the node",
+                    "run this as root to have them checked: sudo onionbell doctor"))
+        }
         for fault in faults {
             tell(.fail("credentials", "\(fault)", "replace the file by the right one, or correct \(file)"))
         }
@@ -80,14 +98,14 @@ final class Doctor {
         }
         if settings.apps.isEmpty {
             tell(.warn("credentials", "there are no apps", "every notification will be refused: add apps"))
-        } else if faults.isEmpty, settings.apps.contains(where: \.hasCredentials) {
+        } else if faults.isEmpty, closed.isEmpty, settings.apps.contains(where: \.hasCredentials) {
             tell(.pass("credentials", "keys and certificates can be read"))
         }
     }
 
     private func checkPermissions() {
         var faults: [String] = []
-        let secrets = settings.credentialFiles.filter { access($0, F_OK) == 0 }
+        let secrets = settings.credentialFiles.filter { access($0, F_OK) == 0 && !closed.contains($0) }
         for secret in secrets where FileFacts(secret)?.isReadableByAll == true {
             faults.append("\(secret) can be read by every user")
         }
@@ -111,17 +129,22 @@ final class Doctor {
         if faults.isEmpty { tell(.pass("permissions", "only the owner can read secrets")) }
     }
 
-    /// Judged for the user whose state directory it is, where that can be told.
+    /// The process's, the unit's, or whose the state directory is.
+    private var nodeUser: NodeUser {
+        if let user = node?.processID.flatMap({ NodeUser(process: $0) }) { return user }
+        if let user = unit.flatMap({ NodeUser(unit: $0.properties) }) { return user }
+        guard geteuid() == 0, let state = FileFacts(settings.stateDirectory) else { return .current }
+        return NodeUser(state.owner)
+    }
+
     private func canNodeRead(_ path: String) -> Bool {
-        guard geteuid() == 0, let state = FileFacts(settings.stateDirectory), state.owner != 0 else {
-            return access(path, R_OK) == 0
-        }
+        guard user != .current else { return access(path, R_OK) == 0 }
         // What lies there comes to the node by systemd.
         if path.split(separator: "/").dropLast().last.map(String.init) == SettingsReader.credentialsDirectory
         {
             return true
         }
-        return FileFacts(path)?.isReadable(by: state.owner) ?? false
+        return FileFacts(path)?.isReadable(by: user) ?? false
     }
 
     private func checkDisk() {
@@ -164,6 +187,10 @@ final class Doctor {
                     "node", "\(error)", "run this as root or as the node's user: sudo onionbell doctor"))
         }
         guard node != nil else {
+            if let failing = unit?.finding {
+                tell(failing)
+                return checkPorts()
+            }
             tell(.warn("node", "the node does not run", "systemctl start onionbell; then run this again"))
             return checkPorts()
         }

@@ -24,20 +24,15 @@ struct FileFacts {
     var isPrivate: Bool { mode & 0o077 == 0 }
 
     /// By the file's own mode; the directories above are not looked at.
-    func isReadable(by user: uid_t) -> Bool {
-        if user == 0 { return true }
-        if user == owner { return mode & 0o400 != 0 }
-        return mode & (FileFacts.groups(of: user).contains(group) ? 0o040 : 0o004) != 0
-    }
+    func isReadable(by user: NodeUser) -> Bool { allows(0o4, user) }
+    func isWritable(by user: NodeUser) -> Bool { allows(0o2, user) }
+    /// Of a directory.
+    func isEnterable(by user: NodeUser) -> Bool { allows(0o1, user) }
 
-    private static func groups(of user: uid_t) -> [gid_t] {
-        guard let entry = getpwuid(user) else { return [] }
-        var groups = [gid_t](repeating: 0, count: 256)
-        var count = CInt(groups.count)
-        guard getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count) >= 0 else {
-            return []
-        }
-        return Array(groups.prefix(Int(count)))
+    private func allows(_ right: mode_t, _ user: NodeUser) -> Bool {
+        if user.id == 0 { return true }
+        if user.id == owner { return mode & (right << 6) != 0 }
+        return mode & (user.groups.contains(group) ? right << 3 : right) != 0
     }
 }
 

@@ -1,4 +1,4 @@
-import JSON
+import JSONCoding
 
 /// What one look at the node or at what surrounds it has shown.
 struct Finding: Equatable {

@@ -56,6 +56,23 @@ enum Judgement {
         )
     }
 
+    /// Whether the node's user may use tor's control socket; root always may.
+    ///
+    /// - Returns: `nil`: it may, or the socket is not there, which is told otherwise.
+    static func control(_ path: String, for user: NodeUser, isInstance: Bool) -> Finding? {
+        guard let socket = FileFacts(path) else { return nil }
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        guard FileFacts(directory)?.isEnterable(by: user) == false || !socket.isWritable(by: user) else {
+            return nil
+        }
+        return .fail(
+            "tor.control", "the node's user may not use tor's control socket \(path)",
+            isInstance
+                ? "both units must run as the same user: systemctl cat onionbell onionbell-tor"
+                : "let the node's user into tor's group (Debian: adduser onionbell debian-tor), then systemctl restart onionbell"
+        )
+    }
+
     /// - Parameter now: seconds since 1970.
     static func clock(_ view: ClockView, now: Int64) -> Finding {
         let advice = OnionHealth.clockAdvice

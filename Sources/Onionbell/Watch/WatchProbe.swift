@@ -91,7 +91,7 @@ struct WatchResult: Equatable {
 struct WatchProbe {
     var route: PeerRoute
     var network: BisqNetwork
-    var platform: MobilePlatform
+    var platform: Platform
     var app: String
     /// For the connection, and again for each answer.
     var deadline: Duration

@@ -2,12 +2,13 @@ import Programs
 import Reactor
 import Tor
 
-/// The tor by which a node is watched: one whose SOCKS port was named, or one of the watch's own.
+/// The tor of a command: one whose SOCKS port was named, or one of the command's own.
 @EventLoop
 final class WatchTor {
     enum Source {
         case socks(Endpoint)
-        case own(binary: String, torrc: String)
+        /// - Parameter directory: Where it keeps what it knows of the network, its guards above all; `nil`: nowhere.
+        case own(binary: String, torrc: String, directory: String? = nil)
     }
 
     private let source: Source
@@ -18,17 +19,25 @@ final class WatchTor {
 
     /// Starts a tor of its own if there is none, or none any more.
     func socks() async throws -> Endpoint {
-        let (binary, torrc): (String, String)
+        let (binary, torrc, kept): (String, String, String?)
         switch source {
         case .socks(let endpoint): return endpoint
-        case .own(let program, let configuration): (binary, torrc) = (program, configuration)
+        case .own(let program, let configuration, let directory):
+            (binary, torrc, kept) = (program, configuration, directory)
         }
         if let client, client.connection.end == nil { return client.socks }
         await stop()
-        let directory = try TemporaryDirectory()
-        self.directory = directory
+        let path: String
+        if let kept {
+            try PrivateFile.makeDirectory(kept)
+            path = kept
+        } else {
+            let directory = try TemporaryDirectory()
+            self.directory = directory
+            path = directory.path
+        }
         let client = try await TorClient.start(
-            binary: binary, torrc: torrc, directory: directory.path, within: .seconds(180)
+            binary: binary, torrc: torrc, directory: path, within: .seconds(180)
         ) { _ in }
         self.client = client
         return client.socks

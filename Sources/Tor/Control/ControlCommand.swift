@@ -45,6 +45,9 @@ extension ControlCommand {
     /// New circuits for new streams, and no descriptor from the cache: a service of this tor is not touched.
     static let newIdentity = ControlCommand("SIGNAL", ["NEWNYM"])
 
+    /// Tor ends at once.
+    static let halt = ControlCommand("SIGNAL", ["HALT"])
+
     static let authenticate = ControlCommand("AUTHENTICATE")
 
     /// A password goes as hexadecimal digits, so any bytes will do; so do a cookie and the answer to a challenge.

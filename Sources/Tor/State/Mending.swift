@@ -15,7 +15,7 @@ struct Mending: Equatable, Sendable {
     private static let longestPause = Duration.seconds(3600)
 
     /// - Parameters:
-    ///   - ownsTor: one that belongs to the system is never started anew.
+    ///   - ownsTor: one that others use too is never started anew.
     ///   - firstPause: after the second step; each pause is twice the one before, up to an hour.
     init(ownsTor: Bool, firstPause: Duration) {
         self.ownsTor = ownsTor

@@ -13,6 +13,8 @@ package struct TorFigures: Equatable, Sendable {
     /// Whether tor has a circuit that it can use.
     package var hasCircuit: Bool?
     package var clockSkew: ClockSkew?
+    /// From when on the network's view of itself holds that tor has: it is no earlier. Seconds since 1970.
+    package var consensusFrom: Int64?
 
     /// Introduction points of the service that stand now; usual are 3 for each of the two descriptors.
     package var introductionPoints = 0

@@ -4,6 +4,8 @@ struct TorPulse: Equatable, Sendable {
     var bootstrap: Bootstrap
     var hasCircuit: Bool
     var isNetworkLive: Bool
+    /// See ``ClockView/validFrom``.
+    var consensusFrom: Int64?
 
     static let question = ControlCommand.getInfo([
         "version", "status/bootstrap-phase", "status/circuit-established", "network-liveness",
@@ -27,5 +29,6 @@ extension TorFigures {
         bootstrap = pulse.bootstrap
         hasCircuit = pulse.hasCircuit
         isNetworkLive = pulse.isNetworkLive
+        consensusFrom = pulse.consensusFrom
     }
 }

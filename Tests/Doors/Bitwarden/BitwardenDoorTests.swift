@@ -7,7 +7,7 @@ import Lab
 import Reactor
 import Registrations
 import Relay
-import Storage
+import SQLiteStorage
 import Testing
 import Vectors
 

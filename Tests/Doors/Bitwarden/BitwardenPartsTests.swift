@@ -1,5 +1,5 @@
 import Crypto
-import JSON
+import JSONCoding
 import Testing
 
 @testable import Doors

@@ -1,4 +1,5 @@
-import JSON
+import Encodings
+import JSONCoding
 import Testing
 
 @testable import Doors

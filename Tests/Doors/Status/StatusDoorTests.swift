@@ -4,8 +4,9 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import Relay
+import SQLiteStorage
 import Status
-import Storage
 import Testing
 import Vectors
 import Wire
@@ -185,6 +186,25 @@ import Wire
         #expect(try await register(self.client(), at: world) == 0)
         #expect(try await register(self.client(), at: world) == 4, "the fourth phone of all")
         _ = await world.relay.pushes(2)
+        await world.end()
+    }
+
+    /// Whoever registers made-up phones fills the table for nobody but himself.
+    @Test func oneCircuitFillsNoMoreThanItsShare() async throws {
+        let world = try await StatusWorld { $0.server.installations = 32 }
+        func register(from sender: UInt64) async throws -> UInt8 {
+            let message = try client().registering(at: server)
+            let reply = await withCheckedContinuation { done in
+                world.server.take(message, from: SenderID(sender)) { done.resume(returning: $0) }
+            }
+            guard case .message(let answer) = reply else { return .max }
+            let payload = try SignedMessage(answer).payload
+            return payload[0] == 8 ? 0 : payload[1]
+        }
+        var taken = 0
+        for _ in 0..<20 where try await register(from: 1) == 0 { taken += 1 }
+        #expect(taken == 16, "half, and then a sixteenth, which it has")
+        #expect(try await register(from: 2) == 0)
         await world.end()
     }
 

@@ -4,8 +4,8 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import SQLiteStorage
 import Status
-import Storage
 import Testing
 import Vectors
 import Wire

@@ -6,8 +6,8 @@ import Lab
 import Reactor
 import Registrations
 import Relay
+import SQLiteStorage
 import Status
-import Storage
 import Testing
 import Vectors
 

@@ -1,7 +1,7 @@
 import Encodings
 import Foundation
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Relay

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import JSONCoding
 import Testing
 import Vectors
 

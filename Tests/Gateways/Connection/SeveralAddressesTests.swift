@@ -20,6 +20,9 @@ import Testing
         var places: [Endpoint]
         private(set) var lookups = 0
 
+        /// What it means as soon as it was looked up; `nil`: the same.
+        var next: [Endpoint]?
+
         init(_ places: [Endpoint]) { self.places = places }
 
         func lookUp() async throws(ConnectError) -> [SocketAddress] {
@@ -28,6 +31,7 @@ import Testing
             for place in places {
                 addresses += try await Stream.addresses(of: place, deadline: .seconds(10))
             }
+            if let next { places = next }
             return addresses
         }
     }
@@ -49,6 +53,24 @@ import Testing
         let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
         defer { listener.close() }
         return listener.endpoint
+    }
+
+    /// A name server may answer otherwise between the look at the addresses and the dialling.
+    @Test func whatWasLookedUpIsDialledHoweverTheNameIsAnsweredNext() async throws {
+        var strangers = 0
+        let other = try Listener(on: .host("127.0.0.1", port: 0)) { stream in
+            strangers += 1
+            stream.close()
+        }
+        let name = Name([good.endpoint])
+        name.next = [other.endpoint]
+        let link = try link(to: name)
+        link.want()
+        while link.room == 0, !Task.isCancelled { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(name.lookups == 1 && strangers == 0)
+        link.stop()
+        other.close()
+        good.close()
     }
 
     enum Fault: CaseIterable {

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import JSON
+import JSONCoding
 import Relay
 import Testing
 

@@ -1,6 +1,6 @@
 import Crypto
 import HTTP1
-import JSON
+import JSONCoding
 import Lab
 import Reactor
 import Relay

@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 import Relay
 import Testing
@@ -51,7 +52,7 @@ import Wire
     @Test func aRequestSaysAllThatTheSenderSaid() async throws {
         let world = try World(peer: RelayPeer(app: "theirs"))
         for (host, platform) in [
-            (LaneHost.android, MobilePlatform.android), (.ios, .ios), (.sandbox, .iosDev),
+            (LaneHost.android, Platform.android), (.ios, .ios), (.sandbox, .iosDev),
         ] {
             let sent = sample(1, host: host)
             #expect(await world.gateway.deliver(sent) == .accepted)

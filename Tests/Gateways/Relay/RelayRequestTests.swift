@@ -1,5 +1,6 @@
+import Encodings
 import Foundation
-import JSON
+import JSONCoding
 import Relay
 import Testing
 import Vectors

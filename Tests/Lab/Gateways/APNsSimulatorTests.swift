@@ -1,6 +1,6 @@
 import Crypto
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 import TLS
 import Testing

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 import TLS
 import Testing

@@ -1,5 +1,5 @@
 import HTTP2
-import JSON
+import JSONCoding
 import Reactor
 import TLS
 import Testing

@@ -57,7 +57,7 @@ import Testing
     @Test func aClockBeyondAllSenseIsToldAndEndsNothing() {
         let words = PresenceWords(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         for seconds in [Int.min, .max] {
-            words.tell(.clockSkew(seconds: seconds), isOwn: true)
+            words.tell(.clockSkew(seconds: seconds), isOurs: true)
             let skew = ClockSkew(reported: seconds, offset: .min)
             for offset in [Int64.min, -1, 0, .max] { _ = skew.seconds(at: offset) }
         }

@@ -55,13 +55,21 @@ struct ConfigurationChoices {
         return (apple == nil ? [Self.ios] : []) + (androidAccount == nil ? [Self.android] : [])
     }
 
+    private var usualControl: String? {
+        switch tor {
+        case .instance: Settings.Tor.instanceControl
+        case .system: Self.systemControl
+        case .own, nil: nil
+        }
+    }
+
     /// The settings that they are, in the order in which they are to be made.
     var settings: [(key: String, value: String)] {
         var settings: [(String, String)] = []
         func add(_ key: String, _ value: String?) { if let value { settings.append((key, value)) } }
         add("state_directory", stateDirectory)
         add("tor.mode", tor?.rawValue)
-        add("tor.control", torControl ?? (tor == .system ? Self.systemControl : nil))
+        add("tor.control", torControl ?? usualControl)
         add("onion.network", network?.rawValue)
         add("\(Self.ios).topic", iosTopic)
         if case .key(_, let keyID, let teamID) = apple {

@@ -54,6 +54,27 @@ struct ConfigurationTarget {
         return written + [path]
     }
 
+    /// What is wrong with choices, files with what is in them; nothing is written.
+    func fault(of choices: ConfigurationChoices) async -> String? {
+        do throws(InitError) {
+            try check(choices)
+            var sample: SampleConfiguration
+            do { sample = try .installed() } catch { throw .notWritten("\(error)") }
+            let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
+            let text = try configured(&sample, choices.settings + files)
+            let settings: Settings
+            do {
+                settings = try Settings(yaml: text, file: path, directory: directory)
+            } catch {
+                return error.faults.map(\.problem).joined(separator: "; ")
+            }
+            let faults = await GatewayAssembly.faults(in: settings)
+            return faults.isEmpty ? nil : faults.map(\.problem).joined(separator: "; ")
+        } catch {
+            return "\(error)"
+        }
+    }
+
     private func check(_ choices: ConfigurationChoices) throws(InitError) {
         guard case .key(_, let keyID, let teamID) = choices.apple else { return }
         for (option, value) in [("--ios-key-id", keyID), ("--ios-team-id", teamID)]

@@ -14,7 +14,7 @@ struct InitCommand: AsyncParsableCommand {
         abstract: "Write a configuration from options or answers.",
         discussion: """
             The file is the commented sample with your values. On a terminal the command asks for values that no \
-            option gives; --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps \
+            option gives, and checks each answer at once; < goes back. --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps \
             that Bisq publishes through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
             writes nothing.
@@ -39,7 +39,8 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "own: the node starts a managed Tor; system: it uses a running tor.", valueName: "own|system"))
+            "own: the node starts a managed Tor; instance: onionbell-tor.service runs one for it; system: it uses a running tor.",
+            valueName: "own|instance|system"))
     var tor: Settings.Tor.Mode?
 
     @Option(
@@ -52,7 +53,9 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The bundle id of the iPhone app.", valueName: "bundle-id"))
     var iosTopic: String?
 
-    @Option(help: ArgumentHelp("Apple's provider token key, AuthKey_….p8.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Apple's provider token key, AuthKey_….p8.", valueName: "file"),
+        completion: .file())
     var iosKey: String?
 
     @Option(
@@ -63,13 +66,19 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The id of the key's team.", valueName: "10-characters"))
     var iosTeamID: String?
 
-    @Option(help: ArgumentHelp("Instead: Apple's push certificate with its key, .p12.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Instead: Apple's push certificate with its key, .p12.", valueName: "file"),
+        completion: .file())
     var iosCertificate: String?
 
-    @Option(help: ArgumentHelp("A file with the certificate's password, if it has one.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with the certificate's password, if it has one.", valueName: "file"),
+        completion: .file())
     var iosCertificatePassword: String?
 
-    @Option(help: ArgumentHelp("The JSON file of Google's service account.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The JSON file of Google's service account.", valueName: "file"),
+        completion: .file())
     var androidAccount: String?
 
     @Option(
@@ -100,7 +109,8 @@ struct InitCommand: AsyncParsableCommand {
             try target.refuseToReplace(unless: force)
             var choices = self.choices
             if !defaults, !bisq, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-                try Interview().complete(&choices)
+                var interview = Interview.onTerminal(choices, for: target)
+                choices = try await interview.run()
             }
             let written = try await target.write(choices)
             for path in written { printLine("wrote \(path)") }
@@ -155,10 +165,15 @@ struct InitCommand: AsyncParsableCommand {
         if choices.webPushContact != nil {
             printLine("For the phone's page, after the first start: onionbell key show --vapid\(option)")
         }
+        let isSystemdRunning = access("/run/systemd/system", F_OK) == 0
+        if choices.tor == .system {
+            printLine("First let the node's user into tor's group: adduser onionbell debian-tor")
+        }
         printLine("Next: onionbell doctor\(option)")
+        let units = choices.tor == .instance ? "onionbell-tor onionbell" : "onionbell"
         printLine(
-            access("/run/systemd/system", F_OK) == 0
-                ? "Then: systemctl enable --now onionbell" : "Then: onionbell run\(option)")
+            isSystemdRunning
+                ? "Then: systemctl enable --now \(units)" : "Then: onionbell run\(option)")
         if choices.ringsThroughBisq {
             printLine("Then: onionbell point\(option)    what to write into Bisq's configuration")
         }
@@ -183,7 +198,8 @@ enum InitError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .unusable(let sentence), .notWritten(let sentence): sentence
+        case .unusable(let sentence): "nothing was written. \(sentence)"
+        case .notWritten(let sentence): sentence
         }
     }
 }

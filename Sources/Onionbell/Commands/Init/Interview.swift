@@ -2,76 +2,194 @@ import Gateways
 import Glibc
 import Node
 import Programs
+import Wire
 
-/// Asks on the terminal for what no option gave. Each answer is checked at once; an empty one is the default.
+/// Asks for what no option gave. Each answer is checked when it is given, files with what is in them; `<` goes back to
+/// the question before, whose answer is kept. An empty answer is the one in brackets.
 struct Interview {
-    /// Standard input has ended.
-    private static let over = InitError.notWritten("no more answers: nothing was written")
+    enum Step: CaseIterable {
+        case bisq, tor, network, apple, password, keyID, teamID, topic, google, webPush
+    }
 
-    func complete(_ choices: inout ConfigurationChoices) throws(InitError) {
-        printLine("An empty answer means the value in brackets.")
-        if choices.apple == nil, choices.androidAccount == nil {
-            let answer = try ask(
-                "Ring the published Bisq apps through Bisq's relay (no account needed): yes or no?", "yes"
-            ) { ["yes", "no"].contains($0) ? nil : "yes or no" }
-            choices.ringsThroughBisq = answer == "yes"
-        }
-        if choices.tor == nil {
-            let answer = try ask("Tor: own (the node starts a managed Tor) or system (a running tor)?", "own")
-            {
-                Settings.Tor.Mode(rawValue: $0) == nil ? "own or system" : nil
+    /// What was answered, by step; what options gave is not asked for.
+    private(set) var answers: [Step: String] = [:]
+    private let given: ConfigurationChoices
+    /// The next answer; `nil`: there are no more.
+    let read: () -> String?
+    let tell: (String) -> Void
+    /// What is wrong with these choices as far as they go, as one sentence.
+    let fault: (ConfigurationChoices) async -> String?
+
+    init(
+        _ given: ConfigurationChoices, read: @escaping () -> String?, tell: @escaping (String) -> Void,
+        fault: @escaping (ConfigurationChoices) async -> String?
+    ) {
+        self.given = given
+        self.read = read
+        self.tell = tell
+        self.fault = fault
+    }
+
+    /// On the terminal.
+    static func onTerminal(_ given: ConfigurationChoices, for target: ConfigurationTarget) -> Interview {
+        Interview(
+            given, read: { readLine(strippingNewline: true) }, tell: { printText($0) },
+            fault: { await target.fault(of: $0) })
+    }
+
+    /// The choices with what was answered.
+    ///
+    /// - Throws: ``InitError/notWritten(_:)`` when there are no more answers.
+    mutating func run() async throws(InitError) -> ConfigurationChoices {
+        tell("An empty answer means the value in brackets; < goes back.\n")
+        var asked: [Step] = []
+        while let step = Step.allCases.first(where: { !asked.contains($0) && isNeeded($0) }) {
+            let standard = answers[step] ?? standard(of: step)
+            tell("\(question(step)) [\(standard)]: ")
+            guard let line = read() else { throw .notWritten("no more answers: nothing was written") }
+            let words = String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            if words == "<" {
+                _ = asked.popLast()
+                continue
             }
-            choices.tor = Settings.Tor.Mode(rawValue: answer)
-        }
-        guard !choices.ringsThroughBisq else { return }
-        if choices.apple == nil { choices.apple = try askForApple() }
-        if choices.androidAccount == nil {
-            let file = try askForFile("File with Google's service account (.json); empty: none yet")
-            choices.androidAccount = file.isEmpty ? nil : file
-        }
-        if choices.webPushContact == nil {
-            let answer = try ask(
-                "Browsers (Web Push, no account): no, anonymous, or your address for push services (mailto:...)",
-                "no"
-            ) {
-                ["no", "anonymous"].contains($0) || WebPushApp.isContact($0)
-                    ? nil : "no, anonymous, mailto:NAME@HOST or https://HOST"
+            let before = answers[step]
+            answers[step] = normal(words.isEmpty ? standard : words, of: step)
+            if let fault = await wrong(step) {
+                answers[step] = before
+                tell("  not usable: \(fault)\n")
+            } else {
+                asked.append(step)
             }
-            choices.webPushContact = answer == "no" ? nil : answer == "anonymous" ? "" : answer
+        }
+        return choices
+    }
+
+    /// Whether the answers so far make it a question.
+    private func isNeeded(_ step: Step) -> Bool {
+        let isBisq = answers[.bisq] == "yes"
+        let file = answers[.apple] ?? ""
+        return switch step {
+        case .bisq: given.apple == nil && given.androidAccount == nil
+        case .tor: given.tor == nil
+        case .network: given.network == nil
+        case .apple: !isBisq && given.apple == nil
+        case .password: !isBisq && !file.isEmpty && !Self.isKey(file)
+        case .keyID, .teamID: !isBisq && Self.isKey(file)
+        case .topic: !isBisq && !file.isEmpty && given.iosTopic == nil
+        case .google: !isBisq && given.androidAccount == nil
+        case .webPush: !isBisq && given.webPushContact == nil
         }
     }
 
-    private func askForApple() throws(InitError) -> ConfigurationChoices.Apple? {
-        let file = try askForFile("File with Apple's key (.p8) or push certificate (.p12); empty: none yet")
-        guard !file.isEmpty else { return nil }
-        guard file.hasSuffix(".p8") else {
-            let passwordFile = try askForFile("File with the certificate's password; empty: it has none")
-            return .certificate(file: file, passwordFile: passwordFile.isEmpty ? nil : passwordFile)
-        }
-        let identifier = { (text: String) in
-            AppleName.isIdentifier(text) ? nil : "10 capital letters and digits"
-        }
-        return .key(
-            file: file,
-            keyID: try ask("Key id", AppleName.keyID(inFileName: file) ?? "", isWrong: identifier),
-            teamID: try ask("Team id", "", isWrong: identifier))
-    }
-
-    private func askForFile(_ question: String) throws(InitError) -> String {
-        try ask(question, "") { path in
-            path.isEmpty || access(path, R_OK) == 0 ? nil : String(cString: strerror(errno))
+    private func question(_ step: Step) -> String {
+        switch step {
+        case .bisq: "Ring the published Bisq apps through Bisq's relay (no account needed): yes or no?"
+        case .tor:
+            "Tor: own (the node starts a managed Tor), instance (onionbell-tor.service runs it), or system (a running tor)?"
+        case .network: "Bisq's network (\(BisqNetwork.allCases.map(\.rawValue).joined(separator: ", ")))"
+        case .apple:
+            "File with Apple's key (.p8) or push certificate (.p12), from developer.apple.com, Keys or Certificates; empty: none yet"
+        case .password: "File with the certificate's password; empty: it has none"
+        case .keyID: "Key id (10 characters: developer.apple.com, Keys, the key's page)"
+        case .teamID: "Team id (10 characters: developer.apple.com, Membership details)"
+        case .topic: "Bundle id of the iPhone app (developer.apple.com, Identifiers)"
+        case .google:
+            "File with Google's service account (.json), from the Firebase console, Project settings, Service accounts; empty: none yet"
+        case .webPush:
+            "Browsers (Web Push, no account): no, anonymous, or your address for push services (mailto:...)"
         }
     }
 
-    private func ask(
-        _ question: String, _ standard: String, isWrong: (String) -> String?
-    ) throws(InitError) -> String {
-        while true {
-            printText("\(question) [\(standard)]: ")
-            guard let line = readLine(strippingNewline: true) else { throw Self.over }
-            let answer = line.isEmpty ? standard : line
-            guard let fault = isWrong(answer) else { return answer }
-            printLine("  not usable: \(fault)")
+    private func standard(of step: Step) -> String {
+        switch step {
+        case .bisq: "yes"
+        case .tor: Settings.Tor.Mode.own.rawValue
+        case .network: BisqNetwork.mainnet.rawValue
+        case .keyID: AppleName.keyID(inFileName: answers[.apple] ?? "") ?? ""
+        case .topic: (try? SampleConfiguration.installed())?.value(of: "apps[0].topic") ?? ""
+        case .webPush: "no"
+        case .apple, .password, .teamID, .google: ""
         }
     }
+
+    /// As it is meant: `SYSTEM`, `~/key.p8`.
+    private func normal(_ answer: String, of step: Step) -> String {
+        switch step {
+        case .bisq, .tor, .network: answer.lowercased()
+        case .keyID, .teamID: answer.uppercased()
+        case .apple, .password, .google: Self.expanded(answer)
+        case .topic, .webPush: answer
+        }
+    }
+
+    /// As a shell does it.
+    static func expanded(_ path: String) -> String {
+        guard path == "~" || path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
+        return String(cString: home) + path.dropFirst()
+    }
+
+    private static func isKey(_ file: String) -> Bool { file.lowercased().hasSuffix(".p8") }
+
+    /// What is wrong with an answer; `nil`: nothing.
+    private func wrong(_ step: Step) async -> String? {
+        let answer = answers[step] ?? ""
+        switch step {
+        case .bisq: return ["yes", "no"].contains(answer) ? nil : "yes or no"
+        case .tor: return Settings.Tor.Mode(rawValue: answer) == nil ? "own, instance or system" : nil
+        case .network: return BisqNetwork(rawValue: answer) == nil ? "one of these names" : nil
+        case .keyID, .teamID:
+            guard AppleName.isIdentifier(answer) else {
+                return answer.isEmpty
+                    ? "it is needed with a key: 10 letters and digits; < goes back"
+                    : "10 letters and digits"
+            }
+            return nil
+        case .topic: return answer.isEmpty ? "it is needed with a key or certificate" : await fault(choices)
+        case .webPush:
+            return ["no", "anonymous"].contains(answer) || WebPushApp.isContact(answer)
+                ? nil : "no, anonymous, mailto:NAME@HOST or https://HOST"
+        case .apple:
+            guard !answer.isEmpty else { return nil }
+            // A certificate can be opened with its password only, which comes next.
+            if let fault = Self.unreadable(answer) { return fault }
+            return Self.isKey(answer) ? await fault(choices) : nil
+        case .google, .password:
+            if !answer.isEmpty, let fault = Self.unreadable(answer) { return fault }
+            return answer.isEmpty && step == .google ? nil : await fault(choices)
+        }
+    }
+
+    private static func unreadable(_ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+            return String(cString: strerror(errno))
+        }
+        return status.st_mode & S_IFMT == S_IFREG ? nil : "it is not a file"
+    }
+
+    /// With what was given and answered.
+    private var choices: ConfigurationChoices {
+        var choices = given
+        choices.ringsThroughBisq = given.ringsThroughBisq || answers[.bisq] == "yes"
+        if let tor = answers[.tor] { choices.tor = Settings.Tor.Mode(rawValue: tor) }
+        if let network = answers[.network] { choices.network = BisqNetwork(rawValue: network) }
+        guard answers[.bisq] != "yes" else { return choices }
+        if let file = answers[.apple], !file.isEmpty {
+            let password = answers[.password] ?? ""
+            choices.apple =
+                Self.isKey(file)
+                ? .key(
+                    file: file, keyID: answers[.keyID] ?? Self.anyID, teamID: answers[.teamID] ?? Self.anyID)
+                : .certificate(file: file, passwordFile: password.isEmpty ? nil : password)
+        }
+        if let topic = answers[.topic] { choices.iosTopic = topic }
+        if let file = answers[.google], !file.isEmpty { choices.androidAccount = file }
+        if let contact = answers[.webPush], contact != "no" {
+            choices.webPushContact = contact == "anonymous" ? "" : contact
+        }
+        return choices
+    }
+
+    /// While it has not been asked for.
+    private static let anyID = "AAAAAAAAAA"
 }

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import JSONCoding
 import Node
 import Programs
 
@@ -56,6 +56,15 @@ struct SampleConfiguration {
     func app(ofGateway gateway: String) -> String? {
         lines.first { $0.name == "gateway" && $0.text.hasSuffix("gateway: \(gateway)") }?.key
             .map { String($0.dropLast(".gateway".count)) }
+    }
+
+    /// As it stands there, without a comment; `nil`: there is no such setting.
+    func value(of key: String) -> String? {
+        guard let text = lines.first(where: { $0.key == key })?.text, let colon = text.firstIndex(of: ":")
+        else {
+            return nil
+        }
+        return text[text.index(after: colon)...].split(separator: " ").first.map(String.init)
     }
 
     /// Changes one setting, and turns it on if it was off.

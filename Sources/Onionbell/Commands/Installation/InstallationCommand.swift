@@ -7,7 +7,7 @@ import Node
 import Programs
 import Reactor
 import Registrations
-import Storage
+import SQLiteStorage
 
 /// `onionbell installation`: who may use the door for Bitwarden servers.
 struct InstallationCommand: ParsableCommand {

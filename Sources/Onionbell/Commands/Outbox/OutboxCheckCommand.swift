@@ -2,7 +2,7 @@ import ArgumentParser
 import Node
 import Programs
 import Reactor
-import Storage
+import SQLiteStorage
 
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
 struct OutboxCheckCommand: ParsableCommand {

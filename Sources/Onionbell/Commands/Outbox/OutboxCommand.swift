@@ -4,7 +4,7 @@ import Glibc
 import Node
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 
 /// `onionbell outbox`: what waits for delivery, for the operator's eyes and hands.
 struct OutboxCommand: AsyncParsableCommand {
@@ -12,9 +12,8 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "Show, check and change what waits for delivery.",
         discussion: """
-            check, list, move, and drop with --app, --host or --all also work while the node runs. For retry and for \
-            numbers, stop the node first. Devices are shown as short keyed digests; tokens and messages are never \
-            shown.
+            All of them also work while the node runs: it is asked through the socket in its state directory, which \
+            only its user can open. Devices are shown as short keyed digests; tokens and messages are never shown.
             """,
         subcommands: [
             OutboxCheckCommand.self, OutboxListCommand.self, OutboxRetryCommand.self, OutboxDropCommand.self,
@@ -38,32 +37,25 @@ struct OutboxOption: ParsableArguments {
         }
     }
 
-    /// Opens it in place of the node, which must not run, unless `ask` knows what to ask of it: `nil`, it doesn't.
+    /// Opens it in place of the node, or asks the node that runs.
     ///
-    /// - Returns: How many notifications it was about.
+    /// - Returns: How many notifications it was about, and whether a node was asked.
     func change(
-        orAsk target: String? = nil, _ body: (borrowing OutboxFile) throws -> Int
-    ) async throws -> Int {
+        orAsk target: String, _ sequences: [Int64] = [], _ body: (borrowing OutboxFile) throws -> Int
+    ) async throws -> (count: Int, isRunning: Bool) {
         let settings = try config.settings()
         let changed: Int? = try open(settings) { lock in
-            let isRunning = lock == nil
-            if isRunning, target != nil { return nil }
-            if isRunning {
-                throw NodeError.unavailable(
-                    """
-                    the node runs with \(settings.stateDirectory): stop it first. (With SIGHUP a running node retries at \
-                    once what a gateway has blocked.)
-                    """)
-            }
+            guard lock != nil else { return nil }
             return try body(try OutboxFile(path: try path(in: settings), isReadOnly: false))
         }
-        if let changed { return changed }
-        let answer = try await NodeSocket(config).post(target ?? "", [])
+        if let changed { return (changed, false) }
+        let numbers = sequences.map(String.init).joined(separator: ",")
+        let answer = try await NodeSocket(config).post(target, Array(numbers.utf8))
         let text = String(decoding: answer.body, as: UTF8.self).trimmingLineEnd
         guard answer.status == 200, let count = Int(text) else {
             throw fail("the node answers \(answer.status): \(text)", status: 1)
         }
-        return count
+        return (count, true)
     }
 
     private func path(in settings: Settings) throws(NodeError) -> String {
@@ -116,6 +108,7 @@ struct OutboxSelection: ParsableArguments {
                 "sequence numbers, --app NAME, --host HOST, --sandbox or --all are required")
         }
         guard host == nil || !sandbox else { throw ValidationError("--host or --sandbox, not both") }
+        guard sequences.count <= 1000 else { throw ValidationError("1000 numbers at a time") }
     }
 
     private var laneHost: LaneHost? { sandbox ? .sandbox : host.map { LaneHost($0) } }
@@ -124,10 +117,9 @@ struct OutboxSelection: ParsableArguments {
         sequences.isEmpty ? .lanes(app: app, host: laneHost) : .sequences(sequences)
     }
 
-    /// The same for a node that runs; `nil`: it can't be asked.
-    var query: String? {
-        guard sequences.isEmpty else { return nil }
-        return [("app", app), ("host", laneHost?.name)].compactMap { name, value in
+    /// The same for a node that runs, but for the numbers.
+    var query: String {
+        [("app", app), ("host", laneHost?.name)].compactMap { name, value in
             value.map { "\(name)=\($0.percentEncoded)" }
         }.joined(separator: "&")
     }

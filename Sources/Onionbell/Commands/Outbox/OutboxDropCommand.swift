@@ -7,10 +7,11 @@ struct OutboxDropCommand: AsyncParsableCommand {
         commandName: "drop", abstract: "Delete waiting notifications.",
         discussion: """
             They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as long as \
-            repetitions are remembered. A running node does it at once; with numbers, stop it first.
+            repetitions are remembered. A running node does it at once; of numbers it drops those that it has in \
+            memory and is not just sending.
 
-            Exit status: 0 dropped, 1 some of the numbers do not wait (the others are dropped), 69 the node runs, or \
-            there is no outbox, 78 configuration.
+            Exit status: 0 dropped, 1 some of the numbers were not dropped (the others were), 69 there is no outbox, \
+            78 configuration.
             """)
 
     @OptionGroup var outbox: OutboxOption
@@ -26,14 +27,17 @@ struct OutboxDropCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let count = try await outbox.change(orAsk: which.query.map { "/outbox/drop?\($0)" }) {
-            try $0.drop(which.selection)
-        }
+        let (count, isRunning) = try await outbox.change(
+            orAsk: "/outbox/drop?\(which.query)", which.sequences
+        ) { try $0.drop(which.selection) }
         printLine("\(count) dropped")
         // A number that doesn't wait was probably mistyped.
         let missing = which.sequences.count - count
         guard which.sequences.isEmpty || missing == 0 else {
-            throw fail("\(missing) of the numbers do not wait", status: 1)
+            throw fail(
+                isRunning
+                    ? "\(missing) of the numbers do not wait, or are just being sent, or wait on disk only: for those stop the node"
+                    : "\(missing) of the numbers do not wait", status: 1)
         }
     }
 }

@@ -1,10 +1,10 @@
 import ArgumentParser
-import JSON
+import JSONCoding
 import Node
 import Programs
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 
 /// `onionbell outbox list`: each waiting notification, without token and message.
 struct OutboxListCommand: ParsableCommand {

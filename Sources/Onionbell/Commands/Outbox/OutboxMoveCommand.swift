@@ -31,7 +31,7 @@ struct OutboxMoveCommand: AsyncParsableCommand {
             throw fail("there is no app \"\(other)\" in the settings", status: 78)
         }
         let target = "/outbox/move?app=\(app.percentEncoded)&to=\(other.percentEncoded)"
-        let count = try await outbox.change(orAsk: target) { try $0.move(app: app, toApp: other) }
+        let (count, _) = try await outbox.change(orAsk: target) { try $0.move(app: app, toApp: other) }
         printLine("\(count) moved")
     }
 }

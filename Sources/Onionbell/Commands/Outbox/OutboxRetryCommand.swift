@@ -1,16 +1,24 @@
 import ArgumentParser
 import Programs
 
-/// `onionbell outbox retry`: what was put off is tried as soon as the node starts.
+/// `onionbell outbox retry`: what was put off is tried now.
 struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Make postponed notifications due now. Stop the node first.")
+        commandName: "retry", abstract: "Try postponed notifications now.",
+        discussion: """
+            What a push service has asked for (Retry-After) is forgotten. With numbers all others of the same phones \
+            are tried as well.
+
+            Exit status: 0 done, 69 there is no outbox, 78 configuration.
+            """)
 
     @OptionGroup var outbox: OutboxOption
     @OptionGroup var which: OutboxSelection
 
     func run() async throws {
-        let count = try await outbox.change { try $0.makeDue(which.selection) }
-        printLine("\(count) made due; the node sends them when it starts")
+        let (count, isRunning) = try await outbox.change(
+            orAsk: "/outbox/retry?\(which.query)", which.sequences
+        ) { try $0.makeDue(which.selection) }
+        printLine("\(count) made due; the node sends them \(isRunning ? "now" : "when it starts")")
     }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Client
+import Encodings
 import Node
 import Programs
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Wire
 
 /// `onionbell phones add`.
@@ -67,12 +68,12 @@ struct PhonesAddCommand: ParsableCommand {
         }
     }
 
-    private func target() throws -> (MobilePlatform, token: String, model: String) {
+    private func target() throws -> (Platform, token: String, model: String) {
         if let pairingToken {
             let token = try PairingTokenOption.token(text(pairingToken))
             return (token.platform, token.deviceToken, Self.model(of: token))
         }
-        return ((platform ?? .android).mobilePlatform, text(deviceToken ?? ""), "")
+        return ((platform ?? .android).value, text(deviceToken ?? ""), "")
     }
 
     private func text(_ argument: String) -> String {
@@ -92,14 +93,8 @@ struct PhonesAddCommand: ParsableCommand {
 
     /// With the token in the one spelling of the service that it belongs to.
     private static func phone(
-        _ kind: MobilePlatform, _ token: String, app: String, named name: String, settings: Settings
+        _ platform: Platform, _ token: String, app: String, named name: String, settings: Settings
     ) throws -> PhoneBook.Phone {
-        let platform: Platform =
-            switch kind {
-            case .ios: .ios
-            case .iosDev: .iosDev
-            case .android: .android
-            }
         // Credentials may come later, and whoever is added is in the book.
         let validator = Validator(
             apps: GatewayAssembly.apps(of: settings).map {

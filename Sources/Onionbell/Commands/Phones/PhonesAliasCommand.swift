@@ -4,7 +4,7 @@ import Encodings
 import Node
 import Programs
 import Relay
-import Storage
+import SQLiteStorage
 import Wire
 
 /// `onionbell phones alias`.

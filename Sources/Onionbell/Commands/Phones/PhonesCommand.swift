@@ -2,7 +2,7 @@ import ArgumentParser
 import Node
 import Programs
 import Relay
-import Storage
+import SQLiteStorage
 
 /// `onionbell phones`: the operator's phone book.
 struct PhonesCommand: AsyncParsableCommand {

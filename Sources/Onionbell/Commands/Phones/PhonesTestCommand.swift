@@ -4,12 +4,12 @@ import Crypto
 import Encodings
 import Glibc
 import HTTP1
-import JSON
+import JSONCoding
 import Node
 import Programs
 import Reactor
 import Relay
-import Storage
+import SQLiteStorage
 import Wire
 
 /// `onionbell phones test`.
@@ -124,7 +124,7 @@ private enum Sealer {
     case bisq2(key: [UInt8])
 
     func seal(for phone: PhoneBook.Phone) throws -> String {
-        let platform: MobilePlatform = phone.platform == .android ? .android : .ios
+        let platform: Platform = phone.platform == .android ? .android : .ios
         let text = "This phone is connected to the node."
         do {
             switch self {

@@ -64,12 +64,12 @@ struct PointCommand: AsyncParsableCommand {
         if let undo, let client { return try remove(client, in: undo) }
         let node = try node()
         if let write, let client {
-            return try add(Pointing(client, at: node, hasFallback: fallback), in: write)
+            return try add(PointedSettings(client, at: node, hasFallback: fallback), in: write)
         }
         for (index, client) in (client.map { [$0] } ?? PointedClient.allCases).enumerated() {
             if index > 0 { printText("\n") }
             let hasFallback = fallback && client != .bisq1 && client != .haveno
-            printText(Pointing(client, at: node, hasFallback: hasFallback).advice)
+            printText(PointedSettings(client, at: node, hasFallback: hasFallback).advice)
         }
     }
 
@@ -80,9 +80,21 @@ struct PointCommand: AsyncParsableCommand {
             guard let address = OnionAddress(to) else {
                 throw fail("\"\(to)\" is no onion address: a letter is wrong or missing", status: 64)
             }
+            if let owner = PointedClient.allCases.first(where: { $0.builtInAddress == address.description }) {
+                throw fail(
+                    "\(owner.name) sends to this relay by itself: --to takes the address of your own node",
+                    status: 64)
+            }
             return PointedNode(address: address.description, isPrivate: isPrivate)
         }
-        let settings = try config.settings()
+        guard let node = try PointCommand.node(try config.settings(), isPrivate: isPrivate) else {
+            throw fail("the node has no address yet: it makes one at its first start", status: 69)
+        }
+        return node
+    }
+
+    /// The node of these settings; `nil`: it has no address yet.
+    static func node(_ settings: Settings, isPrivate: Bool = false) throws -> PointedNode? {
         let key: OnionKey?
         let isInvitation: Bool
         do {
@@ -93,9 +105,7 @@ struct PointCommand: AsyncParsableCommand {
             throw fail("\(error)", status: 69)
         }
         let known = settings.onion.publicAddress
-        guard let address = known.isEmpty ? key?.address.description : known else {
-            throw fail("the node has no address yet: it makes one at its first start", status: 69)
-        }
+        guard let address = known.isEmpty ? key?.address.description : known else { return nil }
         // Both ports are the same endpoint; Bisq 2's own comes first where it is offered.
         let ports = settings.onion.httpPorts
         return PointedNode(
@@ -105,7 +115,7 @@ struct PointCommand: AsyncParsableCommand {
 
     // MARK: The file
 
-    private func add(_ pointing: Pointing, in directory: String) throws {
+    private func add(_ pointing: PointedSettings, in directory: String) throws {
         try change(pointing.client, in: directory) { (text) throws(ConfigurationEditError) in
             try pointing.added(to: text)
         }
@@ -116,7 +126,7 @@ struct PointCommand: AsyncParsableCommand {
 
     private func remove(_ client: PointedClient, in directory: String) throws {
         try change(client, in: directory) { (text) throws(ConfigurationEditError) in
-            try Pointing.removed(from: text, of: client)
+            try PointedSettings.removed(from: text, of: client)
         }
         printLine("Restart \(client.name).")
     }
@@ -139,7 +149,7 @@ struct PointCommand: AsyncParsableCommand {
         }
         guard changed != file.text else { return printLine("\(file.path) says so already.") }
         printLine("\(file.path):")
-        for line in Pointing.difference(from: file.text, to: changed) { printLine("  \(line)") }
+        for line in PointedSettings.difference(from: file.text, to: changed) { printLine("  \(line)") }
         do {
             try file.write(changed)
         } catch {

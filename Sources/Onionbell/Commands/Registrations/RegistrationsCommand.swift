@@ -3,7 +3,7 @@ import Glibc
 import Node
 import Programs
 import Reactor
-import Storage
+import SQLiteStorage
 
 /// `onionbell registrations`: whom the doors know, for the operator's eyes and hands.
 struct RegistrationsCommand: AsyncParsableCommand {
@@ -80,6 +80,10 @@ extension ConfigOption {
     /// - Parameter kind: `nil`: all.
     func listRegistrations(of kind: String?) throws {
         try registrations(isReadOnly: true) { file in
+            // Its table comes with the first one.
+            if kind == "installation", !file.views.contains(where: { $0.kind == kind }) {
+                return printLine("installation: none")
+            }
             for view in try file.views(kind) {
                 var isFirst = true
                 try file.forEach(of: view) { row in

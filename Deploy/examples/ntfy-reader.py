@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Reads a mailbox over Tor with aiontfy, a client of ntfy that knows nothing of this project.
+
+  Deploy/examples/ntfy-reader.py URL --socks 127.0.0.1:9050 [--seen FILE] <TOKEN
+
+URL is the mailbox's ntfy address, TOKEN a reader's token. Prints a JSON object for each message. --seen keeps the id of
+the last one: the next call, and each new connection, goes on behind it. Needs aiontfy and aiohttp-socks from PyPI.
+"""
+import argparse
+import asyncio
+import json
+import pathlib
+import sys
+
+import aiohttp
+from aiohttp_socks import ProxyConnector
+from aiontfy import Event, Ntfy
+
+parser = argparse.ArgumentParser()
+parser.add_argument("url")
+parser.add_argument("--socks")
+parser.add_argument("--seen", type=pathlib.Path)
+options = parser.parse_args()
+token = sys.stdin.readline().strip()
+server, topic = options.url.rsplit("/", 1)
+last = options.seen.read_text() if options.seen and options.seen.exists() else "all"
+
+
+def keep(seen):
+    # Whole or not at all: half an id would be none.
+    unfinished = options.seen.with_suffix(".new")
+    unfinished.write_text(seen)
+    unfinished.replace(options.seen)
+
+
+def take(notification):
+    global last
+    if notification.event != Event.MESSAGE:
+        return
+    shown = {"id": notification.id, "title": notification.title, "message": notification.message}
+    print(json.dumps(shown), flush=True)
+    last = notification.id
+    if options.seen:
+        keep(last)
+
+
+async def read():
+    while True:
+        # aiontfy itself has no way to say what was seen; ntfy takes it from a field of the request's head as well.
+        connector = ProxyConnector.from_url(f"socks5://{options.socks}", rdns=True) if options.socks else None
+        session = aiohttp.ClientSession(connector=connector, headers={"X-Since": last})
+        async with session:
+            try:
+                await Ntfy(server, session, token=token).subscribe([topic], take)
+                reason = "the connection has ended"
+            except Exception as error:  # of aiontfy, and of the proxy library: whatever it is, try again
+                reason = repr(error)
+        print(f"{reason}; trying again", file=sys.stderr, flush=True)
+        await asyncio.sleep(1)
+
+
+try:
+    asyncio.run(read())
+except KeyboardInterrupt:
+    pass

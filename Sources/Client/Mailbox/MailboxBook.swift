@@ -1,0 +1,128 @@
+import Encodings
+import JSONCoding
+import Wire
+
+/// What a reader of a mailbox keeps between its runs: how it reads, what it has seen, and the list that it shows.
+package struct MailboxBook: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
+        package let id: String
+        /// When the node took it, in seconds since 1970.
+        package let time: Int64
+        package let message: ReceivedMessage
+
+        package init(id: String, time: Int64, message: ReceivedMessage) {
+            self.id = id
+            self.time = time
+            self.message = message
+        }
+
+        /// The JSON object for scripts.
+        package var json: JSON {
+            [
+                "id": .string(id), "time": .integer(time), "kind": .string(message.kind.rawValue),
+                "title": .string(message.title), "message": .string(message.message),
+                "trade": .string(message.tradeID), "sentDate": .integer(message.sentDate),
+            ]
+        }
+    }
+
+    /// How to read: never shown, never logged.
+    package struct Access: Equatable, Sendable {
+        package var pairingToken: PairingToken
+        /// `http://<address>/<topic>`.
+        package var url: String
+        /// Empty for a mailbox that everybody may read.
+        package var token: String
+
+        package init(pairingToken: PairingToken, url: String, token: String) {
+            self.pairingToken = pairingToken
+            self.url = url
+            self.token = token
+        }
+    }
+
+    package var access: Access
+    /// Ids, the last one last.
+    package private(set) var seen: [ByteText] = []
+    /// The last one last.
+    package private(set) var entries: [Entry] = []
+
+    /// Above these the oldest go. A mailbox holds 500 by default.
+    package static let mostSeen = 1000
+    package static let mostEntries = 200
+    private static let mostTextBytes = 1 << 19
+    /// Bytes of a file.
+    package static let longest = 2 << 20
+    private static let version: Int64 = 1
+
+    package init(_ access: Access) { self.access = access }
+
+    /// Where to go on.
+    package var last: String? { seen.last?.wrappedValue }
+
+    package func has(_ id: String) -> Bool { seen.contains(ByteText(id)) }
+
+    /// Another mailbox's messages are other ones.
+    package mutating func use(_ access: Access) {
+        if !access.url.hasSameBytes(as: self.access.url) { seen = [] }
+        self.access = access
+    }
+
+    /// Notes a message that is new; ERASE leaves an empty list.
+    ///
+    /// - Parameter message: `nil`: it does not open.
+    package mutating func note(_ note: MailboxNote, _ message: ReceivedMessage?) {
+        seen.append(ByteText(note.id))
+        seen.removeFirst(max(0, seen.count - MailboxBook.mostSeen))
+        guard let message else { return }
+        if message.kind == .erase { entries = [] }
+        entries.append(Entry(id: note.id, time: note.time, message: message))
+        var room = MailboxBook.mostTextBytes
+        let kept = entries.reversed().prefix(MailboxBook.mostEntries).prefix { entry in
+            room -= entry.message.title.utf8.count + entry.message.message.utf8.count
+            return room >= 0
+        }
+        entries = kept.reversed()
+    }
+
+    // MARK: As JSON
+
+    package var json: JSON {
+        [
+            "version": .integer(MailboxBook.version),
+            "pairingToken": .string(access.pairingToken.text), "url": .string(access.url),
+            "token": .string(access.token),
+            // Letters and digits only: one value, however many there are.
+            "seen": .string(seen.map(\.wrappedValue).joined(separator: " ")),
+            "list": .array(entries.map(\.json)),
+        ]
+    }
+
+    /// `nil`: it is none.
+    package init?(_ json: JSON) {
+        guard json["version"]?.integer == MailboxBook.version,
+            let token = json["pairingToken"]?.string.flatMap({ try? PairingToken($0) }),
+            let url = json["url"]?.string, let bearer = json["token"]?.string,
+            let seen = json["seen"]?.string, let list = json["list"]?.array
+        else { return nil }
+        access = Access(pairingToken: token, url: url, token: bearer)
+        self.seen = seen.utf8.split(separator: UInt8(ascii: " ")).map { ByteText(String(Substring($0))) }
+        for item in list {
+            guard let entry = Entry(item) else { return nil }
+            entries.append(entry)
+        }
+    }
+}
+
+extension MailboxBook.Entry {
+    fileprivate init?(_ json: JSON) {
+        guard let id = json["id"]?.string, let time = json["time"]?.integer,
+            let kind = json["kind"]?.string?.name().flatMap({ ReceivedMessage.Kind(rawValue: $0) })
+        else { return nil }
+        self.init(
+            id: id, time: time,
+            message: ReceivedMessage(
+                kind: kind, title: json["title"]?.string ?? "", message: json["message"]?.string ?? "",
+                tradeID: json["trade"]?.string ?? "", sentDate: json["sentDate"]?.integer ?? 0))
+    }
+}

@@ -1,0 +1,42 @@
+import JSONCoding
+
+/// What a trusted node's answers hold, as far as a registration needs it. The node is called by an address from a pairing
+/// code: what comes from there is anybody's.
+enum TrustedNodeAnswer {
+    struct Session: Equatable {
+        let client: String
+        let id: String
+    }
+
+    /// What became of a request inside the WebSocket.
+    enum Call: Equatable {
+        case status(Int64)
+        /// An event of a subscription, or the answer to another request.
+        case other
+        case unreadable
+    }
+
+    /// The answer to a pairing; `nil`: it is none.
+    static func session(_ body: [UInt8]) -> Session? {
+        guard let json = try? JSON(body), let client = word(json["clientId"]),
+            let id = word(json["sessionId"])
+        else { return nil }
+        return Session(client: client, id: id)
+    }
+
+    /// - Parameter request: The id that the request had.
+    static func call(_ text: [UInt8], to request: String) -> Call {
+        guard let json = try? JSON(text) else { return .unreadable }
+        guard json["requestId"]?.string?.utf8.elementsEqual(request.utf8) == true else { return .other }
+        guard let status = json["statusCode"]?.integer else { return .unreadable }
+        return .status(status)
+    }
+
+    /// It goes into a header field as it is.
+    private static func word(_ value: JSON?) -> String? {
+        guard let text = value?.string, (1...256).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,82 @@
+import HTTP1
+import Reactor
+
+/// A door of which some answers have no end.
+@EventLoop
+package protocol LiveDoor: HTTPDoor {
+    /// What takes over such a request; `nil`: it is answered as any other.
+    func opening(of request: HTTPRequest) -> HTTPServer.Opening?
+}
+
+/// Who gives an answer that goes on.
+@EventLoop
+protocol LiveClient: AnyObject {
+    /// The client has taken enough of what was sent.
+    func hasRoom()
+    /// What the client sends while the answer goes on.
+    func received(_ bytes: RawSpan)
+    /// Of what the client sent, and is not whole.
+    var heldBytes: Int { get }
+    /// Called once, whoever ended it.
+    func connectionEnded()
+}
+
+/// The answer to one request, which may go on for as long as the client stays.
+@EventLoop
+package final class LiveAnswer {
+    private weak var connection: HTTPConnection?
+    private var respond: (@EventLoop (HTTPResponse) -> Void)?
+
+    /// As long as the connection is there.
+    var client: (any LiveClient)?
+
+    init(on connection: HTTPConnection, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        self.connection = connection
+        self.respond = respond
+    }
+
+    // MARK: One answer
+
+    /// Answers with one that has an end.
+    func answer(_ response: HTTPResponse) {
+        respond?(response)
+        respond = nil
+    }
+
+    /// The client has broken a rule.
+    func strike() { connection?.strike() }
+
+    // MARK: Without an end
+
+    /// - Parameters:
+    ///   - status: As `head` says it.
+    ///   - places: Where the connection stays from now on.
+    ///   - silence: For how long nothing may come from the client; `nil`: for ever.
+    ///   - head: What goes before the first piece.
+    /// - Returns: `false`: the client is gone.
+    func begin(_ status: Int, at places: Places, silence: Duration?, head: [UInt8]) -> Bool {
+        respond = nil
+        guard let connection, !connection.hasEnded else {
+            connectionEnded()
+            return false
+        }
+        connection.begin(self, status, at: places, silence: silence, head: head)
+        return !connection.hasEnded
+    }
+
+    func send(_ bytes: [UInt8]) {
+        connection?.write { $0 += bytes }
+        connection?.countHeld()
+    }
+
+    /// The client has to take what it was sent before.
+    var isHeldBack: Bool { connection?.isHeldBack ?? true }
+
+    func end() { connection?.end(.finished) }
+
+    func connectionEnded() {
+        let client = client
+        self.client = nil
+        client?.connectionEnded()
+    }
+}

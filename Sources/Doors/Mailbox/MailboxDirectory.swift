@@ -1,0 +1,61 @@
+import Registrations
+import Relay
+
+/// Who may read what. Everything that is secret is looked up by its keyed digest: the time that this takes tells nothing
+/// of what was nearly right.
+package struct MailboxDirectory: Sendable {
+    /// What a client shows of itself.
+    struct Claim: Equatable {
+        let token: Digest
+        /// `nil`: it names nobody.
+        var user: String?
+    }
+
+    /// A mailbox, and which of its registered readers the client is; `nil`: none.
+    typealias Granted = (mailbox: Mailbox, reader: Mailbox.Reader?)
+
+    private var byTopic: [Digest: Mailbox] = [:]
+    /// A client may be a reader of several mailboxes, with one token and one name.
+    private var names: [Digest: String] = [:]
+    private var numbers: Set<Int64> = []
+
+    package init(_ mailboxes: [Mailbox] = []) {
+        for mailbox in mailboxes {
+            byTopic[mailbox.topic] = mailbox
+            numbers.insert(mailbox.number)
+            for reader in mailbox.readers { names[reader.token] = reader.name }
+        }
+    }
+
+    /// The number of a topic of UnifiedPush.
+    func pushTopic(_ topic: Digest) -> Int64? {
+        byTopic[topic].flatMap { $0.isPush ? $0.number : nil }
+    }
+
+    /// Whose claim is good; `nil`: nobody's.
+    func name(of claim: Claim) -> String? {
+        guard let name = names[claim.token], claim.user?.hasSameBytes(as: name) ?? true else { return nil }
+        return name
+    }
+
+    /// Mailboxes, and topics of UnifiedPush.
+    var counts: (Int, Int) {
+        let topics = byTopic.values.count(where: \.isPush)
+        return (byTopic.count - topics, topics)
+    }
+
+    func has(_ mailbox: Int64) -> Bool { numbers.contains(mailbox) }
+
+    /// The mailboxes of these topics, in their order. A topic that there is none of and another's are answered alike.
+    func access(to topics: [Digest], for claim: Claim?) throws(MailboxFault) -> [Granted] {
+        if let claim, name(of: claim) == nil { throw .unauthorized }
+        var granted: [Granted] = []
+        for topic in topics {
+            guard let mailbox = byTopic[topic] else { throw .forbidden }
+            let reader = claim.flatMap { claim in mailbox.readers.first { $0.token == claim.token } }
+            guard reader != nil || mailbox.isOpen else { throw .forbidden }
+            granted.append((mailbox, reader))
+        }
+        return granted
+    }
+}

@@ -1,0 +1,99 @@
+import Encodings
+import HTTP1
+import JSONCoding
+import Reactor
+import Registrations
+import Relay
+
+/// Topics of UnifiedPush: a reader makes one by subscribing to it, and whoever has its name pushes to it.
+extension MailboxDoor {
+    func answer(_ push: MailboxPush, _ request: HTTPRequest, over live: LiveAnswer) {
+        do throws(MailboxFault) {
+            switch request.method {
+            case "GET", "HEAD": live.answer(.mailbox(push.discovery))
+            case "POST", "PUT": try take(push, request, over: live)
+            case "OPTIONS": live.answer(MailboxDoor.crossOrigin)
+            case _: live.answer(.methodNotAllowed("GET, HEAD, POST, PUT, OPTIONS"))
+            }
+        } catch {
+            refuse(error, over: live)
+        }
+    }
+
+    private func take(
+        _ push: MailboxPush, _ request: HTTPRequest, over live: LiveAnswer
+    ) throws(MailboxFault) {
+        guard request.body.count <= MailboxPush.mostBytes else { throw .tooLarge }
+        try countRequest()
+        switch push {
+        case .topic(let topic):
+            try self.push(request.body, try MailboxPushMessage(request.fields), to: topic, over: live) {
+                .mailbox($0.json + [UInt8(ascii: "\n")])
+            }
+        case .matrix:
+            guard let (key, topic) = MailboxPush.pushKey(in: request.body) else { throw .badRequest }
+            guard let topic, hasPushTopic(topic) else {
+                live.strike()
+                return live.answer(MailboxDoor.rejected([key]))
+            }
+            try self.push(request.body, try MailboxPushMessage(HTTPFields()), to: topic, over: live) { _ in
+                MailboxDoor.rejected([])
+            }
+        }
+    }
+
+    /// What a Matrix server does not send to again.
+    private static func rejected(_ keys: [String]) -> HTTPResponse {
+        var body = Array("{\"rejected\":[".utf8)
+        for key in keys { body.append(jsonString: key) }
+        body.append(contentsOf: "]}\n".utf8)
+        return .mailbox(body)
+    }
+
+    private func push(
+        _ body: [UInt8], _ push: MailboxPushMessage, to topic: String, over live: LiveAnswer,
+        answer: @escaping @EventLoop (MailboxLine) -> HTTPResponse
+    ) throws(MailboxFault) {
+        try countPush(to: topic)
+        let now = EventLoop.unixMilliseconds
+        let message = MailboxMessage(
+            id: MailboxDoor.newID(), acceptedAt: now,
+            // What is for those who are there now has a moment for its way through the store.
+            expiresAt: now + max(push.life, 5) * 1000, isUrgent: push.isUrgent, text: Base64.encode(body),
+            replaces: push.replaces)
+        Task {
+            do throws(OutboxError) {
+                switch try await put(message, to: topic, keeping: nil) {
+                case .stored: live.answer(answer(MailboxLine(pushed: message, topic: topic)))
+                case .full, .noSuchMailbox: refuse(.noSubscriber, over: live)
+                }
+            } catch {
+                refuse(.storeFailed, over: live)
+            }
+        }
+    }
+
+    /// Makes the topics that a reader asks for and that there are none of.
+    ///
+    /// - Returns: Whether all are there now.
+    func makePushTopics(_ topics: [String], for claim: MailboxDirectory.Claim?) async -> Bool {
+        guard let claim, let name = directory.name(of: claim) else { return false }
+        for topic in topics where MailboxPush.isTopic(topic) && !hasPushTopic(topic) {
+            let digest = digests.topic(topic)
+            let mailbox = Mailbox(
+                name: "up-\(String(digest.high, radix: 16))", show: .bell, isOpen: false, isPush: true,
+                topic: digest,
+                readers: [Mailbox.Reader(name: name, token: claim.token)])
+            let read = Set(readings.values.flatMap { $0.mailboxes })
+            guard
+                let all = try? await store.add(
+                    pushTopic: mailbox, address: digests.address(topic), at: EventLoop.unixMilliseconds,
+                    sparing: read)
+            else { return false }
+            use(all)
+            onMade?(all)
+            guard hasPushTopic(topic) else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,323 @@
+import HTTP1
+import Reactor
+import Registrations
+import Relay
+
+/// The mailboxes, in the interface of ntfy: phones and programs fetch here what came for them.
+///
+/// A message is acknowledged by the registered reader that says that it has seen it: by `since=` its id or a later one,
+/// or by the pong to the ping behind it. Bytes that TCP has taken are not.
+@EventLoop
+package final class MailboxDoor: LiveDoor {
+    package struct Settings: Equatable, Sendable {
+        /// Open answers of all registered readers together.
+        package var readers = 1000
+        /// Requests a second, on average; as many may come at once.
+        package var rate = 500
+        package var bounds = MailboxBounds()
+        package var keepAlive: Duration = .seconds(45)
+        /// A client of a WebSocket that is silent for so long is gone.
+        package var silence: Duration = .seconds(480)
+
+        /// Those without a token, beside them.
+        package var strangers: Int { max(MailboxDoor.mostReadings, readers / 8) }
+
+        package init() {}
+    }
+
+    /// Open answers of one reader, and of all without a token at one mailbox.
+    package nonisolated static let mostReadings = 10
+    /// Bytes of a request's body.
+    package nonisolated static let mostBody = 8192
+
+    /// Called with notifications that have come to their ends: their first reader has acknowledged them, or they are gone.
+    package var onEnds: (@EventLoop ([KeptEnd]) -> Void)?
+
+    /// Called with all mailboxes when a reader has made a topic.
+    package var onMade: (@EventLoop ([Mailbox]) -> Void)?
+
+    private let settings: Settings
+    let store: any Mailboxes
+    let digests: MailboxDigests
+    /// Of registered readers, and of those without a token: neither takes the others'.
+    private let places: Places
+    private let strangers: Places
+    private let rate: Rate
+    private var used = Rate.Use()
+    private var counted = MailboxFigures()
+    private var isClosed = false
+    private(set) var directory = MailboxDirectory()
+    /// By the numbers of topics of UnifiedPush.
+    private var pushes: [Int64: Rate.Use] = [:]
+    private(set) var readings: [ObjectIdentifier: MailboxReading] = [:]
+    /// The oldest first.
+    private var byOwner: [MailboxReading.Owner: [MailboxReading]] = [:]
+    private var byMailbox: [Int64: [ObjectIdentifier: MailboxReading]] = [:]
+    /// In the order of their times, in monotonic nanoseconds.
+    private var keepAlives: ArraySlice<(due: Int64, reading: Weak)> = []
+    private var keepAliveTimer: Timer!
+    private var cleaning: Timer!
+
+    private struct Weak {
+        weak var reading: MailboxReading?
+    }
+
+    /// To one topic of UnifiedPush.
+    private static let pushRate = Rate(perSecond: 1, burst: 60)
+    private static let cleaningInterval: Duration = .seconds(60)
+
+    package init(
+        settings: Settings, store: any Mailboxes, digests: MailboxDigests, room: BufferRoom = BufferRoom()
+    ) {
+        self.settings = settings
+        self.store = store
+        self.digests = digests
+        places = Places(settings.readers, room: room)
+        strangers = Places(settings.strangers, room: room)
+        rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
+        keepAliveTimer = Timer { [unowned self] in keepAlive() }
+        cleaning = Timer { [unowned self] in clean() }
+        cleaning.start(after: .zero)
+    }
+
+    package var openReadings: Int { readings.count }
+    package var figures: MailboxFigures {
+        var figures = counted
+        (figures.mailboxes, figures.pushTopics) = directory.counts
+        (figures.readers, figures.strangers) = (places.count, strangers.count)
+        return figures
+    }
+
+    /// The operator has made a mailbox, or removed one.
+    package func use(_ mailboxes: [Mailbox]) {
+        directory = MailboxDirectory(mailboxes)
+        pushes = pushes.filter { directory.has($0.key) }
+        for reading in readings.values
+        where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }
+    }
+
+    /// Ends all readings.
+    package func close() async {
+        isClosed = true
+        cleaning.stop()
+        keepAliveTimer.stop()
+        for reading in readings.values { reading.end() }
+        await places.shutDown()
+        await strangers.shutDown()
+    }
+
+    // MARK: In
+
+    /// Puts a notification into its mailbox, once however often, and tells the readers.
+    package func keep(_ notification: Notification) async throws(OutboxError) -> MailboxPutResult {
+        // The service takes no other.
+        guard case .bisq(let content) = notification.content else { return .noSuchMailbox }
+        let message = MailboxMessage(
+            id: MailboxMessage.id(of: notification.id), acceptedAt: notification.acceptedAt,
+            expiresAt: notification.expiresAt, isUrgent: content.isUrgent, text: content.message)
+        return try await put(message, to: notification.deviceToken.text, keeping: notification.id.identity)
+    }
+
+    func put(
+        _ message: MailboxMessage, to address: String, keeping identity: Relay.Digest?
+    ) async throws(OutboxError) -> MailboxPutResult {
+        let put = try await store.put(
+            message, to: digests.address(address), keeping: identity, within: settings.bounds)
+        if case .stored(let mailbox) = put.result {
+            for reading in (byMailbox[mailbox] ?? [:]).values { reading.look() }
+        }
+        tell(put.ends)
+        return put.result
+    }
+
+    func tell(_ ends: [KeptEnd]) { if !ends.isEmpty { onEnds?(ends) } }
+
+    private func clean() {
+        Task {
+            let read = Set(readings.values.flatMap { $0.pushTopics })
+            if !read.isEmpty { try? await store.touch(read, at: EventLoop.unixMilliseconds) }
+            // What could not be deleted now is deleted later, and shown to nobody.
+            tell((try? await store.forget(expiredBefore: EventLoop.unixMilliseconds)) ?? [])
+            if let held = try? await store.held() { (counted.messages, counted.bytes) = held }
+            guard !isClosed else { return }
+            cleaning.start(after: MailboxDoor.cleaningInterval)
+        }
+    }
+
+    // MARK: Out
+
+    package func handler(for path: String) -> HTTPServer.Handler? {
+        guard path == "/v1/health" else { return nil }
+        return { request, respond in
+            guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
+            respond(.mailbox(Array("{\"healthy\":true}\n".utf8)))
+        }
+    }
+
+    package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
+        if let push = MailboxPush(request) {
+            return { [self] live in answer(push, request, over: live) }
+        }
+        guard let (topics, kind) = MailboxRequest.path(request.path) else { return nil }
+        return { [self] live in
+            do throws(MailboxFault) {
+                try open(request, topics, kind, over: live)
+            } catch {
+                refuse(error, over: live)
+            }
+        }
+    }
+
+    func refuse(_ fault: MailboxFault, over live: LiveAnswer) {
+        switch fault {
+        case .unauthorized, .forbidden, .noSubscriber: live.strike()
+        case _: break
+        }
+        counted.refused += 1
+        live.answer(fault.response)
+    }
+
+    func countRequest() throws(MailboxFault) {
+        guard rate.take(from: &used, at: EventLoop.monotonicNanoseconds) == 0 else { throw .tooManyRequests }
+    }
+
+    func hasPushTopic(_ topic: String) -> Bool { directory.pushTopic(digests.topic(topic)) != nil }
+
+    func countPush(to topic: String) throws(MailboxFault) {
+        guard let number = directory.pushTopic(digests.topic(topic)) else { throw .noSubscriber }
+        guard
+            MailboxDoor.pushRate.take(
+                from: &pushes[number, default: Rate.Use()], at: EventLoop.monotonicNanoseconds) == 0
+        else { throw .tooManyRequests }
+    }
+
+    private func open(
+        _ request: HTTPRequest, _ topics: [String], _ kind: MailboxRequest.Kind, over live: LiveAnswer
+    ) throws(MailboxFault) {
+        guard request.method != "OPTIONS" else { return live.answer(MailboxDoor.crossOrigin) }
+        guard request.method == "GET" else { return live.answer(.methodNotAllowed("GET, OPTIONS")) }
+        try countRequest()
+        let wanted = try MailboxRequest(request, topics: topics, kind: kind, at: EventLoop.unixMilliseconds)
+        let claim = wanted.credentials.map {
+            MailboxDirectory.Claim(token: digests.token($0.token), user: $0.user)
+        }
+        let known = topics.filter { !MailboxPush.isTopic($0) || hasPushTopic($0) }
+        if known.count < topics.count {
+            // A topic of UnifiedPush comes to be when its reader subscribes.
+            guard claim != nil else { throw .forbidden }
+            _ = try directory.access(to: known.map { digests.topic($0) }, for: claim)
+            if kind != .auth { return make(topics, for: claim, thenOpen: request, kind, over: live) }
+        }
+        let granted = try directory.access(to: known.map { digests.topic($0) }, for: claim)
+        guard kind != .auth else { return live.answer(.mailbox(Array("{\"success\":true}\n".utf8))) }
+        guard let head = MailboxDoor.head(of: wanted, answering: request) else { throw .noWebSocket }
+        let owner: MailboxReading.Owner =
+            if let claim, granted.contains(where: { $0.reader != nil }) {
+                .reader(claim.token)
+            } else {
+                .stranger(mailbox: granted[0].mailbox.number)
+            }
+        Task { await begin(wanted, of: granted, for: owner, head, over: live) }
+    }
+
+    private func make(
+        _ topics: [String], for claim: MailboxDirectory.Claim?, thenOpen request: HTTPRequest,
+        _ kind: MailboxRequest.Kind, over live: LiveAnswer
+    ) {
+        Task {
+            guard await makePushTopics(topics, for: claim) else {
+                return refuse(.storeFailed, over: live)
+            }
+            do throws(MailboxFault) {
+                try open(request, topics, kind, over: live)
+            } catch {
+                refuse(error, over: live)
+            }
+        }
+    }
+
+    private func makeRoom(for owner: MailboxReading.Owner) throws(MailboxFault) {
+        let own = byOwner[owner] ?? []
+        if own.count >= MailboxDoor.mostReadings {
+            guard owner.isRegistered else { throw .tooManyReaders }
+            // A phone comes anew before its old connection is known to be dead.
+            own[0].end()
+        }
+        let (taken, room) =
+            owner.isRegistered ? (places.count, settings.readers) : (strangers.count, settings.strangers)
+        guard taken < room else { throw .tooManyReaders }
+    }
+
+    private func begin(
+        _ request: MailboxRequest, of granted: [MailboxDirectory.Granted], for owner: MailboxReading.Owner,
+        _ head: [UInt8], over live: LiveAnswer
+    ) async {
+        let start: [MailboxPlace]
+        do throws(OutboxError) {
+            let begun = try await store.begin(
+                request.since,
+                of: granted.map { ($0.mailbox.number, request.filter == nil ? $0.reader?.number : nil) })
+            start = begun.places
+            tell(begun.ends)
+        } catch {
+            return live.answer(MailboxFault.storeFailed.response)
+        }
+        do throws(MailboxFault) {
+            try makeRoom(for: owner)
+        } catch {
+            return live.answer(error.response)
+        }
+        let reading = MailboxReading(request, of: granted, for: owner, from: start, over: live, at: self)
+        live.client = reading
+        add(reading)
+        let isWebSocket = request.kind == .ws
+        guard
+            live.begin(
+                isWebSocket ? 101 : 200, at: owner.isRegistered ? places : strangers,
+                silence: isWebSocket ? settings.silence : nil, head: head
+            )
+        else { return }
+        if !request.isPoll { reading.say(.open, id: MailboxDoor.newID(), at: EventLoop.unixMilliseconds) }
+        reading.look()
+    }
+
+    private func add(_ reading: MailboxReading) {
+        readings[ObjectIdentifier(reading)] = reading
+        byOwner[reading.owner, default: []].append(reading)
+        for mailbox in reading.mailboxes {
+            byMailbox[mailbox, default: [:]][ObjectIdentifier(reading)] = reading
+        }
+        if reading.wantsKeepAlive { scheduleKeepAlive(of: reading) }
+    }
+
+    func ended(_ reading: MailboxReading) {
+        guard readings.removeValue(forKey: ObjectIdentifier(reading)) != nil else { return }
+        byOwner[reading.owner]?.removeAll { $0 === reading }
+        if byOwner[reading.owner]?.isEmpty ?? false { byOwner[reading.owner] = nil }
+        for mailbox in reading.mailboxes {
+            byMailbox[mailbox]?[ObjectIdentifier(reading)] = nil
+            if byMailbox[mailbox]?.isEmpty ?? false { byMailbox[mailbox] = nil }
+        }
+    }
+
+    // MARK: Keep-alive
+
+    private func scheduleKeepAlive(of reading: MailboxReading) {
+        let due = EventLoop.monotonicNanoseconds + settings.keepAlive.nanoseconds
+        keepAlives.append((due, Weak(reading: reading)))
+        if !keepAliveTimer.isRunning { keepAliveTimer.start(after: settings.keepAlive) }
+    }
+
+    private func keepAlive() {
+        let now = EventLoop.monotonicNanoseconds
+        let time = EventLoop.unixMilliseconds
+        while let (due, weak) = keepAlives.first, due <= now || weak.reading?.hasEnded ?? true {
+            keepAlives.removeFirst()
+            guard let reading = weak.reading, !reading.hasEnded else { continue }
+            reading.say(.keepalive, id: MailboxDoor.newID(), at: time)
+            scheduleKeepAlive(of: reading)
+        }
+        guard let next = keepAlives.first else { return }
+        keepAliveTimer.start(after: .nanoseconds(max(0, next.due - now)))
+    }
+}

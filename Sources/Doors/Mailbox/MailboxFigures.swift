@@ -1,0 +1,14 @@
+/// What the operator may see of the mailboxes' door.
+package struct MailboxFigures: Equatable, Sendable {
+    package internal(set) var mailboxes = 0
+    /// Topics of UnifiedPush.
+    package internal(set) var pushTopics = 0
+    /// What lies in all of them; about a minute old at most.
+    package internal(set) var messages = 0
+    package internal(set) var bytes = 0
+    /// Open answers of registered readers, and of those without a token.
+    package internal(set) var readers = 0
+    package internal(set) var strangers = 0
+    /// Requests that got nothing for want of room, of a right, or of somebody who reads the topic.
+    package internal(set) var refused = 0
+}

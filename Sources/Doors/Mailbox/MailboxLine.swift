@@ -1,0 +1,108 @@
+import Encodings
+import JSONCoding
+import Registrations
+import Relay
+
+/// What a reader is told, as ntfy writes it.
+struct MailboxLine {
+    enum Event: String {
+        case open, keepalive, message
+    }
+
+    static let title = "Bisq"
+
+    let event: Event
+    let id: String
+    let topic: String
+    /// Seconds since 1970.
+    let time: Int64
+    private(set) var expires: Int64 = 0
+    private(set) var message = ""
+    private(set) var priority = 3
+    private(set) var title: String? = MailboxLine.title
+    /// Of the message, where it is not a text.
+    private(set) var encoding: String?
+    /// Beside a text of our own.
+    private(set) var encrypted: String?
+
+    /// One that says nothing of messages.
+    init(_ event: Event, id: String, topic: String, time: Int64) {
+        self.event = event
+        self.id = id
+        self.topic = topic
+        self.time = time
+    }
+
+    init(_ message: MailboxMessage, topic: String, showing show: Mailbox.Show) {
+        self.init(.message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
+        expires = message.expiresAt / 1000
+        priority = message.isUrgent ? 4 : 3
+        if let notice = MailboxLine.notice(message.text) {
+            (title, self.message) = notice
+            encrypted = message.text
+            return
+        }
+        switch show {
+        case .bell:
+            self.message = BisqContent.bell
+            encrypted = message.text
+        case .sealed: self.message = message.text
+        }
+    }
+
+    /// The title and the text of what the node itself has to say.
+    private static func notice(_ text: String) -> (String?, String)? {
+        guard text.hasPrefix(Notice.prefix),
+            let json = try? JSON(Array(text.utf8.dropFirst(Notice.prefix.utf8.count))),
+            let message = json["message"]?.string
+        else { return nil }
+        return (json["title"]?.string, message)
+    }
+
+    /// One that a server of apps pushed.
+    init(pushed message: MailboxMessage, topic: String) {
+        self.init(message, topic: topic, showing: .sealed)
+        title = nil
+        // As its UTF-8 says it, or else in Base64.
+        if let bytes = Base64.decode(message.text), let text = String(validating: bytes, as: UTF8.self) {
+            self.message = text
+        } else {
+            encoding = "base64"
+        }
+    }
+
+    /// An object on one line, without its end.
+    var json: [UInt8] {
+        var line = Array(#"{"id":"\#(id)","time":\#(time)"#.utf8)
+        if event == .message { line.append(contentsOf: ",\"expires\":\(expires)".utf8) }
+        line.append(contentsOf: #","event":"\#(event.rawValue)","topic":"\#(topic)""#.utf8)
+        if event == .message {
+            if let title {
+                line.append(contentsOf: #","title":"#.utf8)
+                line.append(jsonString: title)
+            }
+            line.append(contentsOf: #","message":"#.utf8)
+            line.append(jsonString: message)
+            line.append(contentsOf: ",\"priority\":\(priority)".utf8)
+            if let encoding { line.append(contentsOf: #","encoding":"\#(encoding)""#.utf8) }
+            if let encrypted {
+                line.append(contentsOf: ",\"encrypted\":".utf8)
+                line.append(jsonString: encrypted)
+            }
+        }
+        line.append(UInt8(ascii: "}"))
+        return line
+    }
+
+    /// As a form of reading has it.
+    func bytes(as kind: MailboxRequest.Kind) -> [UInt8] {
+        switch kind {
+        case .json, .auth: return json + [UInt8(ascii: "\n")]
+        case .ws: return json
+        case .raw: return Array((event == .message ? message : "").utf8) + [UInt8(ascii: "\n")]
+        case .sse:
+            let name = event == .message ? "" : "event: \(event.rawValue)\n"
+            return Array("\(name)data: ".utf8) + json + Array("\n\n".utf8)
+        }
+    }
+}

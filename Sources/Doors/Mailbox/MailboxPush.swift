@@ -1,0 +1,95 @@
+import Encodings
+import HTTP1
+import JSONCoding
+import Registrations
+import Relay
+
+/// What a server of apps asks of a provider of UnifiedPush (UnifiedPush/specifications, `server.md`), at the paths and with
+/// the answers of ntfy (binwiederhier/ntfy, docs/publish.md).
+enum MailboxPush: Equatable {
+    /// `/<topic>?up=1`
+    case topic(String)
+    /// `/_matrix/push/v1/notify`: a Matrix server says in the body which topic it means.
+    case matrix
+
+    static let mostBytes = 4096
+    static let longestLife: Int64 = 28 * 86_400
+    /// As ntfy keeps what comes without a TTL.
+    static let usualLife: Int64 = 12 * 3600
+    private static let lengths = 14...64
+    private static let matrixPath = "/_matrix/push/v1/notify"
+
+    /// `nil`: the request is none of these.
+    init?(_ request: HTTPRequest) {
+        if request.path.utf8.span.hasSameBytes(as: MailboxPush.matrixPath.utf8.span) {
+            self = .matrix
+        } else {
+            guard let topic = MailboxPush.topic(inPath: request.path) else { return nil }
+            self = .topic(topic)
+        }
+    }
+
+    /// Names that readers make up: `up` and at least twelve characters of chance, as ntfy's app takes them.
+    static func isTopic(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        return lengths.contains(bytes.count) && text.hasPrefix("up")
+            && bytes.consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
+            }
+    }
+
+    private static func topic(inPath path: String) -> String? {
+        guard path.utf8.count <= lengths.upperBound + 1, path.hasPrefix("/") else { return nil }
+        let topic = String(path.dropFirst())
+        return isTopic(topic) ? topic : nil
+    }
+
+    var discovery: [UInt8] {
+        switch self {
+        case .topic: Array("{\"unifiedpush\":{\"version\":1}}\n".utf8)
+        case .matrix: Array("{\"unifiedpush\":{\"gateway\":\"matrix\"}}\n".utf8)
+        }
+    }
+
+    /// The first key of a Matrix server's push, and the topic that it names here.
+    static func pushKey(in body: [UInt8]) -> (key: String, topic: String?)? {
+        guard let json = try? JSON(body, maximumDepth: 16),
+            let key = json["notification"]?["devices"]?.array?.first?["pushkey"]?.string
+        else { return nil }
+        // Which names this node has is not known to it: whoever has the topic may push.
+        guard let query = key.utf8.lastIndex(of: UInt8(ascii: "?")),
+            let slash = key[..<query].utf8.lastIndex(of: UInt8(ascii: "/"))
+        else { return (key, nil) }
+        return (key, topic(inPath: String(key[slash..<query])))
+    }
+}
+
+/// One push to a topic, by the fields of RFC 8030.
+struct MailboxPushMessage: Equatable {
+    /// Seconds.
+    var life = MailboxPush.usualLife
+    var isUrgent = false
+    /// What it replaces: the one before with the same.
+    var replaces: String?
+
+    init(_ fields: HTTPFields) throws(MailboxFault) {
+        if let ttl = fields["ttl"] {
+            guard ttl.utf8.span.consists(of: ASCII.digit), let seconds = Int64(ttl.prefix(18)) else {
+                throw .badRequest
+            }
+            life = min(seconds, MailboxPush.longestLife)
+        }
+        switch fields["urgency"] {
+        case nil, "very-low", "low", "normal": break
+        case "high": isUrgent = true
+        case _: throw .badRequest
+        }
+        guard let topic = fields["topic"] else { return }
+        guard (1...32).contains(topic.utf8.count),
+            topic.utf8.span.consists(of: {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
+            })
+        else { throw .badRequest }
+        replaces = topic
+    }
+}

@@ -1,0 +1,211 @@
+import Encodings
+import HTTP1
+import Reactor
+import Registrations
+import Relay
+
+/// One reader's open answer: what lies in its mailboxes behind the last that it was sent.
+///
+/// It holds no message: what comes is read from the store when the client has room for it.
+@EventLoop
+final class MailboxReading: LiveClient {
+    /// Whose share it is.
+    enum Owner: Hashable {
+        case reader(Relay.Digest)
+        /// Nobody's who showed a token.
+        case stranger(mailbox: Int64)
+
+        var isRegistered: Bool { if case .reader = self { true } else { false } }
+    }
+
+    let owner: Owner
+    /// In the order of the topics.
+    private var sources: [Source]
+    private let kind: MailboxRequest.Kind
+    private let isPoll: Bool
+    /// One or none: apart, as nearly nobody has one.
+    private let filter: [MailboxFilter]
+    /// A mailbox that is read.
+    struct Source {
+        let topic: String
+        /// Behind which message: the last that was sent, or the one behind which it began.
+        var place: MailboxPlace
+        /// Who acknowledges by it, if the client is registered there. What was left out by a filter nobody has seen.
+        let reader: Int64?
+        let show: Mailbox.Show
+        let isPush: Bool
+    }
+
+    private let live: LiveAnswer
+    private let door: MailboxDoor
+    private var frames: WebSocketDecoder?
+    /// Nothing of a higher number was sent.
+    private var position: Int64 = 0
+    private var isLooking = false
+    private var hasNews = false
+    private(set) var hasEnded = false
+    /// What a pong has acknowledged, and what of it is written down.
+    private var acknowledged: Int64 = 0
+    private var isAcknowledging = false
+
+    private static let pageLength = 32
+
+    init(
+        _ request: MailboxRequest, of granted: [MailboxDirectory.Granted], for owner: Owner,
+        from places: [MailboxPlace], over live: LiveAnswer, at door: MailboxDoor
+    ) {
+        (self.owner, self.live, self.door) = (owner, live, door)
+        (kind, isPoll, filter) = (request.kind, request.isPoll, request.filter.map { [$0] } ?? [])
+        sources = granted.indices.map {
+            Source(
+                topic: request.topics[$0], place: places[$0],
+                reader: request.filter == nil ? granted[$0].reader?.number : nil,
+                show: granted[$0].mailbox.show,
+                isPush: granted[$0].mailbox.isPush)
+        }
+        if request.kind == .ws {
+            // Its texts say nothing to us, and a pong has eight bytes.
+            frames = WebSocketDecoder(isMasked: true, limit: 4096)
+        }
+    }
+
+    var mailboxes: [Int64] { sources.map(\.place.mailbox) }
+    /// Topics of UnifiedPush among them.
+    var pushTopics: [Int64] { sources.filter(\.isPush).map(\.place.mailbox) }
+
+    /// A keep-alive is sent on a schedule: over a WebSocket it is the client that does so.
+    var wantsKeepAlive: Bool { frames == nil && !isPoll }
+
+    func say(_ event: MailboxLine.Event, id: String, at time: Int64) {
+        guard !live.isHeldBack else { return }
+        send(
+            MailboxLine(event, id: id, topic: sources.map(\.topic).joined(separator: ","), time: time / 1000))
+    }
+
+    func end() {
+        guard !hasEnded else { return }
+        if frames != nil {
+            live.send(WebSocketMessage.close(code: 1000).encoded(mask: nil))
+        } else {
+            var last: [UInt8] = []
+            last.append(chunk: [])
+            live.send(last)
+        }
+        live.end()
+    }
+
+    func hasRoom() { if hasNews { look() } }
+    var heldBytes: Int { frames?.heldBytes ?? 0 }
+
+    func connectionEnded() {
+        hasEnded = true
+        door.ended(self)
+    }
+
+    private var readers: [Int64] { sources.compactMap(\.reader) }
+
+    // MARK: Out
+
+    /// Something has come.
+    func look() {
+        guard !hasEnded else { return }
+        hasNews = true
+        guard !isLooking, !live.isHeldBack else { return }
+        isLooking = true
+        Task { await lookNow() }
+    }
+
+    private func lookNow() async {
+        hasNews = false
+        let page: [(mailbox: Int64, message: MailboxMessage)]
+        do throws(OutboxError) {
+            page = try await door.store.messages(
+                behind: sources.map(\.place), at: EventLoop.unixMilliseconds,
+                limit: MailboxReading.pageLength)
+        } catch {
+            isLooking = false
+            return end()
+        }
+        guard !hasEnded else { return }
+        for (number, message) in page {
+            position = message.number
+            for index in sources.indices {
+                sources[index].place.number = max(sources[index].place.number, message.number)
+            }
+            guard let source = sources.first(where: { $0.place.mailbox == number }) else { continue }
+            let line =
+                source.isPush
+                ? MailboxLine(pushed: message, topic: source.topic)
+                : MailboxLine(message, topic: source.topic, showing: source.show)
+            guard filter.first?.takes(line) ?? true else { continue }
+            send(line)
+            if frames != nil, sources.contains(where: { $0.reader != nil }) {
+                live.send(ping(message.number))
+            }
+        }
+        isLooking = false
+        if page.count == MailboxReading.pageLength || hasNews {
+            look()
+        } else if isPoll {
+            end()
+        }
+    }
+
+    private func send(_ line: MailboxLine) {
+        let bytes = line.bytes(as: kind)
+        if frames != nil {
+            live.send(WebSocketMessage.text(String(decoding: bytes, as: UTF8.self)).encoded(mask: nil))
+        } else {
+            var chunk: [UInt8] = []
+            chunk.append(chunk: bytes)
+            live.send(chunk)
+        }
+    }
+
+    // MARK: In
+
+    /// Asks for the pong that acknowledges a message.
+    private func ping(_ number: Int64) -> [UInt8] {
+        WebSocketMessage.ping((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
+            .encoded(mask: nil)
+    }
+
+    func received(_ bytes: RawSpan) {
+        frames?.append(bytes)
+        do throws(WebSocketFault) {
+            while !hasEnded, let message = try frames?.next() {
+                switch message {
+                case .ping(let bytes): live.send(WebSocketMessage.pong(bytes).encoded(mask: nil))
+                case .pong(let bytes) where bytes.count == 8:
+                    acknowledge(bytes.reduce(0) { $0 << 8 | Int64($1) })
+                case .pong, .text: break
+                case .close:
+                    live.send(WebSocketMessage.close(code: 1000).encoded(mask: nil))
+                    return live.end()
+                }
+            }
+        } catch {
+            live.strike()
+            live.send(WebSocketMessage.close(code: error.rawValue).encoded(mask: nil))
+            live.end()
+        }
+    }
+
+    /// Nothing that was not sent over this connection is acknowledged by it.
+    private func acknowledge(_ number: Int64) {
+        guard number > acknowledged, number <= position, !readers.isEmpty else { return }
+        acknowledged = number
+        guard !isAcknowledging else { return }
+        isAcknowledging = true
+        Task {
+            var written: Int64 = 0
+            while acknowledged > written {
+                let number = acknowledged
+                // What is not written down is sent again.
+                if let ends = try? await door.store.acknowledge(number, by: readers) { door.tell(ends) }
+                written = number
+            }
+            isAcknowledging = false
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Logging
+import Outbound
+import Reactor
+import Relay
+
+/// Mailboxes under `apps`: nothing has to be set.
+package struct MailboxApp: ConfiguredApp {
+    package static let gateway = "mailbox"
+    /// There is no mailbox of this address.
+    package static let noSuchMailbox = "NoSuchMailbox"
+    /// It holds as much as it may, and nobody fetches it.
+    package static let full = Reason.mailboxFull
+
+    package init(_ section: any SettingsSection) {}
+
+    package var service: any PushService { MailboxService() }
+    package var hosts: [LaneHost] { [.production] }
+    package var hasCredentials: Bool { true }
+    package var secretFiles: [String] { [] }
+    package var files: [String] { [] }
+
+    package func open(
+        by egress: Egress, reading file: @escaping FileReader, log: Logger
+    ) throws(CredentialFault) -> OpenedApp {
+        OpenedApp([(.production, MailboxGateway())]) { _ throws(CredentialFault) in }
+    }
+
+    /// It is the node itself.
+    package func probes(
+        by egress: Egress, reading file: FileReader
+    ) throws(CredentialFault) -> [GatewayProbe] { [] }
+
+    package static func advice(for reason: String) -> String? {
+        switch reason {
+        case noSuchMailbox: "the mailbox was removed: make another one (onionbell mailbox add), and pair it"
+        case full: "nobody fetches from the mailbox: start its reader, or remove the mailbox"
+        case _: nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Encodings
+import Relay
+
+/// Mailboxes, as the core sees them: phones that fetch from the node itself.
+package struct MailboxService: PushService {
+    package init() {}
+
+    package var name: String { "mailbox" }
+    package var prefix: String? { MailboxAddress.prefix }
+
+    /// It is a store itself.
+    package var answersSoon: Bool { false }
+
+    package func serves(_ platform: Platform) -> Bool { platform == .android }
+
+    package func target(_ address: String, on platform: Platform) -> Target? {
+        MailboxAddress.isOne(address) ? Target(DeviceToken(address)) : nil
+    }
+
+    /// Bisq's message as it came.
+    package func payloadSize(of content: Content) -> Int? {
+        switch content {
+        case .bisq(let content): content.message.utf8.count
+        case .prepared: nil
+        }
+    }
+
+    package func nobody(on platform: Platform) -> DeviceToken { .mailboxOfNobody }
+}
+
+/// What writes to a mailbox: the prefix and 72 bytes of chance in Base64's alphabet for URLs. Each has one text.
+package enum MailboxAddress {
+    package static let prefix = "mb1:"
+    package static let randomBytes = 72
+    /// Bytes of an address. Bisq 2 registers 100 to 300 for Android.
+    static let length = prefix.utf8.count + randomBytes / 3 * 4
+
+    /// - Parameter bytes: ``randomBytes`` of chance.
+    package static func text(_ bytes: [UInt8]) -> String {
+        precondition(bytes.count == randomBytes, "\(bytes.count) bytes for an address")
+        return prefix + Base64.encodeForURL(bytes)
+    }
+
+    static func isOne(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        return bytes.count == length && bytes.starts(with: prefix.utf8.span)
+            && bytes.extracting(droppingFirst: prefix.utf8.count).consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
+            }
+    }
+}

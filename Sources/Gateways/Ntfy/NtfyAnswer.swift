@@ -1,0 +1,33 @@
+import JSONCoding
+import Relay
+
+/// Reads the answers of an ntfy server (`server/errors.go`): JSON with a `code` of five digits, the first three of which
+/// are the status.
+enum NtfyAnswer {
+    /// A visitor has 60 requests, then one each five seconds.
+    private static let pause: Duration = .seconds(10)
+    /// The messages of a day are used up.
+    private static let dayPause: Duration = .seconds(3600)
+    private static let dayIsOver: Int64 = 42908
+
+    static func verdict(_ answer: GatewayAnswer) -> Verdict {
+        let document = try? JSON(answer.body)
+        let reason = answer.statusWord
+        switch answer.status {
+        // What a hotspot shows in place of the server is a page.
+        case 200..<300:
+            return document?["id"]?.string == nil
+                ? .deferred("WebPage", .host) : Verdict(outcome: .accepted)
+        // The server wants a token, or another one; or it redirects, which is never followed; or it is no ntfy server.
+        case 300..<400, 401, 403, 404, 405: return .blocked(reason)
+        case 429:
+            let isOfDay = document?["code"]?.integer == dayIsOver
+            return .deferred(reason, .host, after: answer.retryAfter ?? (isOfDay ? dayPause : pause))
+        case 408: return .deferred(reason, .device, after: answer.retryAfter)
+        case 400..<500: return .refused(reason, .ownFault)
+        // A topic that nobody has subscribed to, where the server insists on that.
+        case 507: return .deferred(reason, .device, after: answer.retryAfter)
+        case _: return .deferred(reason, .host, after: answer.retryAfter ?? pause)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Dispatching
+import Doors
+import Gateways
+import Logging
+import Reactor
+import Registrations
+import Relay
+import SQLiteStorage
+
+/// The mailboxes of this node: what comes by their gateway lies there until it is fetched at their door.
+@EventLoop
+struct MailboxAssembly {
+    let door: MailboxDoor
+    private let watch: StoreWatch<[Mailbox]>
+
+    /// Opens them to the gateway, if there is one.
+    init(
+        _ settings: Settings, state: borrowing StateDirectory, in outbox: SQLiteOutbox,
+        lanes: [GatewayAssembly.Lane], dispatcher: Dispatcher, room: BufferRoom, log: Logger
+    ) async throws(NodeError) {
+        let digests = MailboxDigests(key: try state.digestKey())
+        do throws(OutboxError) {
+            let store = try await SQLiteMailboxes(in: outbox)
+            let door = MailboxDoor(
+                settings: settings.doors.mailbox.settings, store: store, digests: digests, room: room)
+            watch = try await StoreWatch(initial: []) { (known) throws(OutboxError) in
+                try await store.all(unless: known).map { ($0.version, $0.mailboxes) }
+            } onFault: {
+                log.error("mailbox.read_failed", metadata: ["reason": "\($0)"])
+            } onChange: {
+                log.notice("mailbox.changed", metadata: ["mailboxes": "\($0.count)"])
+                door.use($0)
+            }
+            door.use(watch.value)
+            door.onMade = { [watch] in watch.note($0) }
+            self.door = door
+        } catch {
+            throw .unavailable("the mailboxes can't be read: \(error)")
+        }
+        for lane in lanes {
+            guard let gateway = lane.gateway as? MailboxGateway else { continue }
+            door.onEnds = { [unowned dispatcher] in dispatcher.keptEnded($0, in: lane.id) }
+            gateway.use { [door] notification throws(OutboxError) in
+                try await door.keep(notification)
+            }
+        }
+    }
+
+    /// Ends what readers have open.
+    func close() async {
+        watch.stop()
+        await door.close()
+    }
+}

@@ -1,0 +1,45 @@
+import Doors
+import Encodings
+
+extension Settings {
+    /// The mailboxes' door.
+    package struct Mailbox: Sendable {
+        /// Where phones fetch; empty: nowhere.
+        package var listen: [DoorPlace] = []
+        /// What phones are told instead of the first of these places: `https://HOST[:PORT]`; empty: nothing.
+        package var url = ""
+        package var settings = MailboxDoor.Settings()
+    }
+
+    /// Reads `doors.mailbox`.
+    func mailbox(_ section: SettingsReader.Section) -> Mailbox {
+        var mailbox = Mailbox()
+        mailbox.listen = places(section)
+        mailbox.url = section.text("url", default: "")
+        if !mailbox.url.isEmpty, !Settings.isOrigin(mailbox.url) {
+            section.fault(
+                "url", "must be http:// or https://, a host and perhaps a port, and nothing behind it")
+        }
+        mailbox.settings.readers = section.integer(
+            "readers", default: mailbox.settings.readers, in: 1...1_000_000)
+        mailbox.settings.rate = section.integer("rate", default: mailbox.settings.rate, in: 1...1_000_000)
+        mailbox.settings.bounds.messages = section.integer(
+            "messages", default: mailbox.settings.bounds.messages, in: 1...100_000)
+        if !mailbox.listen.isEmpty, !apps.contains(where: { $0.service.name == "mailbox" }) {
+            section.fault("listen", "nothing comes to it without an app with gateway: mailbox")
+        }
+        section.refuseUnknownKeys()
+        return mailbox
+    }
+
+    /// `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        let rest = text.dropFirst(scheme.count)
+        return !rest.isEmpty
+            && rest.utf8.span.consists {
+                ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, ".") | ASCII.equal($0, "-")
+                    | ASCII.equal($0, ":")
+            }
+    }
+}

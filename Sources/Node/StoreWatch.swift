@@ -1,0 +1,95 @@
+import Logging
+import Reactor
+import Relay
+import SQLiteStorage
+
+/// Takes over each change that a command has made in the store beside the running node, without a restart.
+///
+/// What can't be read is told once, and what was read before stays in use.
+@EventLoop
+final class StoreWatch<Value: Equatable & Sendable> {
+    /// The value, and a number that another process's change of the file makes another one; `nil` while it is the one given.
+    typealias Read =
+        @Sendable (_ known: Int64?) async throws(OutboxError) -> (version: Int64, value: Value)?
+
+    private(set) var value: Value
+    private let read: Read
+    private let onFault: @EventLoop (String) -> Void
+    private let onChange: @EventLoop (Value) -> Void
+    private var version: Int64
+    private var fault: String?
+    private var timer: Timer!
+    private var isStopped = false
+
+    /// Reads it for the first time.
+    ///
+    /// - Parameters:
+    ///   - initial: As long as there is nothing.
+    ///   - onFault: Called with the reason why it can't be read, when there is a new one.
+    ///   - onChange: Called with each one that follows.
+    init(
+        initial: Value, read: @escaping Read, onFault: @escaping @EventLoop (String) -> Void,
+        onChange: @escaping @EventLoop (Value) -> Void
+    ) async throws(OutboxError) {
+        (version, value) = try await read(nil) ?? (0, initial)
+        (self.read, self.onFault, self.onChange) = (read, onFault, onChange)
+        timer = Timer { [weak self] in self?.look() }
+        timer.start(after: .seconds(1))
+    }
+
+    /// This process has changed it itself.
+    func note(_ value: Value) { self.value = value }
+
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
+
+    private func look() {
+        Task { [weak self] in
+            await self?.lookNow()
+        }
+    }
+
+    private func lookNow() async {
+        do throws(OutboxError) {
+            let changed = try await read(version)
+            guard !isStopped else { return }
+            fault = nil
+            if let changed {
+                version = changed.version
+                use(changed.value)
+            }
+        } catch {
+            guard !isStopped else { return }
+            let reason = "\(error)"
+            if fault != reason { onFault(reason) }
+            fault = reason
+        }
+        timer.start(after: .seconds(1))
+    }
+
+    private func use(_ value: Value) {
+        guard value != self.value else { return }
+        self.value = value
+        onChange(value)
+    }
+}
+
+extension StoreWatch<PhoneBook> {
+    /// - Parameter use: Called with the book of now, and with each one that follows.
+    convenience init(
+        in outbox: SQLiteOutbox, log: Logger, _ use: @escaping @EventLoop (PhoneBook) -> Void
+    ) async throws(OutboxError) {
+        let reader = try await PhoneBookReader(in: outbox)
+        try await self.init(initial: PhoneBook()) { (known) throws(OutboxError) in
+            try await reader.book(unless: known).map { ($0.version, $0.book) }
+        } onFault: {
+            log.error("phones.read_failed", metadata: ["reason": "\($0)"])
+        } onChange: {
+            log.notice("phones.changed", metadata: ["phones": "\($0.phones.count)"])
+            use($0)
+        }
+        use(value)
+    }
+}

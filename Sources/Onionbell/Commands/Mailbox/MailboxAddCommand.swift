@@ -1,0 +1,191 @@
+import ArgumentParser
+import Client
+import Crypto
+import Doors
+import Gateways
+import Node
+import Pointing
+import Programs
+import QR
+import Reactor
+import Registrations
+import Relay
+import SQLiteStorage
+import Tor
+
+extension Mailbox.Show: ExpressibleByArgument {}
+
+/// `onionbell mailbox add`.
+struct MailboxAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Make a mailbox, and print its pairing token, its ntfy address and its readers' tokens.",
+        discussion: """
+            All of these are shown only once, because the node stores only their digests. Enter the pairing token in \
+            Bisq: it has the key to the messages, so whoever has it can read them. The ntfy address and a reader's \
+            token go to the phone: the ntfy app wants the address up to the topic, the topic, and a user with the token \
+            as password. A message stays until each reader has acknowledged it, or until it expires. Where the readers \
+            of another mailbox read this one too, --tokens-of names it: the ntfy app has one user for a server.
+
+            Exit status: 0 made, 1 there is a mailbox of this name, 64 usage, 69 the node has never run, 78 \
+            configuration.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    @Option(
+        help: """
+            What an app shows that can't decrypt. bell: a fixed text; the encrypted message goes beside it, and of a \
+            full mailbox the oldest message goes. sealed: the encrypted message; a full mailbox takes no more.
+            """)
+    var show = Mailbox.Show.bell
+
+    @Option(
+        name: .customLong("reader"),
+        help: ArgumentHelp(
+            "A phone or program that fetches; each gets all messages. May be repeated; by default one, phone.",
+            valueName: "name"))
+    var readers: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Readers who are also readers of this mailbox keep the tokens that they have there.",
+            valueName: "mailbox"))
+    var tokensOf: String?
+
+    @Flag(name: .customLong("open"), help: "Whoever has the ntfy address may read, also without a token.")
+    var isOpen = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print no QR codes.")
+    var textOnly = false
+
+    func validate() throws {
+        for reader in readers { try checkPhoneBookName(reader) }
+        guard Set(readers).count == readers.count, readers.count <= Mailbox.mostReaders else {
+            throw ValidationError("--reader: each name once, at most \(Mailbox.mostReaders)")
+        }
+    }
+
+    /// All that is shown once.
+    private struct Capabilities {
+        let pairingToken: String
+        /// `nil`: where the mailbox is served is not known.
+        let url: String?
+        let topic: String
+        /// Without those who keep the token that they have.
+        var readers: [(name: String, token: String?)]
+    }
+
+    func run() throws {
+        let settings = try config.settings()
+        guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
+            throw fail("the configuration has no app with gateway: mailbox", status: 78)
+        }
+        let address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
+        let topic = MailboxDigests.newTopic()
+        let capabilities = Capabilities(
+            pairingToken: try Phone.new(.android, descriptor: "Onionbell", deviceToken: address).pairingToken
+                .text,
+            url: try origin(settings).map { "\($0)/\(topic)" }, topic: topic,
+            readers: (readers.isEmpty && !isOpen ? ["phone"] : readers).map {
+                ($0, MailboxDigests.newToken())
+            })
+        print(try add(capabilities, address: address, in: settings), in: settings)
+    }
+
+    /// - Returns: What was made: a reader that keeps its token gets no new one.
+    private func add(
+        _ capabilities: Capabilities, address: String, in settings: Settings
+    ) throws -> Capabilities {
+        var known: [String: Digest] = [:]
+        try config.registrations(isReadOnly: false) { file in
+            let digests: MailboxDigests
+            do {
+                digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
+            } catch {
+                throw fail("\(error)", status: 69)
+            }
+            if let tokensOf {
+                guard let other = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: tokensOf) })
+                else { throw fail("there is no mailbox \(SettingsFault.shown(tokensOf))", status: 1) }
+                for reader in other.readers { known[reader.name] = reader.token }
+            }
+            let mailbox = Mailbox(
+                name: which.name, show: show, isOpen: isOpen, topic: digests.topic(capabilities.topic),
+                readers: capabilities.readers.map {
+                    Mailbox.Reader(name: $0.name, token: known[$0.name] ?? digests.token($0.token ?? ""))
+                })
+            let isAdded = try file.add(
+                mailbox, address: digests.address(address), addedAt: EventLoop.unixMilliseconds)
+            guard isAdded else {
+                throw fail("there is a mailbox of this name, or there are \(Mailbox.most)", status: 1)
+            }
+        }
+        var made = capabilities
+        made.readers = capabilities.readers.map { ($0.name, known[$0.name] == nil ? $0.token : nil) }
+        return made
+    }
+
+    /// Where phones find the first place at which mailboxes are served.
+    private func origin(_ settings: Settings) throws -> String? {
+        guard settings.doors.mailbox.url.isEmpty else { return settings.doors.mailbox.url }
+        for place in settings.doors.mailbox.listen {
+            switch place {
+            case .onion(let port):
+                guard let host = try PointCommand.node(settings)?.address else { continue }
+                return port == 80 ? "http://\(host)" : "http://\(host):\(port)"
+            case .plain(.host(let host, let port)): return "http://\(host):\(port)"
+            case .https(.host(let host, let port)) where host != "0.0.0.0" && host != "::":
+                return port == 443 ? "https://\(host)" : "https://\(host):\(port)"
+            case .plain, .https: continue
+            }
+        }
+        return nil
+    }
+
+    // MARK: Output
+
+    private func print(_ made: Capabilities, in settings: Settings) {
+        guard !json else {
+            // All of it is letters, digits and what JSON need not escape.
+            let readers = made.readers.map { #""\#($0.name)":\#($0.token.map { "\"\($0)\"" } ?? "null")"# }
+                .joined(separator: ",")
+            let url = made.url.map { #","url":"\#($0)""# } ?? ""
+            return printLine(
+                #"{"pairingToken":"\#(made.pairingToken)","topic":"\#(made.topic)"\#(url),"readers":{\#(readers)}}"#
+            )
+        }
+        printLine("The pairing token. Enter it in Bisq (Settings, Notifications):")
+        show(made.pairingToken)
+        printLine(
+            "\nThe ntfy address: the server, and the topic behind the last slash. Subscribe to it on the phone:"
+        )
+        if let url = made.url {
+            show(url)
+        } else {
+            printLine("topic \(made.topic), at the place where doors.mailbox is served")
+        }
+        for reader in made.readers {
+            guard let token = reader.token else {
+                printLine("\nThe reader \(reader.name) keeps its token.")
+                continue
+            }
+            printLine("\nThe token of the reader \(reader.name). In the app: user \(reader.name), password")
+            show(token)
+        }
+        printLine("\nBisq sends to this node with these lines; onionbell point says more:")
+        guard let node = try? PointCommand.node(settings) else { return }
+        printLine("  Bisq 1, bisq.properties: torrcOptions=\(PointedSettings(.bisq1, at: node).mapAddress)")
+        for line in PointedSettings(.bisq2, at: node).bisq2Lines { printLine("  Bisq 2, bisq.conf: \(line)") }
+    }
+
+    private func show(_ text: String) {
+        printLine(text)
+        guard !textOnly, let code = try? QRCode(text) else { return }
+        for line in code.lines(coloured: hasColours) { printLine(line) }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+
+/// `onionbell mailbox`: where notifications lie until phones fetch them.
+struct MailboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mailbox",
+        abstract: "Manage mailboxes: phones fetch notifications from this node over Tor.",
+        discussion: """
+            A phone fetches with the ntfy app or any other client of ntfy. Needs an app with gateway: mailbox and \
+            doors.mailbox.listen. All subcommands also work while the node runs, which notices a change within two \
+            seconds. Run it as the node's user: sudo -u onionbell onionbell mailbox list.
+            """,
+        subcommands: [MailboxAddCommand.self, MailboxListCommand.self, MailboxRemoveCommand.self])
+}
+
+/// `onionbell mailbox list`.
+struct MailboxListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the mailboxes, with what waits in each.",
+        discussion: "Columns are separated by tabs. The first line has their names.")
+
+    @OptionGroup var config: ConfigOption
+
+    func run() throws { try config.listRegistrations(of: "mailbox") }
+}
+
+/// `onionbell mailbox remove`.
+struct MailboxRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Delete a mailbox with all that waits in it.",
+        discussion: """
+            Its address, its topic and the tokens of its readers become invalid. Exit status: 0 deleted, 1 it did not \
+            exist.
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PhoneBookName
+
+    func run() throws { try config.removeRegistration(which.name, of: "mailbox") }
+}

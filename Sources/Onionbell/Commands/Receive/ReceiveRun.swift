@@ -1,0 +1,192 @@
+import Client
+import Glibc
+import HTTP1
+import Programs
+import Reactor
+import Tor
+
+/// Reads a mailbox until it is stopped: connects, takes what comes, connects again.
+@EventLoop
+final class ReceiveRun {
+    struct Settings {
+        var place: MailboxPlace
+        var tor: WatchTor.Source
+        /// Where the first connection of a book that knows no message begins.
+        var since: String
+        /// Fetch what lies there, and end.
+        var isOnce: Bool
+        var pingInterval: Duration
+        /// For a connection.
+        var deadline: Duration
+    }
+
+    private let settings: Settings
+    private let file: BookFile
+    private var book: MailboxBook
+    private let screen: MessageScreen
+    private let tor: WatchTor
+    private var session: MailboxSession?
+    private var isStopping = false
+    private var hasConnected = false
+    private var hasNews = false
+    private var failure: Int32?
+    private var lastWords = ""
+    private var backoff = Backoff(first: .seconds(2), longest: .seconds(120))
+
+    /// For the answer to a request, and to a ping: a circuit can be dead without a sign of it.
+    private static let patience: Duration = .seconds(30)
+
+    init(_ settings: Settings, file: BookFile, book: MailboxBook, screen: MessageScreen) {
+        (self.settings, self.file, self.book, self.screen) = (settings, file, book, screen)
+        tor = WatchTor(settings.tor)
+    }
+
+    /// - Returns: The exit status.
+    func run() async -> Int32 {
+        let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
+        defer { withExtendedLifetime(signals) {} }
+        while !isStopping {
+            let words = await connect()
+            if let failure {
+                await tor.stop()
+                return failure
+            }
+            guard let words else {
+                // The connection was good. What was new is acknowledged by asking for what comes behind it.
+                backoff.reset()
+                if settings.isOnce, !hasNews { break }
+                if settings.isOnce { continue }
+                await pause()
+                continue
+            }
+            if settings.isOnce, !isStopping {
+                await tor.stop()
+                return fail(words, status: 69).rawValue
+            }
+            tell("\(words); trying again")
+            await pause()
+        }
+        await tor.stop()
+        return EXIT_SUCCESS
+    }
+
+    /// The message in hand is kept and shown before the end.
+    private func stop() {
+        isStopping = true
+        guard let session else {
+            Task {
+                await tor.stop()
+                Glibc.exit(EXIT_SUCCESS)
+            }
+            return
+        }
+        session.stop()
+    }
+
+    /// An outage is told once, not with every attempt.
+    private func tell(_ words: String) {
+        guard words != lastWords else { return }
+        lastWords = words
+        printError("onionbell: \(words)")
+    }
+
+    private func pause() async {
+        guard !isStopping else { return }
+        var random = SystemRandomNumberGenerator()
+        try? await Task.sleep(for: backoff.next(using: &random))
+    }
+
+    /// - Returns: What went wrong; `nil` after a good connection.
+    private func connect() async -> String? {
+        let socket: WebSocket
+        let unread: [UInt8]
+        do {
+            let route: PeerRoute =
+                switch settings.place.node {
+                case .direct(let endpoint): .direct(endpoint)
+                case .onion(let onion, let port): .tor(socks: try await tor.socks(), onion: onion, port: port)
+                }
+            (socket, unread) = try await WebSocket.open(
+                opening, by: route, deadline: settings.deadline, answerTimeout: ReceiveRun.patience)
+        } catch WebSocket.OpeningError.refused(let status) {
+            // One that was good before may be so again: a proxy can answer for a node that is away.
+            if !hasConnected, (400...404).contains(status) { failure = refusal(status) }
+            return "the node refuses with status \(status)"
+        } catch {
+            return "\(error)"
+        }
+        hasConnected = true
+        hasNews = false
+        tell("connected")
+        let start = EventLoop.monotonicNanoseconds
+        let session = MailboxSession(
+            socket, pingInterval: settings.pingInterval, patience: ReceiveRun.patience
+        ) { [unowned self] in await take($0) }
+        self.session = session
+        let end = await session.run(unread: unread)
+        self.session = nil
+        let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - start)
+        switch end {
+        case .stopped, .notTaken: return nil
+        case .closed where settings.isOnce: return nil
+        case .closed, .lost, .silent:
+            if lasted > .seconds(30) { backoff.reset() }
+            return switch end {
+            case .closed: "the node has closed the connection"
+            case .lost: "the connection is lost"
+            case _: "the node does not answer any more"
+            }
+        case .unreadable: return "what answers there does not speak as ntfy does"
+        }
+    }
+
+    private var opening: WebSocket.Opening {
+        var query = "since=\(book.last ?? settings.since)"
+        if settings.isOnce { query += "&poll=1" }
+        let token = book.access.token
+        return WebSocket.Opening(
+            host: settings.place.host, path: "\(settings.place.topic)/ws?\(query)",
+            fields: token.isEmpty ? [] : [("Authorization", "Bearer \(token)")])
+    }
+
+    private func refusal(_ status: Int) -> Int32 {
+        switch status {
+        case 401: fail("the mailbox does not know this reader's token, or was removed", status: 1).rawValue
+        case 403:
+            fail("there is no such mailbox, or this reader's token is for another one", status: 1).rawValue
+        case _:
+            fail("the node refuses with status \(status): is this a mailbox's ntfy address?", status: 1)
+                .rawValue
+        }
+    }
+
+    // MARK: Messages
+
+    /// Shown, then kept, and only then acknowledged: what is in between when this process dies is shown again.
+    private func take(_ event: MailboxEvent) async -> Bool {
+        guard case .message(let note) = event, !book.has(note.id) else { return true }
+        hasNews = true
+        var opened: ReceivedMessage?
+        let isShown: Bool
+        do throws(PhoneError) {
+            let message = try ReceivedMessage(opening: note.text, with: book.access.pairingToken)
+            opened = message
+            isShown = await screen.show(
+                MailboxBook.Entry(id: note.id, time: note.time, message: message))
+        } catch {
+            isShown = await screen.showUnreadable(note, error)
+        }
+        guard isShown else {
+            failure = fail("standard output takes no more", status: 74).rawValue
+            return false
+        }
+        book.note(note, opened)
+        do throws(BookFile.Fault) {
+            try file.write(book)
+        } catch {
+            failure = fail("\(error); the message will come again", status: error.exitStatus).rawValue
+            return false
+        }
+        return true
+    }
+}

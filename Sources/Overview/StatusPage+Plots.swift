@@ -1,0 +1,121 @@
+import Metrics
+
+/// What happened when. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each
+/// tells its values to whoever points at it.
+extension StatusPage {
+    /// Health in each quarter of an hour of the last day.
+    var strip: Markup {
+        let slots = report.timeline.strip(at: report.now)
+        let known = slots.compactMap(\.level)
+        guard !known.isEmpty else { return "" }
+        let boxes = slots.map { slot -> Markup in
+            guard let level = slot.level else { return "<i></i>" }
+            return
+                "<i class=\"\(level.rawValue)\" title=\"\(Words.clock(slot.from)): \(StatusPage.words(level))\"></i>"
+        }
+        let bad = known.filter { $0 == .failing }.count
+        let words =
+            bad == 0
+            ? "nothing was broken" : "something was broken in \(bad) of \(known.count) quarters of an hour"
+        return """
+            <div class="strip" role="img" aria-label="Last 24 hours: \(words)">\(boxes)</div>\
+            <div class="axis"><span>\(Words.clock(slots[0].from))</span><span>last 24 hours (UTC): \(words)</span>\
+            <span>now</span></div>
+            """
+    }
+
+    private static func words(_ level: Check.Level) -> String {
+        switch level {
+        case .ok: "well"
+        case .warning: "worked, with a warning"
+        case .failing: "something was broken"
+        }
+    }
+
+    var plots: Markup {
+        let hour = report.history.spans(of: 1, count: 60)
+        let day = report.history.spans(of: 15, count: 96)
+        let waiting = report.history.mostWaiting(of: 15, count: 96)
+        return """
+            <section><h2>Deliveries and refusals</h2>\
+            \(figure("By minute", hour, minutes: 1))\
+            \(figure("By quarter of an hour", day, minutes: 15))\
+            <p class="soft note"><span class="key t1">delivered</span><span class="key t2">refused</span>\
+            <span class="key t3">expired</span></p></section>
+            <section><h2>Waiting, and time to delivery</h2>\
+            \(gauge("Most that waited", waiting.map(Int64.init)) { Words.count(Int($0)) })\
+            \(gauge("Time to delivery, on average", day.map { $0.meanDelivery ?? 0 }) { bound(Words.latency($0)) })\
+            </section>
+            """
+    }
+
+    private func figure(_ title: String, _ spans: [History.Totals], minutes: Int) -> Markup {
+        let highest = spans.map(\.ended).max() ?? 0
+        let parts = spans.enumerated().map { index, span -> Markup in
+            guard span.ended > 0 else { return "<i></i>" }
+            let words = "\(times(index, of: spans.count, minutes: minutes)): \(span.inWords)"
+            let boxes = [
+                ("delivered", span.delivered), ("expired", span.expired), ("refused", span.refused.total),
+            ].filter { $0.1 > 0 }.map { name, count -> Markup in
+                "<b class=\"\(name) h\(StatusPage.height(Int64(count), of: Int64(highest)))\"></b>"
+            }
+            return "<i title=\"\(words)\">\(boxes)</i>"
+        }
+        let sum = spans.reduce(into: History.Totals()) { $0.add($1) }
+        return plot(
+            "\(title): \(sum.inWords)", parts, top: Words.count(highest), half: half(highest),
+            minutes: minutes)
+    }
+
+    private func gauge(_ title: String, _ values: [Int64], _ words: (Int64) -> String) -> Markup {
+        let highest = values.max() ?? 0
+        let parts = values.enumerated().map { index, value -> Markup in
+            guard value > 0 else { return "<i></i>" }
+            return """
+                <i title="\(times(index, of: values.count, minutes: 15)): \(words(value))">\
+                <b class="gauge h\(StatusPage.height(value, of: highest))"></b></i>
+                """
+        }
+        let top = highest > 0 ? words(highest) : "0"
+        return plot(
+            "\(title): at most \(top)", parts, top: top, half: highest > 1 ? words(highest / 2) : "",
+            minutes: 15)
+    }
+
+    private func half(_ highest: Int) -> String {
+        highest > 1 && highest % 2 == 0 ? Words.count(highest / 2) : ""
+    }
+
+    private func plot(_ title: String, _ bars: [Markup], top: String, half: String, minutes: Int) -> Markup {
+        let ticks = (0...4).map { tick -> Markup in
+            let ago = Int64(bars.count * minutes * (4 - tick) / 4) * 60_000
+            return "<span>\(tick == 4 ? "now" : Words.clock(report.now - ago))</span>"
+        }
+        return """
+            <figure><figcaption>\(title)</figcaption><div class="plot"><div class="y"><span>\(top)</span>\
+            <span>\(half)</span><span>0</span></div><div class="bars" role="img" aria-label="\(title)">\(bars)</div>\
+            <div class="axis">\(ticks)</div></div></figure>
+            """
+    }
+
+    /// `10:15 to 10:30`; the last one ends now.
+    private func times(_ index: Int, of count: Int, minutes: Int) -> String {
+        let end = report.now - Int64((count - 1 - index) * minutes) * 60_000
+        return "\(Words.clock(end - Int64(minutes) * 60_000)) to \(Words.clock(end))"
+    }
+
+    /// Percent in steps of two; what happened is seen, however little it is beside the rest.
+    static func height(_ value: Int64, of highest: Int64) -> Int {
+        let percent = Int((Double(value) * 100 / Double(max(1, highest))).rounded())
+        return min(100, max(2, percent - percent % 2))
+    }
+}
+
+extension History.Totals {
+    /// Notifications that came to their end.
+    var ended: Int { delivered + expired + refused.total }
+
+    var inWords: String {
+        "\(Words.count(delivered)) delivered, \(Words.count(refused.total)) refused, \(Words.count(expired)) expired"
+    }
+}

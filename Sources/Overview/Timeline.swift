@@ -1,0 +1,85 @@
+/// How well the node was in each quarter of an hour of the last day, and the last changes of its checks.
+///
+/// Times are milliseconds since 1970; after a clock was set back, what lies in the future goes.
+package struct Timeline: Equatable, Sendable {
+    /// A check that is no longer well, or well again; or the node's start.
+    package struct Event: Equatable, Sendable {
+        package var at: Int64
+        package var level: Check.Level
+        /// Of the check, or ``Timeline/start``.
+        package var name: String
+        package var words: String
+
+        package init(at: Int64, level: Check.Level, name: String, words: String) {
+            self.at = at
+            self.level = level
+            self.name = name
+            self.words = words
+        }
+    }
+
+    package static let start = "start"
+    /// Quarters of an hour.
+    package static let slots = 96
+    package static let mostEvents = 20
+    private static let slot: Int64 = 900_000
+    /// Of a start: meanwhile nobody wonders that the address can't be reached.
+    package static let settling: Int64 = 120_000
+    private static let settlingChecks: Set<String> = ["onion", "self_dial", "tor"]
+
+    /// The last ones, oldest first.
+    package private(set) var events: [Event] = []
+    /// By quarter of an hour since 1970.
+    package private(set) var worst: [Int64: Check.Level] = [:]
+    private var levels: [String: Check.Level] = [:]
+    private var startedAt: Int64?
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - events, worst: Of a process before this one; of events the last ones are kept.
+    package init(events: [Event], worst: [Int64: Check.Level]) {
+        self.events = events.suffix(Timeline.mostEvents)
+        self.worst = worst
+    }
+
+    /// Takes the checks as they are now.
+    package mutating func note(_ checks: [Check], at now: Int64) {
+        if startedAt == nil {
+            startedAt = now
+            add(Event(at: now, level: .ok, name: Timeline.start, words: "the node started"))
+        }
+        let isSettling = now - (startedAt ?? now) < Timeline.settling
+        let seen = checks.filter { !isSettling || !Timeline.settlingChecks.contains($0.name) }
+        for check in seen {
+            let before = levels[check.name] ?? .ok
+            levels[check.name] = check.level
+            guard check.level != before else { continue }
+            add(
+                Event(
+                    at: now, level: check.level, name: check.name,
+                    words: check.level == .ok ? "well again" : check.state))
+        }
+        let present = now / Timeline.slot
+        worst[present] = max(worst[present] ?? .ok, seen.level)
+        worst = worst.filter { $0.key <= present && $0.key > present - Int64(Timeline.slots) }
+        events.removeAll { $0.at > now }
+    }
+
+    /// Since when a check has stood as it does, if a change of it is still remembered.
+    package func since(_ name: String) -> Int64? { events.last { $0.name == name }?.at }
+
+    /// Of each quarter of an hour, oldest first, when it began and the worst of it; `nil`: nobody looked.
+    package func strip(at now: Int64) -> [(from: Int64, level: Check.Level?)] {
+        let present = now / Timeline.slot
+        return (0..<Int64(Timeline.slots)).map { index in
+            let slot = present - Int64(Timeline.slots) + 1 + index
+            return (slot * Timeline.slot, worst[slot])
+        }
+    }
+
+    private mutating func add(_ event: Event) {
+        events.append(event)
+        if events.count > Timeline.mostEvents { events.removeFirst() }
+    }
+}

@@ -1,0 +1,4 @@
+import CQREncode
+
+/// Of the library that the process runs with.
+package var codeLibraryVersion: String { "libqrencode " + String(cString: QRcode_APIVersionString()) }

@@ -1,0 +1,223 @@
+import Relay
+
+/// Where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
+///
+/// Three capabilities lead to it, and none of them gives another: the address writes, the topic with a reader's token
+/// reads. Only keyed digests of them are kept.
+package struct Mailbox: Equatable, Sendable {
+    /// Whoever fetches: a phone, a desktop. Each gets everything.
+    package struct Reader: Equatable, Sendable {
+        package let number: Int64
+        package let name: String
+        package let token: Digest
+
+        package init(number: Int64 = 0, name: String, token: Digest) {
+            self.number = number
+            self.name = name
+            self.token = token
+        }
+    }
+
+    /// What an app shows that can't decrypt.
+    package enum Show: String, CaseIterable, Sendable {
+        /// A text that the node writes; the message goes beside it.
+        case bell
+        /// The encrypted message itself.
+        case sealed
+    }
+
+    /// The store's own number for it, never given again.
+    package let number: Int64
+    package let name: String
+    package let show: Show
+    /// Whoever has the topic reads, without a token; such reading acknowledges nothing.
+    package let isOpen: Bool
+    /// A topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
+    package let isPush: Bool
+    package let topic: Digest
+    /// Those whose acknowledgements count.
+    package let readers: [Reader]
+
+    package init(
+        number: Int64 = 0, name: String, show: Show, isOpen: Bool, isPush: Bool = false, topic: Digest,
+        readers: [Reader]
+    ) {
+        self.number = number
+        self.name = name
+        self.show = show
+        self.isOpen = isOpen
+        self.isPush = isPush
+        self.topic = topic
+        self.readers = readers
+    }
+
+    /// Mailboxes in all, as many topics of UnifiedPush, and readers of one.
+    package static let most = 1000
+    package static let mostReaders = 10
+    /// Topics of UnifiedPush of one reader.
+    package static let mostPushTopics = 50
+}
+
+/// What lies in a mailbox.
+package struct MailboxMessage: Equatable, Sendable {
+    /// Letters and digits; the same for a repetition.
+    package static let idLength = 12
+
+    /// Of a later message it is higher, also after a restart. 0: not stored yet.
+    package let number: Int64
+    package let id: String
+    /// Milliseconds since 1970, as the next.
+    package let acceptedAt: Int64
+    package let expiresAt: Int64
+    package let isUrgent: Bool
+    /// As the sender encrypted it.
+    package let text: String
+    /// The one before with the same goes.
+    package let replaces: String?
+
+    package init(
+        number: Int64 = 0, id: String, acceptedAt: Int64, expiresAt: Int64, isUrgent: Bool, text: String,
+        replaces: String? = nil
+    ) {
+        self.number = number
+        self.id = id
+        self.acceptedAt = acceptedAt
+        self.expiresAt = expiresAt
+        self.isUrgent = isUrgent
+        self.text = text
+        self.replaces = replaces
+    }
+
+    /// The id of a notification's message: 64 of its bits, by letters and digits.
+    package static func id(of notification: NotificationID) -> String {
+        let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+        var rest = notification.high ^ notification.low
+        var text = [UInt8](repeating: digits[0], count: idLength)
+        for index in text.indices.reversed() {
+            text[index] = digits[Int(rest % 62)]
+            rest /= 62
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// How much lies in one mailbox, and what becomes of one message more.
+package struct MailboxBounds: Equatable, Sendable {
+    package var messages = 500
+    package var bytes = 2 << 20
+
+    package init() {}
+
+    package enum Room: Equatable, Sendable {
+        case enough
+        /// Where a bell is a bell, the newest counts: the oldest goes.
+        case oldestGoes
+        /// It is refused: nothing that the phone has not seen is thrown away.
+        case none
+    }
+
+    /// - Parameters:
+    ///   - messages, bytes: What lies there.
+    ///   - size: Bytes of the new one.
+    package func room(for size: Int, besides messages: Int, bytes: Int, showing show: Mailbox.Show) -> Room {
+        if messages < self.messages, bytes + size <= self.bytes { return .enough }
+        return show == .bell && messages > 0 ? .oldestGoes : .none
+    }
+}
+
+/// What a reader has seen, as it says.
+package enum MailboxSince: Equatable, Sendable {
+    case all
+    /// Only what comes.
+    case none
+    /// The last one of each, and what comes.
+    case latest
+    /// From this time on, in milliseconds since 1970.
+    case time(Int64)
+    /// What came after the message of this id: a registered reader acknowledges it, and all before it.
+    case message(String)
+}
+
+/// Behind which message of a mailbox a reader goes on.
+package struct MailboxPlace: Equatable, Sendable {
+    package let mailbox: Int64
+    package var number: Int64
+
+    package init(mailbox: Int64, number: Int64) {
+        self.mailbox = mailbox
+        self.number = number
+    }
+}
+
+/// What became of a message, and of those that went for it.
+package struct MailboxPut: Equatable, Sendable {
+    package let result: MailboxPutResult
+    package let ends: [KeptEnd]
+
+    package init(_ result: MailboxPutResult, _ ends: [KeptEnd] = []) {
+        self.result = result
+        self.ends = ends
+    }
+}
+
+/// What became of a message.
+package enum MailboxPutResult: Equatable, Sendable {
+    /// It lies in the mailbox of that number, now or since an earlier try.
+    case stored(Int64)
+    case full
+    case noSuchMailbox
+}
+
+/// The mailboxes and what lies in them, in the store. Each call is a transaction.
+package protocol Mailboxes: Sendable {
+    /// All, and a number that another process's change makes another one; `nil` while it is the same.
+    func all(unless known: Int64?) async throws(OutboxError) -> (version: Int64, mailboxes: [Mailbox])?
+
+    /// Makes a topic of UnifiedPush. If its reader has as many as may be, the one that was read the longest ago goes, but
+    /// none of those that are read now.
+    ///
+    /// - Returns: All mailboxes.
+    func add(
+        pushTopic mailbox: Mailbox, address: Digest, at time: Int64, sparing read: Set<Int64>
+    ) async throws(OutboxError) -> [Mailbox]
+
+    /// These topics are read.
+    func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError)
+
+    /// What lies in all of them.
+    func held() async throws(OutboxError) -> (messages: Int, bytes: Int)
+
+    /// Puts a message into the mailbox of an address, once. Durable when it returns.
+    ///
+    /// - Parameter identity: The outbox's notification that leaves it with this commit; `nil`: none.
+    func put(
+        _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
+        within bounds: MailboxBounds
+    ) async throws(OutboxError) -> MailboxPut
+
+    /// Where a reader of these mailboxes begins.
+    ///
+    /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:
+    ///   the first one delivers a message, and what all of them have acknowledged is deleted.
+    /// - Returns: Also what has come to its end by that.
+    func begin(
+        _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)]
+    ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd])
+
+    /// The next messages of some mailboxes, in the order in which they came.
+    ///
+    /// - Parameter now: Milliseconds since 1970: what has expired is left out.
+    func messages(
+        behind places: [MailboxPlace], at now: Int64, limit: Int
+    ) async throws(OutboxError) -> [(mailbox: Int64, message: MailboxMessage)]
+
+    /// A client that is these registered readers has shown all messages up to this number.
+    ///
+    /// - Returns: What has come to its end by that.
+    func acknowledge(_ number: Int64, by readers: [Int64]) async throws(OutboxError) -> [KeptEnd]
+
+    /// Deletes what expired before a time (milliseconds since 1970).
+    ///
+    /// - Returns: What nobody has acknowledged of it.
+    func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd]
+}

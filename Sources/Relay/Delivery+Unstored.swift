@@ -1,0 +1,39 @@
+/// What goes out before the outbox has it.
+extension Delivery {
+    /// It has a number of its own until the outbox gives it one.
+    mutating func sendFirst(_ slot: Slot, as number: Int64) {
+        change(slot) {
+            $0.sequence = number
+            $0.sentAs = number
+            $0.writing = .behind
+        }
+    }
+
+    /// The outbox has numbered one that went out before.
+    mutating func renumber(_ slot: Slot, _ sequence: Int64) {
+        let before = entries[slot].sequence
+        number(slot, sequence)
+        setWriting(.first, of: slot)
+        let entry = entries[slot]
+        switch entry.state {
+        case .ready:
+            withLane(entry.lane) { $0.addReady(slot, sequence: sequence, isUrgent: entry.isUrgent) }
+        case .postponed:
+            let due = Lane.Postponed(due: notBefore(of: entry.token), sequence: sequence, slot: slot)
+            withLane(entry.lane) {
+                $0.renumberSuspended(slot, from: before, to: sequence)
+                $0.postponed.insert(due)
+            }
+        case .storing, .queued, .loading, .inFlight, .ended, .free: break
+        }
+    }
+
+    mutating func setWriting(_ writing: Writing, of slot: Slot) { change(slot) { $0.writing = writing } }
+
+    mutating func begin(_ slot: Slot, at time: Int64) {
+        change(slot) {
+            $0.state = .inFlight
+            $0.sentAt = time
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Encodings
+
+/// What the node itself has to say to a phone: `OnionbellNotice|<JSON>`. It has no phone's key, so that the text is plain;
+/// no endpoint takes one from outside.
+package enum Notice {
+    package static let prefix = "OnionbellNotice|"
+
+    /// - Parameters:
+    ///   - title, message: Printable ASCII that JSON need not escape.
+    ///   - now: Milliseconds since 1970.
+    package static func text(title: String, message: String, at now: Int64) -> String {
+        #"\#(prefix){"title":"\#(title)","message":"\#(message)","sentDate":\#(now)}"#
+    }
+
+    static func isOne(_ text: String) -> Bool { text.utf8.span.starts(with: prefix.utf8.span) }
+}

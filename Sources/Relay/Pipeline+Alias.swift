@@ -1,0 +1,26 @@
+/// What is sent to an alias.
+extension Pipeline {
+    /// One for each phone of an alias: they come into the same commit, and their sender hears of them as of one.
+    mutating func submit(
+        _ copies: [Submission], from door: Int, awaitsOutcome: Bool, at now: Instant,
+        digests makeDigests: (Recipient) -> SubmissionDigests
+    ) -> Submitted {
+        var group = AliasSenders.Group(awaitsOutcome: awaitsOutcome)
+        var stored: [(reply: ReplyID, place: Int)] = []
+        var first: NotificationID?
+        for copy in copies {
+            let submitted = submitOne(
+                copy, from: door, awaitsOutcome: awaitsOutcome, at: now, digests: makeDigests)
+            switch submitted {
+            case .answered(let receipt): group.add(receipt)
+            case .storing(let reply, let id):
+                stored.append((reply, group.addUnanswered()))
+                if first == nil { first = id }
+            }
+        }
+        guard let first else { return .answered(group.verdict) }
+        let sender = senders.newID()
+        aliasSenders.add(group, of: sender, waitingFor: stored)
+        return .storing(sender, first)
+    }
+}

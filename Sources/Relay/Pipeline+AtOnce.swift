@@ -1,0 +1,281 @@
+/// Where the sender waits for the outcome anyway, a notification goes out first, and is stored only if its gateway has not
+/// answered within a window: most never touch the disk.
+///
+/// Nobody is told `stored` before the commit. `delivered` is told as soon as the gateway has said so, and its identity is
+/// written a little later, with others; every other end takes the long way. A kill within the window loses what nobody was
+/// told of; one after it, before the identities are written, lets a repetition out again, under the same id.
+extension Pipeline {
+    /// For peers: their own deadlines are short.
+    package static let shortWindow: Duration = .milliseconds(100)
+    /// Bytes of messages and tokens that may be out and not stored.
+    static let mostUnstoredBytes = 4 << 20
+    /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time.
+    static let mostUnwritten = 4096
+    static let unwrittenPerCommit = 512
+    static let longestUnwritten: Duration = .seconds(1)
+
+    func window(of patience: Patience) -> Duration {
+        switch patience {
+        case .none: .zero
+        case .short: min(writeBehind, Pipeline.shortWindow)
+        case .full: writeBehind
+        }
+    }
+
+    // MARK: Out
+
+    /// Whether it may go out before it is stored: nothing of its device waits or is under way, and its lane usually answers
+    /// in time. It has been admitted.
+    func goesOutFirst(
+        _ submission: Submission, _ digests: SubmissionDigests, by service: any PushService, size: Int,
+        in lane: Int, at now: Instant
+    ) -> Bool {
+        guard submission.patience != .none, writeBehind > .zero, service.answersSoon, !submission.isOfAlias,
+            outboxFault == nil, doubtOffset == nil
+        else { return false }
+        return unstored.bytes + size <= Pipeline.mostUnstoredBytes
+            && changes.unwritten < Pipeline.mostUnwritten
+            && delivery.lanes[lane].answersSoon(submission.patience)
+            && admission.waiting(of: digests.token) == 1
+            && (delivery.wishes.isEmpty || delivery.wishes.until(digests.token) <= now.monotonicNanoseconds)
+            && !deadTokens.holds(digests.token) && !known.mayHold(digests.identity)
+    }
+
+    mutating func sendFirst(
+        _ slot: Int, _ one: Unstored.One, size: Int, at now: Instant
+    ) {
+        let number = unstored.nextNumber()
+        delivery.sendFirst(slot, as: number)
+        let window = window(of: one.patience).nanoseconds
+        unstored.add(one, size: size, slot: slot, dueAt: now.monotonicNanoseconds + window)
+        delivery.enqueue(slot)
+    }
+
+    // MARK: Into the outbox
+
+    /// Stores those whose time is over.
+    mutating func storeDue(at now: Instant) {
+        while let slot = unstored.takeDue(at: now.monotonicNanoseconds) {
+            let entry = delivery.entries[slot]
+            guard entry.writing == .behind, let one = unstored[entry.sequence] else { continue }
+            delivery.withLane(entry.lane) { $0.missed(one.patience) }
+            storeLate(slot, at: now)
+        }
+    }
+
+    /// The node stops, and what is under way may not end in time.
+    mutating func storeAll(at now: Instant) {
+        guard !unstored.isEmpty else { return }
+        for slot in delivery.entries.indices { storeLate(slot, at: now) }
+    }
+
+    /// More has come for the device: it is stored after this one.
+    mutating func storeFirst(of token: Digest, at now: Instant) {
+        guard !unstored.isEmpty, let slot = delivery.first(of: token) else { return }
+        storeLate(slot, at: now)
+    }
+
+    mutating func storeLate(_ slot: Int, at now: Instant) {
+        let entry = delivery.entries[slot]
+        guard entry.writing == .behind, entry.state != .free, let one = unstored[entry.sequence],
+            let body = entry.body
+        else { return }
+        delivery.setWriting(.late, of: slot)
+        changes.append(.store(StoreRequest(notification: body, digests: one.digests)))
+        tickets.append(
+            Ticket(
+                slot: slot, door: one.door, submittedAt: entry.submittedAt, awaitsOutcome: true,
+                reply: one.reply))
+        scheduleCommit(at: now.monotonicNanoseconds)
+    }
+
+    /// The outbox has answered for one that went out before.
+    mutating func settleLate(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        let slot = ticket.slot
+        guard case .stored(let sequence) = result else { return giveUpStoring(ticket, result, at: now) }
+        let one = takeUnstored(slot)
+        lastSequence = max(lastSequence, sequence)
+        delivery.renumber(slot, sequence)
+        if one.ending == .delivered {
+            return endAtOnce(slot, .delivered, countedAs: .stored, for: ticket, at: now)
+        }
+        accept(ticket, sequence, isRepetition: false, at: now)
+        if let ending = one.ending { return finish(slot, ending, at: now) }
+        let entry = delivery.entries[slot]
+        if let reason = one.heldReason, delivery.lanes[entry.lane].blockedReason == nil {
+            tell(ticket.reply, .held(reason: reason))
+        }
+        if let notBefore = one.notBefore {
+            changes.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
+        }
+        if entry.state == .postponed { spareBody(of: slot) }
+    }
+
+    /// Its identity was known after all.
+    private mutating func giveUpStoring(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        switch result {
+        case .alreadyWaiting(let sequence): accept(ticket, sequence, isRepetition: true, at: now)
+        case .alreadyKept(let sequence): settleKept(ticket, sequence, at: now)
+        case .alreadyEnded(let ending): answer(ticket, .ended(ending), isRepetition: true, at: now)
+        case .conflict: answer(ticket, .refused(.duplicateUid), at: now)
+        case .tooMany, .unknown, .stored: answer(ticket, Pipeline.comeAgain, at: now)
+        }
+        abandonLate(ticket.slot)
+    }
+
+    /// Their commit has failed. Those that their gateways have not answered are in the next one; of the others what was said
+    /// is told, and else that nothing was stored.
+    ///
+    /// - Returns: Their slots.
+    mutating func commitFailed(late all: [Ticket], at now: Instant) -> Set<Int> {
+        let late = all.filter { $0.refusal == nil && delivery.entries[$0.slot].writing == .late }
+        var again: [Ticket] = []
+        var stores: [OutboxChange] = []
+        for ticket in late {
+            let entry = delivery.entries[ticket.slot]
+            guard let one = unstored[entry.sequence], let body = entry.body else { continue }
+            guard entry.state != .inFlight else {
+                again.append(ticket)
+                stores.append(.store(StoreRequest(notification: body, digests: one.digests)))
+                continue
+            }
+            if one.ending == .delivered {
+                remember(one.digests, acceptedAt: body.acceptedAt, at: now)
+                effects.append(.ended(end(of: ticket.slot, .delivered)))
+                answer(ticket, .ended(.delivered), at: now)
+            } else {
+                answer(ticket, Pipeline.comeAgain, at: now)
+            }
+            abandonLate(ticket.slot)
+        }
+        // Before what has come for their devices since.
+        tickets = again + tickets
+        changes.prepend(stores)
+        return Set(late.map(\.slot))
+    }
+
+    private mutating func abandonLate(_ slot: Int) {
+        _ = takeUnstored(slot)
+        delivery.setWriting(.never, of: slot)
+        if delivery.entries[slot].state != .inFlight { leave(slot) }
+    }
+
+    private mutating func takeUnstored(_ slot: Int) -> Unstored.One {
+        let entry = delivery.entries[slot]
+        admission.settle(size: entry.size)
+        return unstored.remove(entry.sequence, size: entry.size)
+    }
+
+    // MARK: Answers
+
+    /// What its gateway has not judged waits, and so it is stored.
+    mutating func settleUnstored(_ slot: Int, at now: Instant) {
+        let entry = delivery.entries[slot]
+        switch entry.writing {
+        case .behind where entry.state == .postponed: storeLate(slot, at: now)
+        case .never where entry.state != .free: leave(slot)
+        case .first, .behind, .late, .never: break
+        }
+    }
+
+    /// - Returns: Whether it is told or written when the outbox has the notification.
+    mutating func hold(_ reason: String? = nil, notBefore: Int64? = nil, of slot: Int) -> Bool {
+        let entry = delivery.entries[slot]
+        switch entry.writing {
+        case .first: return false
+        case .behind, .late:
+            unstored.change(entry.sequence) {
+                $0.heldReason = reason ?? $0.heldReason
+                $0.notBefore = notBefore ?? $0.notBefore
+            }
+        case .never: break
+        }
+        return true
+    }
+
+    // MARK: Ends
+
+    /// - Returns: Whether it was stored first, so that its end is written down and told as always.
+    mutating func finishAtOnce(_ slot: Int, _ ending: Ending, at now: Instant) -> Bool {
+        let entry = delivery.entries[slot]
+        switch entry.writing {
+        case .first: return false
+        case .behind where ending == .delivered: endUnstored(slot, at: now)
+        case .behind, .late:
+            // Told when it is written down: its row is there before.
+            storeLate(slot, at: now)
+            unstored.change(entry.sequence) { $0.ending = ending }
+            delivery.setState(.ended, of: slot)
+        case .never:
+            effects.append(.ended(end(of: slot, ending)))
+            leave(slot)
+        }
+        return true
+    }
+
+    /// Its sender is told at once.
+    private mutating func endUnstored(_ slot: Int, at now: Instant) {
+        let entry = delivery.entries[slot]
+        let one = takeUnstored(slot)
+        effects.append(.ended(end(of: slot, .delivered)))
+        effects.append(
+            .neverStored(door: one.door, after: now.monotonicNanoseconds - entry.submittedAt))
+        remember(one.digests, acceptedAt: entry.body?.acceptedAt ?? now.unixMilliseconds, at: now)
+        tell(one.reply, .ended(.delivered), isLast: true)
+        senders.leave(one.reply)
+        leave(slot)
+    }
+
+    /// Written with the next commit, or soon with others.
+    private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at now: Instant) {
+        changes.remember(digests, acceptedAt: acceptedAt)
+        let time = now.monotonicNanoseconds
+        if isStopping || changes.unwritten >= Pipeline.unwrittenPerCommit {
+            writeRemembered(at: time)
+        } else if writeAt == .max {
+            writeAt = time + Pipeline.longestUnwritten.nanoseconds
+        }
+    }
+
+    mutating func writeRemembered(at time: Int64) {
+        writeAt = .max
+        changes.ripen()
+        if !changes.isEmpty { scheduleCommit(at: time) }
+    }
+
+    // MARK: Asked for
+
+    /// What is known of a notification that the outbox doesn't have; `nil`: nothing.
+    package func state(of id: NotificationID) -> NotificationState? {
+        if changes.remembers(id.identity) { return .ended(.delivered) }
+        return unstored.holds(id.identity) ? .waiting : nil
+    }
+}
+
+extension Lane {
+    /// Open, with room, and usually in time.
+    fileprivate func answersSoon(_ patience: Patience) -> Bool {
+        guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
+            !isLoading, inFlight < window.size, ready.count < Lane.mostReady
+        else { return false }
+        return patience == .short ? shortPromptness.isUsual : promptness.isUsual
+    }
+
+    /// With more before it, none is sent soon.
+    private static let mostReady = 256
+
+    /// The window is over, and there was no answer.
+    fileprivate mutating func missed(_ patience: Patience) {
+        if patience == .short {
+            shortPromptness.note(isInTime: false)
+        } else {
+            promptness.note(isInTime: false)
+        }
+    }
+
+    /// Its gateway has judged one after this time.
+    mutating func answered(after time: Duration, within window: Duration) {
+        promptness.note(isInTime: time <= window)
+        shortPromptness.note(isInTime: time <= min(window, Pipeline.shortWindow))
+    }
+}

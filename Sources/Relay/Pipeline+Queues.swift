@@ -1,0 +1,47 @@
+/// What waits, as the operator sees it.
+extension Pipeline {
+    /// What is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
+    package func queues() -> [Queue] {
+        var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
+        let spared = Set(
+            delivery.entries.lazy.filter { $0.state == .postponed && $0.isThrottled }.map(\.token))
+        for entry in delivery.entries where entry.state != .free && entry.state != .storing {
+            queues[entry.lane].add(
+                submittedAt: entry.submittedAt,
+                isSpared: !spared.isEmpty && entry.state != .inFlight && spared.contains(entry.token))
+        }
+        for lane in delivery.lanes.indices { queues[lane].add(delivery.lanes[lane]) }
+        return queues
+    }
+
+    /// What waits in one lane.
+    package struct Queue: Equatable, Sendable {
+        package private(set) var waiting = 0
+        /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
+        package private(set) var oldestSubmittedAt: Int64?
+        /// The same without those whose device its gateway wants spared: they wait as they should.
+        package private(set) var oldestDueSubmittedAt: Int64?
+
+        /// What is on disk only.
+        mutating func add(_ lane: Lane) {
+            guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
+            add(submittedAt: oldest, isSpared: lane.claimAt > 0)
+            waiting += lane.shelved - 1
+        }
+
+        mutating func add(submittedAt: Int64, isSpared: Bool) {
+            waiting += 1
+            oldestSubmittedAt = min(oldestSubmittedAt ?? .max, submittedAt)
+            guard !isSpared else { return }
+            oldestDueSubmittedAt = min(oldestDueSubmittedAt ?? .max, submittedAt)
+        }
+
+        package init() {}
+
+        package mutating func add(_ other: Queue) {
+            waiting += other.waiting
+            oldestSubmittedAt = [oldestSubmittedAt, other.oldestSubmittedAt].compactMap(\.self).min()
+            oldestDueSubmittedAt = [oldestDueSubmittedAt, other.oldestDueSubmittedAt].compactMap(\.self).min()
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// What a receipt says to a sender, whatever protocol it speaks: the one table behind all endpoints. Each gives it words
+/// and numbers of its own, and none reads reason codes.
+package enum SenderAnswer: Equatable, Sendable {
+    package enum Progress: Equatable, Sendable {
+        case stored
+        /// Stored: whoever heard otherwise would send it elsewhere as well.
+        case held(reason: String)
+        case delivered
+    }
+
+    package struct Failure: Equatable, Sendable {
+        package let kind: FailureKind
+        /// A stable code of ours, or the gateway's word.
+        package let code: String
+        /// The gateway's own text.
+        package let detail: String?
+    }
+
+    /// The node or the gateway has it.
+    case taken(Progress)
+    /// Nothing was stored.
+    case later(Busy)
+    /// Nothing more will happen.
+    case failed(Failure)
+}
+
+/// Why nothing more will happen, as far as senders have to tell.
+package enum FailureKind: Equatable, Sendable {
+    case messageTooLarge
+    case deadToken
+    /// It has not the form of the app's tokens, or its gateway has given it to no device.
+    case unknownToken
+    /// It is of another topic or project.
+    case foreignToken
+    /// The app is not served here, or not now: that lies with this node.
+    case notServed
+    /// Relays hand it around.
+    case loop
+    case expired
+    /// What keeps it until it is fetched has no room.
+    case full
+    case other
+}
+
+extension Receipt {
+    package var answer: SenderAnswer {
+        switch self {
+        case .stored: .taken(.stored)
+        case .held(let reason): .taken(.held(reason: reason))
+        case .busy(let busy): .later(busy)
+        case .ended(.delivered): .taken(.delivered)
+        case .ended(.refused(let reason, let detail)):
+            .failed(SenderAnswer.Failure(kind: reason.kind, code: reason.code, detail: detail))
+        case .ended(.tokenDead(let reason, let detail)):
+            .failed(SenderAnswer.Failure(kind: .deadToken, code: reason.code, detail: detail))
+        case .ended(.expired):
+            .failed(SenderAnswer.Failure(kind: .expired, code: Reason.expired.code, detail: nil))
+        }
+    }
+}
+
+extension Reason {
+    /// Of a notification that was refused.
+    package var kind: FailureKind {
+        switch self {
+        case .messageTooLarge: .messageTooLarge
+        case .badDeviceToken, .gateway("BadDeviceToken"): .unknownToken
+        case .gateway("DeviceTokenNotForTopic"), .gateway("SENDER_ID_MISMATCH"): .foreignToken
+        case .unknownApp, .gatewayDisabled: .notServed
+        case .loop: .loop
+        case .expired: .expired
+        case .gateway(Reason.mailboxFull): .full
+        case .unknownPlatform, .unregistered, .badMessage, .badExpiry, .duplicateUid, .busy, .notInPhoneBook,
+            .internal, .gateway:
+            .other
+        }
+    }
+}
+
+extension Ending {
+    package var reason: Reason? {
+        switch self {
+        case .delivered, .expired: nil
+        case .refused(let reason, _), .tokenDead(let reason, _): reason
+        }
+    }
+
+    /// For those who ask what became of it.
+    package var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .refused: "refused"
+        case .tokenDead: "dead"
+        case .expired: "expired"
+        }
+    }
+}

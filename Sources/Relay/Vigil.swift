@@ -1,0 +1,50 @@
+/// Whether somebody who is asked now and then still answers, and when the owner is to be rung. Pure: answers and misses
+/// come in, news come out.
+package struct Vigil: Equatable, Sendable {
+    package enum News: Equatable, Sendable {
+        /// No answer since then (ms since 1970); `nil`: there was never one.
+        case silent(since: Int64?)
+        /// There is one again, after so many milliseconds.
+        case back(after: Int64)
+    }
+
+    /// Misses in a row that are silence.
+    private let misses: Int
+    package private(set) var missed = 0
+    /// Milliseconds since 1970, as all times here.
+    package private(set) var lastAnswer: Int64?
+    private var firstMiss: Int64 = 0
+    /// The owner has been told.
+    package private(set) var isSilent = false
+    private var lastSilence: Int64?
+
+    /// One that comes and goes rings no more often than this.
+    static let quiet: Int64 = 3_600_000
+    /// The silent is asked more and more rarely, up to so many times its interval.
+    private static let longestPause = 6
+
+    package init(misses: Int) { self.misses = misses }
+
+    package mutating func answered(at now: Int64) -> News? {
+        defer {
+            lastAnswer = now
+            missed = 0
+            isSilent = false
+        }
+        return isSilent ? .back(after: max(0, now - (lastAnswer ?? firstMiss))) : nil
+    }
+
+    package mutating func missed(at now: Int64) -> News? {
+        if missed == 0 { firstMiss = now }
+        missed += 1
+        guard missed >= misses, !isSilent else { return nil }
+        // A clock that was set back keeps nobody from being told.
+        if let lastSilence, (0..<Vigil.quiet).contains(now - lastSilence) { return nil }
+        isSilent = true
+        lastSilence = now
+        return .silent(since: lastAnswer)
+    }
+
+    /// How many intervals pass until it is asked again.
+    package var pause: Int { isSilent ? min(Vigil.longestPause, 1 + (missed - misses) / 2) : 1 }
+}

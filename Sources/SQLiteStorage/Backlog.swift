@@ -1,0 +1,316 @@
+import Relay
+
+/// What waits on disk only, and what of it was handed out since the start.
+final class Backlog {
+    private let insert: Statement
+    private let device: Statement
+    private let move: Statement
+    private let spare: Statement
+    private let putOff: Statement
+    private let putOffBehind: Statement
+    private let count: Statement
+    private let delete: Statement
+    private let ready: Statement
+    private let spared: Statement
+    private let nextSpared: Statement
+    private let expired: Statement
+    private let lanes: Statement
+
+    /// Handed out, and still in the backlog.
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var claimed: Set<Int64> = []
+    /// Of those the ones that the running commit takes away.
+    private var left: [Int64] = []
+    /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes
+    /// back, it is put off.
+    private var reached: [LaneID: [Int64]] = [:]
+
+    private static let ranks = 2
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        insert = try Statement(
+            """
+            INSERT INTO backlog (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                host, collapse_id, android, rank, not_before)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, on: connection, room: 16_384)
+        device = try Statement(
+            "SELECT count(*), max(rank), max(not_before) FROM backlog WHERE token_digest = ?", on: connection)
+        move = try Statement(
+            "INSERT INTO backlog (\(Schema.columns)) SELECT \(Schema.columns) FROM notification WHERE sequence = ?",
+            on: connection)
+        // Where several are put off together, the order of their numbers is the order of all.
+        spare = try Statement(
+            "UPDATE backlog SET not_before = ?2, rank = 1 WHERE token_digest = ?1",
+            on: connection)
+        putOff = try Statement(
+            """
+            UPDATE backlog SET not_before = ?2
+            WHERE token_digest = (SELECT token_digest FROM backlog WHERE sequence = ?1)
+            """, on: connection)
+        putOffBehind = try Statement(
+            """
+            UPDATE backlog SET not_before = ?2
+            WHERE token_digest = (SELECT token_digest FROM notification WHERE sequence = ?1)
+            """, on: connection)
+        count = try Statement("UPDATE backlog SET attempts = ?2 WHERE sequence = ?1", on: connection)
+        delete = try Statement("DELETE FROM backlog WHERE sequence = ?", on: connection)
+        let row = "SELECT \(Statement.waitingColumns) FROM backlog"
+        let ofLane = "app = ?1 AND \(Schema.hostKey()) = ?2"
+        ready = try Statement(
+            """
+            \(row) WHERE \(ofLane) AND not_before = 0 AND rank = ?3 AND sequence > ?4 AND sequence <= ?5
+            ORDER BY sequence
+            """, on: connection)
+        spared = try Statement(
+            """
+            \(row) WHERE \(ofLane) AND not_before > 0 AND not_before > ?3 AND not_before <= ?4 AND sequence <= ?5
+            ORDER BY not_before, sequence
+            """, on: connection)
+        nextSpared = try Statement(
+            """
+            SELECT min(not_before) FROM backlog WHERE \(ofLane) AND not_before > 0 AND not_before > ?3
+            """, on: connection)
+        expired = try Statement(
+            "\(row) WHERE expires_at <= ?1 AND sequence <= ?2 ORDER BY expires_at", on: connection)
+        lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
+        try takeStragglers(connection)
+    }
+
+    /// After a crash a device may have earlier ones in the backlog and later ones beside it: all go there.
+    private func takeStragglers(_ connection: borrowing Connection) throws(SQLiteError) {
+        var stragglers: [(sequence: Int64, token: Digest, notBefore: Int64)] = []
+        do {
+            let rows = try Statement(
+                """
+                SELECT sequence, token_digest, not_before FROM notification
+                WHERE EXISTS (SELECT 1 FROM backlog WHERE backlog.token_digest = notification.token_digest)
+                ORDER BY sequence
+                """, on: connection)
+            while try rows.step() {
+                stragglers.append((rows.integer(0), Digest(rows.pair(1)), rows.integer(2)))
+            }
+        }
+        guard !stragglers.isEmpty else { return }
+        let remove = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            for straggler in stragglers {
+                let notBefore = max(straggler.notBefore, try state(of: straggler.token).notBefore)
+                try take(straggler.sequence)
+                try spare(straggler.token, until: notBefore)
+                try remove.bind(1, straggler.sequence)
+                try remove.run()
+            }
+            try connection.execute("COMMIT")
+        } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    // MARK: Commits
+
+    func committed() { left.removeAll(keepingCapacity: left.capacity <= 4096) }
+
+    func rolledBack() {
+        claimed.formUnion(left)
+        committed()
+    }
+
+    // MARK: In
+
+    /// - Returns: `false`: there are as many of the device as may be.
+    func add(_ request: StoreRequest, room: Int, at sequence: Int64) throws(SQLiteError) -> Bool {
+        let token = request.digests.token
+        let device = try state(of: token)
+        guard device.count < room else { return false }
+        let isUrgent = request.notification.content.isUrgent
+        // A prepared push binds these anew.
+        try insert.bind(11, nil)
+        try insert.bind(12, nil)
+        try insert.bind(request, at: sequence)
+        try insert.bind(13, max(device.rank, isUrgent ? 0 : 1))
+        try insert.bind(14, device.notBefore)
+        try insert.run()
+        return true
+    }
+
+    private func state(of token: Digest) throws(SQLiteError) -> (count: Int, rank: Int64, notBefore: Int64) {
+        try device.bind(1, token)
+        defer { device.reset() }
+        guard try device.step() else { return (0, 0, 0) }
+        return (Int(device.integer(0)), device.integer(1), device.integer(2))
+    }
+
+    /// Puts one there that is in `notification`, which stays there.
+    func take(_ sequence: Int64) throws(SQLiteError) {
+        try move.bind(1, sequence)
+        try move.run()
+    }
+
+    /// All of a device wait until then.
+    func spare(_ token: Digest, until notBefore: Int64) throws(SQLiteError) {
+        try spare.bind(1, token)
+        try spare.bind(2, notBefore)
+        try spare.run()
+    }
+
+    func move(
+        _ lane: LaneID, toApp app: String, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        try Backlog.move(app: lane.app, host: lane.host, toApp: app, on: connection)
+        // They have lower numbers than what it has handed out.
+        reached[LaneID(app: app, host: lane.host)] = nil
+    }
+
+    /// - Parameter host: `nil`: any.
+    static func move(
+        app: String, host: LaneHost?, toApp other: String, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        for text in [
+            "UPDATE backlog SET app = ?3 WHERE app = ?1 AND (?2 IS NULL OR \(Schema.hostKey()) = ?2)",
+            """
+            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (?2 IS NULL OR host = ?2)
+                ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting, bytes = bytes + excluded.bytes
+            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (?2 IS NULL OR host = ?2)",
+        ] {
+            let statement = try Statement(text, on: connection)
+            try statement.bind(1, app)
+            try statement.bind(2, host?.key)
+            try statement.bind(3, other)
+            try statement.run()
+        }
+    }
+
+    // MARK: What was handed out
+
+    func hasHandedOut(_ sequence: Int64) -> Bool { !claimed.isEmpty && claimed.contains(sequence) }
+
+    /// It may be handed out again.
+    func takeBack(_ sequence: Int64) {
+        claimed.remove(sequence)
+        left.append(sequence)
+    }
+
+    func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(SQLiteError) {
+        try count.bind(1, sequence)
+        try count.bind(2, Int64(attempts))
+        try count.run()
+        // Those that were put off before stay so: they are due by now.
+        guard notBefore > 0 else { return }
+        try putOff.bind(1, sequence)
+        try putOff.bind(2, notBefore)
+        try putOff.run()
+    }
+
+    /// One that is not here was put off: those of its device that are wait as long.
+    func putOff(behind sequence: Int64, until notBefore: Int64) throws(SQLiteError) {
+        guard notBefore > 0 else { return }
+        try putOffBehind.bind(1, sequence)
+        try putOffBehind.bind(2, notBefore)
+        try putOffBehind.run()
+    }
+
+    func end(_ sequence: Int64) throws(SQLiteError) {
+        takeBack(sequence)
+        try delete.bind(1, sequence)
+        try delete.run()
+    }
+
+    // MARK: Out
+
+    func claim(_ claim: Claim) throws(SQLiteError) -> Claimed {
+        var found = Claimed()
+        var reached = reached
+        switch claim.kind {
+        case .expired:
+            try expired.bind(1, claim.time)
+            try expired.bind(2, claim.last)
+            try take(from: expired, into: &found, claim)
+        case .due(let lane):
+            let longest = claim.time.addingReportingOverflow(Claim.longestWait).partialValue
+            for range in [(0, claim.time), (longest, Int64.max)] where found.rows.count < claim.limit {
+                try bind(lane, to: spared)
+                try spared.bind(3, range.0)
+                try spared.bind(4, range.1)
+                try spared.bind(5, claim.last)
+                try take(from: spared, into: &found, claim)
+            }
+            for rank in 0..<Backlog.ranks where found.rows.count < claim.limit {
+                let before = found.rows.count
+                try bind(lane, to: ready)
+                try ready.bind(3, Int64(rank))
+                try ready.bind(4, reached[lane]?[rank] ?? 0)
+                try ready.bind(5, claim.last)
+                try take(from: ready, into: &found, claim)
+                guard found.rows.count > before, let last = found.rows.last else { continue }
+                reached[lane, default: Array(repeating: 0, count: Backlog.ranks)][rank] = last.row.sequence
+            }
+            try bind(lane, to: nextSpared)
+            try nextSpared.bind(3, claim.time)
+            defer { nextSpared.reset() }
+            if try nextSpared.step(), !nextSpared.isNull(0) { found.nextDue = nextSpared.integer(0) }
+        }
+        for row in found.rows { claimed.insert(row.row.sequence) }
+        self.reached = reached
+        return found
+    }
+
+    private func bind(_ lane: LaneID, to statement: borrowing Statement) throws(SQLiteError) {
+        try statement.bind(1, lane.app)
+        try statement.bind(2, lane.host.key)
+    }
+
+    private func take(
+        from statement: borrowing Statement, into found: inout Claimed, _ claim: Claim
+    ) throws(SQLiteError) {
+        defer { statement.reset() }
+        while found.rows.count < claim.limit, try statement.step() {
+            let row = statement.waitingRow
+            if !claimed.contains(row.sequence) { found.rows.append(Claimed.Row(row, statement.notification)) }
+        }
+    }
+
+    // MARK: At the start
+
+    func content() throws(SQLiteError) -> [LaneBacklog] {
+        var found: [LaneBacklog] = []
+        defer { lanes.reset() }
+        while try lanes.step() {
+            let lane = LaneID(app: lanes.text(0), host: LaneHost(key: lanes.text(1)))
+            found.append(
+                LaneBacklog(
+                    lane: lane, waiting: Int(lanes.integer(2)), bytes: Int(lanes.integer(3)),
+                    oldestAcceptedAt: try oldest(of: lane)))
+        }
+        return found
+    }
+
+    /// About the oldest: the first of each kind.
+    private func oldest(of lane: LaneID) throws(SQLiteError) -> Int64 {
+        var oldest = Int64.max
+        for rank in 0..<Backlog.ranks {
+            try bind(lane, to: ready)
+            try ready.bind(3, Int64(rank))
+            try ready.bind(4, 0)
+            try ready.bind(5, .max)
+            defer { ready.reset() }
+            if try ready.step() { oldest = min(oldest, ready.waitingRow.acceptedAt) }
+        }
+        try bind(lane, to: spared)
+        try spared.bind(3, 0)
+        try spared.bind(4, .max)
+        try spared.bind(5, .max)
+        defer { spared.reset() }
+        if try spared.step() { oldest = min(oldest, spared.waitingRow.acceptedAt) }
+        return oldest
+    }
+}
+
+extension LaneHost {
+    /// As the table `lane` and the indices name it.
+    var key: String { self == .production ? "" : name }
+
+    init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
+}

@@ -1,0 +1,83 @@
+/// Tables of one door in the outbox's file, with their statements: whoever is known to it, and what it has to
+/// remember.
+///
+/// Conformers lie in this module, one file each, beside a `package` type that the door calls from the event loop (see
+/// ``Installations``). A conformer lives on the store's thread only.
+protocol DoorTables: AnyObject {
+    /// Names the tables among those of other doors; never changed once released.
+    static var name: String { get }
+
+    /// What makes the tables, step by step: a file that has seen the first so many gets the rest. A released step is
+    /// never changed. Each is a text of SQL statements.
+    static var steps: [String] { get }
+
+    /// What `onionbell registrations` shows of them.
+    static var views: [RegistrationView] { get }
+
+    /// Prepares the statements; the tables are there.
+    init(_ connection: borrowing Connection) throws(SQLiteError)
+}
+
+/// One kind of registration, as the operator sees it.
+package struct RegistrationView: Sendable {
+    /// `installation`: one word.
+    package let kind: String
+    /// Rows with the column `id` (text, without blanks) first; the columns' names are the headings. Nothing of it is a
+    /// device token, a key or a message: the operator sees it, and so does the operator's terminal.
+    let query: String
+    /// Statements that forget one, `?1` being its id.
+    let removal: [String]
+
+    package init(kind: String, query: String, removal: [String]) {
+        self.kind = kind
+        self.query = query
+        self.removal = removal
+    }
+}
+
+/// The tables of all doors, as they are kept in the outbox's file: every kind there is.
+enum DoorTableKinds {
+    static var all: [any DoorTables.Type] {
+        [
+            InstallationTables.self, StatusTables.self, BitwardenTables.self, PhoneBookTables.self,
+            MailboxTables.self,
+        ]
+    }
+}
+
+/// Makes and brings up to date the tables of doors.
+enum DoorSchema {
+    /// A file without it has no tables of doors.
+    static let versions = """
+        CREATE TABLE door (name TEXT PRIMARY KEY, steps INTEGER NOT NULL) STRICT;
+        """
+
+    /// Within a transaction of its own.
+    static func prepare(
+        _ kind: any DoorTables.Type, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        let known = try steps(of: kind, on: connection)
+        guard known <= kind.steps.count else {
+            throw SQLiteError(
+                code: SQLiteError.generic, operation: .open,
+                message:
+                    "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(kind.steps.count))"
+            )
+        }
+        guard known < kind.steps.count else { return }
+        let statements = kind.steps[known...].joined(separator: ";\n")
+        try connection.execute(
+            """
+            BEGIN IMMEDIATE;
+            \(statements);
+            INSERT OR REPLACE INTO door VALUES ('\(kind.name)', \(kind.steps.count));
+            COMMIT
+            """)
+    }
+
+    static func steps(
+        of kind: any DoorTables.Type, on connection: borrowing Connection
+    ) throws(SQLiteError) -> Int {
+        Int(try connection.firstInteger("SELECT steps FROM door WHERE name = '\(kind.name)'") ?? 0)
+    }
+}

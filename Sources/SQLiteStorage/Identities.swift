@@ -1,0 +1,198 @@
+import CSQLite
+import Relay
+
+/// Who was stored, and how it ended, for those who submit it again.
+final class Identities {
+    private let insert: Statement
+    private let find: Statement
+    private let end: Statement
+    private let oldest: Statement
+    private let delete: Statement
+
+    private var known = KnownIdentities()
+    /// Of all identities up to here only those of waiting notifications are left.
+    private(set) var forgottenUpTo: Int64 = 0
+    private var forgottenBefore: Int64 = 0
+    private var storedSinceForgetting = 0
+
+    /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
+    private static let forgottenAtOnce = 5000
+    /// Beyond that many the oldest are forgotten before their time: 24 MB of memory at most.
+    private static let mostIdentities = 2_000_000
+
+    /// In place of an ending, while a door keeps it in tables of its own.
+    static let kept: Int64 = 5
+    private static let stays = "(\(Schema.waits("identity.sequence")) OR identity.ending IS \(kept))"
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        insert = try Statement(
+            "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
+            on: connection, room: 64)
+        find = try Statement(
+            """
+            SELECT digest, content, ending, reason, detail, \(Schema.waits("identity.sequence"))
+            FROM identity WHERE sequence = ?
+            """, on: connection)
+        end = try Statement(
+            "UPDATE identity SET ending = ?, reason = ?, detail = ? WHERE sequence = ?", on: connection)
+        oldest = try Statement(
+            """
+            SELECT sequence, digest, accepted_at, \(Identities.stays)
+            FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?
+            """, on: connection)
+        delete = try Statement(
+            """
+            DELETE FROM identity WHERE sequence > ? AND sequence <= ?
+                AND NOT \(Identities.stays)
+            """, on: connection)
+        known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
+        let all = try Statement("SELECT sequence, digest FROM identity ORDER BY sequence", on: connection)
+        while try all.step() { known.recall(Digest(all.pair(1)), at: all.integer(0)) }
+    }
+
+    /// All that are remembered.
+    func filter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
+        var filter = IdentityFilter()
+        let all = try Statement("SELECT digest, accepted_at FROM identity ORDER BY sequence", on: connection)
+        while try all.step() { filter.insert(Digest(all.pair(0)), acceptedAt: all.integer(1)) }
+        return filter
+    }
+
+    // MARK: Commits
+
+    func begin() { forgottenBefore = forgottenUpTo }
+
+    func committed() { known.committed() }
+
+    func rolledBack() {
+        known.rolledBack()
+        forgottenUpTo = forgottenBefore
+    }
+
+    // MARK: One
+
+    func add(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) throws(SQLiteError) {
+        try insert.bind(1, sequence)
+        try insert.bind(2, digests.identity)
+        try insert.bind(3, digests.content)
+        try insert.bind(4, acceptedAt)
+        try insert.run()
+        known.enter(digests.identity, at: sequence)
+        storedSinceForgetting += 1
+    }
+
+    /// What became of it, if it is known.
+    func result(of digests: SubmissionDigests) throws(SQLiteError) -> StoreResult? {
+        try look(for: digests.identity) { (sequence) throws(SQLiteError) in
+            guard Digest(find.pair(1)) == digests.content else { return .conflict }
+            if isKept { return .alreadyKept(sequence: sequence) }
+            switch try presentState() {
+            case .waiting: return .alreadyWaiting(sequence: sequence)
+            case .ended(let ending): return .alreadyEnded(ending)
+            }
+        }
+    }
+
+    func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {
+        try look(for: identity) { (_) throws(SQLiteError) in try presentState() }
+    }
+
+    /// Calls `found` while ``find`` stands on its row.
+    private func look<Value>(
+        for identity: Digest, _ found: (Int64) throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value? {
+        var value: Value?
+        _ = try known.first(of: identity) { (sequence) throws(SQLiteError) in
+            try find.bind(1, sequence)
+            defer { find.reset() }
+            guard try find.step(), Digest(find.pair(0)) == identity else { return false }
+            value = try found(sequence)
+            return true
+        }
+        return value
+    }
+
+    /// Of the row that ``find`` stands on.
+    private func presentState() throws(SQLiteError) -> NotificationState {
+        if find.integer(5) != 0 || isKept { return .waiting }
+        // Nothing is written down for the usual end.
+        guard !find.isNull(2) else { return .ended(.delivered) }
+        let detail = find.isNull(4) ? nil : find.text(4)
+        guard let ending = Ending(code: find.integer(2), reason: find.text(3), detail: detail) else {
+            throw SQLiteError(code: SQLITE_CORRUPT, operation: .step, message: "an unknown ending")
+        }
+        return .ended(ending)
+    }
+
+    private var isKept: Bool { !find.isNull(2) && find.integer(2) == Identities.kept }
+
+    func sequence(of identity: Digest) throws(SQLiteError) -> Int64? {
+        try look(for: identity) { $0 }
+    }
+
+    /// A door has it in tables of its own.
+    func keep(_ sequence: Int64) throws(SQLiteError) { try end(sequence, Identities.kept) }
+
+    /// The usual end of one that was kept.
+    func deliver(_ sequence: Int64) throws(SQLiteError) { try end(sequence, nil) }
+
+    private func end(_ sequence: Int64, _ code: Int64?) throws(SQLiteError) {
+        if let code { try end.bind(1, code) } else { try end.bind(1, nil) }
+        try end.bind(2, nil)
+        try end.bind(3, nil)
+        try end.bind(4, sequence)
+        try end.run()
+    }
+
+    /// Writes down another end than the usual one.
+    func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+        try end.bind(1, ending.code)
+        try end.bind(2, ending.reason?.code)
+        try end.bind(3, ending.detail)
+        try end.bind(4, sequence)
+        try end.run()
+    }
+
+    // MARK: Forgetting
+
+    /// It waited for longer than identities are remembered.
+    func forget(_ sequence: Int64) throws(SQLiteError) {
+        try forget(after: sequence - 1, upTo: sequence, limit: 1) { _, _ in true }
+    }
+
+    func forget(acceptedBefore: Int64) throws(SQLiteError) {
+        let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
+        var excess = known.count - Identities.mostIdentities
+        storedSinceForgetting = 0
+        forgottenUpTo = try forget(after: forgottenUpTo, upTo: .max, limit: limit) { acceptedAt, isWaiting in
+            excess -= isWaiting ? 0 : 1
+            return acceptedAt < acceptedBefore || excess >= 0
+        }
+    }
+
+    /// Forgets the identities from the oldest on as long as `isOver` says so, but for those that wait.
+    ///
+    /// - Returns: The sequence number up to which it came.
+    @discardableResult
+    private func forget(
+        after first: Int64, upTo last: Int64, limit: Int,
+        while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
+    ) throws(SQLiteError) -> Int64 {
+        var reached = first
+        do {
+            try oldest.bind(1, first)
+            try oldest.bind(2, Int64(limit))
+            defer { oldest.reset() }
+            while try oldest.step(), oldest.integer(0) <= last {
+                let isWaiting = oldest.integer(3) != 0
+                guard isOver(oldest.integer(2), isWaiting) else { break }
+                reached = oldest.integer(0)
+                if !isWaiting { known.leave(Digest(oldest.pair(1)), at: reached) }
+            }
+        }
+        try delete.bind(1, first)
+        try delete.bind(2, reached)
+        try delete.run()
+        return reached
+    }
+}

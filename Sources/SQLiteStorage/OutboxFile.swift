@@ -1,0 +1,256 @@
+import CSQLite
+import Relay
+
+/// The outbox as the operator's commands see it: beside the node that runs, reading only, or in place of one that is
+/// stopped. Tokens and messages are never read.
+package struct OutboxFile: ~Copyable {
+    /// A waiting notification without what identifies its phone.
+    package struct Row: Equatable, Sendable {
+        package let sequence: Int64
+        package let lane: LaneID
+        package let isUrgent: Bool
+        /// Keyed: says nothing without the node's key.
+        package let device: Digest
+        /// Bytes of content and token.
+        package let size: Int
+        package let attempts: Int
+        /// Milliseconds since 1970, as all times here; 0: at once.
+        package let notBefore: Int64
+        package let acceptedAt: Int64
+        package let expiresAt: Int64
+    }
+
+    /// Which of the waiting are meant.
+    package enum Selection: Equatable, Sendable {
+        /// Those of one app and one host; `nil`: any.
+        case lanes(app: String?, host: LaneHost?)
+        case sequences([Int64])
+    }
+
+    package struct Summary: Equatable, Sendable {
+        package var waiting = 0
+        package var bytes = 0
+        /// Milliseconds since 1970; `nil`: nothing waits.
+        package var oldest: Int64?
+        package var identities = 0
+        package var deadTokens = 0
+    }
+
+    private let connection: Connection
+    private let version: Int64
+    /// SQL for the bytes of a row, as the node counts them.
+    private var sizeColumn: String { Schema.size(version: version) }
+    /// SQL for all rows that wait.
+    private var rows: String { Schema.waitingRows(version: version) }
+
+    /// Rows that ``forEach(app:_:)`` reads at a time.
+    static let page = 1000
+
+    /// - Parameter isReadOnly: Beside a node that runs.
+    /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
+    package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
+        let connection = try Connection(path: path, isReadOnly: isReadOnly)
+        if !isReadOnly { try Schema.promise(connection) }
+        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
+        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
+        self.connection = connection
+        self.version = version
+    }
+
+    /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
+    package func faults() throws(SQLiteError) -> [String] {
+        var faults: [String] = []
+        let check = try Statement("PRAGMA integrity_check(90)", on: connection)
+        while try check.step() {
+            if check.text(0) != "ok" { faults.append(check.text(0)) }
+        }
+        let strays: [(String, String)] = [
+            (
+                "waiting notifications that no repetition would be recognized for",
+                "SELECT count(*) FROM \(rows) n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
+            ),
+            (
+                "remembered as ended that wait",
+                "SELECT count(*) FROM identity JOIN \(rows) n USING (sequence) WHERE ending IS NOT NULL"
+            ),
+        ]
+        for (words, query) in strays {
+            if let count = try connection.firstInteger(query), count > 0 {
+                faults.append("\(count) \(words)")
+            }
+        }
+        return faults
+    }
+
+    package func summary() throws(SQLiteError) -> Summary {
+        var summary = Summary()
+        let waiting = try Statement(
+            """
+            SELECT count(*), coalesce(sum(\(sizeColumn)), 0), min(accepted_at) FROM \(rows)
+            """, on: connection)
+        if try waiting.step() {
+            summary.waiting = Int(waiting.integer(0))
+            summary.bytes = Int(waiting.integer(1))
+            summary.oldest = waiting.isNull(2) ? nil : waiting.integer(2)
+        }
+        summary.identities = Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0)
+        summary.deadTokens = Int(try connection.firstInteger("SELECT count(*) FROM dead_token") ?? 0)
+        return summary
+    }
+
+    /// How many wait for each app.
+    package func apps() throws(SQLiteError) -> [(name: String, waiting: Int)] {
+        var apps: [(name: String, waiting: Int)] = []
+        let statement = try Statement(
+            "SELECT app, count(*) FROM \(rows) GROUP BY app ORDER BY app", on: connection)
+        while try statement.step() { apps.append((statement.text(0), Int(statement.integer(1)))) }
+        return apps
+    }
+
+    /// Calls `body` with each of the waiting, in the order of delivery of each device.
+    ///
+    /// Each page is read by a statement of its own: whoever takes long over the rows holds no read transaction, which
+    /// would keep the node's log from being emptied. What comes or goes meanwhile is there or not.
+    package func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
+        var last: Int64 = 0
+        while true {
+            let rows = try page(after: last, app: app)
+            for row in rows { body(row) }
+            guard rows.count == OutboxFile.page, let end = rows.last else { return }
+            last = end.sequence
+        }
+    }
+
+    private func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
+        let statement = try Statement(
+            """
+            SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
+                \(Schema.hostColumn(version: version))
+            FROM \(rows) WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
+            """, on: connection)
+        try statement.bind(1, last)
+        try statement.bind(2, app)
+        try statement.bind(3, Int64(OutboxFile.page))
+        var rows: [Row] = []
+        while try statement.step() {
+            let flags = Flags(rawValue: statement.integer(2))
+            rows.append(
+                Row(
+                    sequence: statement.integer(0),
+                    lane: LaneID(
+                        app: statement.text(1), flags: flags,
+                        host: statement.isNull(9) ? nil : statement.text(9)),
+                    isUrgent: flags.contains(.urgent), device: Digest(statement.pair(3)),
+                    size: Int(statement.integer(4)), attempts: Int(statement.integer(5)),
+                    notBefore: statement.integer(6), acceptedAt: statement.integer(7),
+                    expiresAt: statement.integer(8)))
+        }
+        return rows
+    }
+
+    // MARK: In place of the node
+
+    /// Makes them due at once, in the backlog with all others of their devices. What their gateways asked for is forgotten.
+    ///
+    /// - Returns: how many had been put off.
+    package func makeDue(_ selection: Selection) throws(SQLiteError) -> Int {
+        try change(selection) { table, condition in
+            let condition =
+                table == "backlog"
+                ? "token_digest IN (SELECT token_digest FROM backlog WHERE \(condition))" : condition
+            var statements = ["UPDATE \(table) SET not_before = 0 WHERE not_before > 0 AND \(condition)"]
+            if version >= Schema.firstWithWishes {
+                let rows = "FROM \(table) WHERE \(condition)"
+                statements.insert("DELETE FROM wish WHERE digest IN (SELECT token_digest \(rows))", at: 0)
+                if case .sequences = selection { return statements }
+                statements.insert("DELETE FROM lane_state WHERE app IN (SELECT app \(rows))", at: 0)
+            }
+            return statements
+        }
+    }
+
+    /// Takes them out; whoever sends one of them again is told that it was refused.
+    ///
+    /// - Returns: how many.
+    package func drop(_ selection: Selection) throws(SQLiteError) -> Int {
+        try change(selection) { table, condition in
+            [
+                """
+                UPDATE identity SET ending = \(Ending.dropped.code), reason = '\(Ending.dropped.reason?.code ?? "")',
+                    detail = '\(Ending.dropped.detail ?? "")'
+                WHERE sequence IN (SELECT sequence FROM \(table) WHERE \(condition))
+                """, "DELETE FROM \(table) WHERE \(condition)",
+            ]
+        }
+    }
+
+    /// Gives what waits for an app to another one.
+    ///
+    /// - Returns: How many.
+    package func move(app: String, toApp other: String) throws(SQLiteError) -> Int {
+        guard version == Schema.version else { throw Schema.otherVersion(version) }
+        let rows = try Statement("SELECT count(*) FROM \(rows) WHERE app = ?1", on: connection)
+        try rows.bind(1, app)
+        let count = try rows.step() ? Int(rows.integer(0)) : 0
+        rows.reset()
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            let waiting = try Statement("UPDATE notification SET app = ?2 WHERE app = ?1", on: connection)
+            try waiting.bind(1, app)
+            try waiting.bind(2, other)
+            try waiting.run()
+            try Backlog.move(app: app, host: nil, toApp: other, on: connection)
+            try connection.execute("COMMIT")
+        } catch {
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+        return count
+    }
+
+    /// Runs statements for each table and condition, in one transaction.
+    ///
+    /// - Returns: How many rows the last ones changed.
+    private func change(
+        _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
+    ) throws(SQLiteError) -> Int {
+        var changed = 0
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            for table in Schema.waitingTables(version: version) {
+                switch selection {
+                case .lanes(let app, let host):
+                    let hosts =
+                        "coalesce(\(Schema.hostColumn(version: version)), iif(flags & 1, 'sandbox', ''))"
+                    let condition = "(?1 IS NULL OR app = ?1) AND (?2 IS NULL OR \(hosts) = ?2)"
+                    changed += try run(statements(table, condition)) { (statement) throws(SQLiteError) in
+                        try statement.bind(1, app)
+                        try statement.bind(2, host?.key)
+                    }
+                case .sequences(let sequences):
+                    for sequence in sequences {
+                        changed += try run(statements(table, "sequence = ?1")) {
+                            (statement) throws(SQLiteError) in try statement.bind(1, sequence)
+                        }
+                    }
+                }
+            }
+            try connection.execute("COMMIT")
+        } catch {
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+        return changed
+    }
+
+    private func run(
+        _ texts: [String], _ bind: (borrowing Statement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) -> Int {
+        for text in texts {
+            let statement = try Statement(text, on: connection)
+            try bind(statement)
+            try statement.run()
+        }
+        return Int(sqlite3_changes(connection.handle))
+    }
+}

@@ -1,0 +1,148 @@
+import CSQLite
+import Glibc
+import Reactor
+import Relay
+
+/// The outbox in one SQLite file: durable when ``commit(_:)`` returns.
+///
+/// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
+package actor SQLiteOutbox: Outbox {
+    private let thread: WorkThread
+    private var store: Store?
+    /// Changes of doors' tables that wait for the next commit.
+    private var writes: [DoorWrite] = []
+    /// Transactions that have come to their end.
+    private(set) var commits = 0
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Opens or makes the file, mode 0600.
+    ///
+    /// - Throws: ``SQLiteError``, with what to do when the file is damaged.
+    package init(path: String) async throws(SQLiteError) {
+        thread = WorkThread(named: "store")
+        do {
+            store = try Store(path: path)
+        } catch {
+            thread.end()
+            throw error.explained(path: path)
+        }
+        guard chmod(path, 0o600) == 0 else {
+            let error = SystemError("set the mode of \(path)")
+            store = nil
+            thread.end()
+            throw SQLiteError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
+        }
+    }
+
+    package func content() throws(OutboxError) -> OutboxContent {
+        try translated { (store) throws(SQLiteError) in try store.content() }
+    }
+
+    package func claim(_ claim: Claim) throws(OutboxError) -> Claimed {
+        try translated { (store) throws(SQLiteError) in try store.claim(claim) }
+    }
+
+    package func commit(_ changes: [OutboxChange]) throws(OutboxError) -> [StoreResult] {
+        let writes = writes
+        self.writes = []
+        commits += 1
+        do throws(OutboxError) {
+            let (results, failures) = try translated { (store) throws(SQLiteError) in
+                try store.commit(changes, writes)
+            }
+            for (write, failure) in zip(writes, failures) { write.end(failure.map(translation)) }
+            return results
+        } catch {
+            for write in writes { write.end(error) }
+            throw error
+        }
+    }
+
+    package func notifications(_ sequences: [Int64]) throws(OutboxError) -> [Int64: Notification] {
+        try translated { (store) throws(SQLiteError) in try store.notifications(sequences) }
+    }
+
+    package func state(of identity: Digest) throws(OutboxError) -> NotificationState? {
+        try translated { (store) throws(SQLiteError) in try store.state(of: identity) }
+    }
+
+    // MARK: Tables of doors
+
+    /// Makes a door's tables, or brings them up to date. Before anything is asked of them.
+    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(OutboxError) {
+        try translated { (store) throws(SQLiteError) in try store.open(kind) }
+    }
+
+    func read<Tables: DoorTables, Value: Sendable>(
+        _ kind: Tables.Type, _ body: @Sendable (Tables) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        try translated { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+    }
+
+    func look<Value: Sendable>(
+        _ body: @Sendable (Store) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        try translated(body)
+    }
+
+    /// Changes a door's tables: with all else that waits, in the outbox's next commit. Durable when it returns; when it
+    /// throws, nothing was changed.
+    func write<Tables: DoorTables, Value: Sendable>(
+        _ kind: Tables.Type, _ body: @escaping @Sendable (Tables) throws(SQLiteError) -> Value
+    ) async throws(OutboxError) -> Value {
+        try await enqueue { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+    }
+
+    /// The same for a door that keeps what leaves the outbox.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(SQLiteError) -> Value
+    ) async throws(OutboxError) -> Value { try await enqueue(body) }
+
+    private func enqueue<Value: Sendable>(
+        _ body: @escaping (Store) throws(SQLiteError) -> Value
+    ) async throws(OutboxError) -> Value {
+        let result: Result<Value, OutboxError> = await withCheckedContinuation { continuation in
+            var value: Value?
+            writes.append(
+                DoorWrite(
+                    run: { (store) throws(SQLiteError) in value = try body(store) },
+                    end: { failure in
+                        guard let value, failure == nil else {
+                            return continuation.resume(returning: .failure(failure ?? .failed("no value")))
+                        }
+                        continuation.resume(returning: .success(value))
+                    }))
+            // Those that are on their way to this thread come before it.
+            if writes.count == 1 { Task { commitWrites() } }
+        }
+        return try result.get()
+    }
+
+    private func commitWrites() {
+        // A commit of the outbox may have taken them along. What fails is told to each.
+        if !writes.isEmpty { _ = try? commit([]) }
+    }
+
+    package func close() {
+        store = nil
+        thread.end()
+    }
+
+    private func translated<Value>(
+        _ body: (Store) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        do throws(SQLiteError) {
+            guard let store else {
+                throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
+            }
+            return try body(store)
+        } catch {
+            throw translation(error)
+        }
+    }
+
+    private func translation(_ error: SQLiteError) -> OutboxError {
+        error.isDiskFull ? .full : .failed(error.description)
+    }
+}

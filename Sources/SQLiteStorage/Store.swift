@@ -1,0 +1,343 @@
+import CSQLite
+import Relay
+
+/// The statements of the outbox over one connection. SQLite closes it when the last statement is finalized, so the
+/// order in which they are let go doesn't matter.
+final class Store {
+    private let begin: Statement
+    private let end: Statement
+    private let savepoint: Statement
+    private let release: Statement
+    private let undo: Statement
+    private let insertNotification: Statement
+    private let insertPrepared: Statement
+    private let deleteNotifications: Statement
+    private let postpone: Statement
+    private let selectNotification: Statement
+    private let bury: Statement
+    private let revive: Statement
+    private let forgetTokens: Statement
+    private let prove: Statement
+    private let setClock: Statement
+    private let connection: Connection
+
+    private let identities: Identities
+    private let backlog: Backlog
+    private let wishes: GatewayWishes
+    /// Whose rows the running commit takes away: together, since most follow one another.
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var delivered: [Int64] = []
+    /// Higher than that of every row and identity still there.
+    private var nextSequence: Int64 = 1
+    private var doors: [ObjectIdentifier: any DoorTables] = [:]
+
+    init(path: String) throws(SQLiteError) {
+        let connection = try Connection(path: path)
+        try Schema.prepare(connection)
+        begin = try Statement("BEGIN IMMEDIATE", on: connection)
+        end = try Statement("COMMIT", on: connection)
+        savepoint = try Statement("SAVEPOINT door", on: connection)
+        release = try Statement("RELEASE door", on: connection)
+        undo = try Statement("ROLLBACK TO door", on: connection)
+        insertNotification = try Statement(
+            """
+            INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                host)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, on: connection, room: 16_384)
+        insertPrepared = try Statement(
+            """
+            INSERT INTO notification (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                host, collapse_id, android)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, on: connection, room: 16_384)
+        deleteNotifications = try Statement(
+            "DELETE FROM notification WHERE sequence BETWEEN ? AND ?", on: connection)
+        postpone = try Statement(
+            "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
+        selectNotification = try Statement(
+            "SELECT \(Statement.waitingColumns) FROM \(Schema.waitingRows()) WHERE sequence = ?",
+            on: connection)
+        bury = try Statement(
+            "INSERT OR REPLACE INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?)", on: connection)
+        revive = try Statement("DELETE FROM dead_token WHERE digest = ?", on: connection)
+        forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
+        // It is that already, and the page that it stands on is written anew.
+        prove = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
+        setClock = try Statement(
+            "INSERT OR REPLACE INTO clock (id, trusted, set_at) VALUES (1, ?, ?)", on: connection)
+        identities = try Identities(connection)
+        backlog = try Backlog(connection)
+        wishes = try GatewayWishes(connection)
+        let last = try connection.firstInteger(
+            """
+            SELECT max(coalesce((SELECT max(sequence) FROM notification), 0),
+                coalesce((SELECT max(sequence) FROM backlog), 0), coalesce((SELECT max(sequence) FROM identity), 0))
+            """)
+        nextSequence = (last ?? 0) + 1
+        self.connection = connection
+    }
+
+    /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
+    ///
+    /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
+    func commit(
+        _ changes: [OutboxChange], _ writes: [DoorWrite] = []
+    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
+        var results: [StoreResult] = []
+        var failures: [SQLiteError?] = []
+        var hasForgotten = false
+        let firstSequence = nextSequence
+        identities.begin()
+        try begin.run()
+        do throws(SQLiteError) {
+            for change in changes {
+                switch change {
+                case .store(let request): results.append(try add(request))
+                case .lookUp(let digests):
+                    try deleteDelivered()
+                    results.append(try identities.result(of: digests) ?? .unknown)
+                case .remember(let digests, let acceptedAt): try remember(digests, acceptedAt: acceptedAt)
+                case .finish(let sequence, let ending): try finish(sequence, ending)
+                case .postpone(let sequence, let attempts, let notBefore):
+                    try postpone(sequence, attempts: attempts, notBefore: notBefore)
+                case .shelve(let token, let sequences, let notBefore):
+                    try shelve(token, sequences, notBefore: notBefore)
+                case .spare(let wish): try wishes.add(wish)
+                case .forgetWishes(let tokens): try wishes.forget(tokens)
+                case .lane(let lane, let record): try wishes.set(record, of: lane)
+                case .move(let lane, let app): try backlog.move(lane, toApp: app, on: connection)
+                case .buryToken(let token, let told):
+                    try bury.bind(1, high: token.high, low: token.low)
+                    try bury.bind(2, told.since)
+                    try bury.bind(3, told.buriedAt)
+                    try bury.run()
+                case .reviveToken(let token):
+                    try revive.bind(1, high: token.high, low: token.low)
+                    try revive.run()
+                case .forget(let acceptedBefore, let buriedBefore):
+                    try deleteDelivered()
+                    try identities.forget(acceptedBefore: acceptedBefore)
+                    try forgetTokens.bind(1, buriedBefore)
+                    try forgetTokens.run()
+                    hasForgotten = true
+                case .clock(let record):
+                    try setClock.bind(1, record.trusted)
+                    if let time = record.setAt {
+                        try setClock.bind(2, time)
+                    } else {
+                        try setClock.bind(2, nil)
+                    }
+                    try setClock.run()
+                case .proof: try prove.run()
+                }
+            }
+            try deleteDelivered()
+            for write in writes { failures.append(try failure(of: write)) }
+            try end.run()
+        } catch {
+            // Some errors have rolled back by themselves; then there is nothing left to roll back.
+            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
+            identities.rolledBack()
+            backlog.rolledBack()
+            delivered = []
+            nextSequence = firstSequence
+            throw error
+        }
+        identities.committed()
+        backlog.committed()
+        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is.
+        if hasForgotten { connection.emptyLog() }
+        return (results, failures)
+    }
+
+    // MARK: Doors
+
+    /// Makes a door's tables, or brings them up to date.
+    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(SQLiteError) {
+        try DoorSchema.prepare(kind, on: connection)
+        doors[ObjectIdentifier(kind)] = try kind.init(connection)
+    }
+
+    /// Those of a door that has been opened.
+    func tables<Tables: DoorTables>(_ kind: Tables.Type) -> Tables {
+        guard let tables = doors[ObjectIdentifier(kind)] as? Tables else {
+            preconditionFailure("the tables of \(kind.name) have not been opened")
+        }
+        return tables
+    }
+
+    private func failure(of write: DoorWrite) throws(SQLiteError) -> SQLiteError? {
+        try savepoint.run()
+        do throws(SQLiteError) {
+            try write.run(self)
+            try release.run()
+            return nil
+        } catch {
+            // A full disk undoes all that was to be committed.
+            guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
+            try undo.run()
+            try release.run()
+            return error
+        }
+    }
+
+    // MARK: What doors keep
+
+    /// A door has written it into its tables with this commit: it leaves the outbox.
+    ///
+    /// - Returns: Its number; `nil`: the outbox does not have it.
+    func keep(_ identity: Digest) throws(SQLiteError) -> Int64? {
+        guard let sequence = try identities.sequence(of: identity) else { return nil }
+        try takeAway(sequence)
+        try identities.keep(sequence)
+        return sequence
+    }
+
+    /// It has come to its end.
+    func keptEnded(_ end: KeptEnd) throws(SQLiteError) {
+        if end.ending == .delivered {
+            try identities.deliver(end.sequence)
+        } else {
+            try identities.finish(end.sequence, end.ending)
+        }
+        if !end.ending.isRemembered || end.sequence <= identities.forgottenUpTo {
+            try identities.forget(end.sequence)
+        }
+    }
+
+    private func takeAway(_ sequence: Int64) throws(SQLiteError) {
+        guard backlog.hasHandedOut(sequence) else { return try deleteNotifications(sequence...sequence) }
+        try backlog.end(sequence)
+    }
+
+    // MARK: Changes
+
+    private func add(_ request: StoreRequest) throws(SQLiteError) -> StoreResult {
+        // Whether it waits still is seen by its row.
+        try deleteDelivered()
+        if let result = try identities.result(of: request.digests) { return result }
+        let sequence = nextSequence
+        switch (request.place, request.notification.content) {
+        case (.backlog(let room), _):
+            guard try backlog.add(request, room: room, at: sequence) else { return .tooMany }
+        case (.window, .bisq):
+            try insertNotification.bind(request, at: sequence)
+            try insertNotification.run()
+        case (.window, .prepared):
+            try insertPrepared.bind(request, at: sequence)
+            try insertPrepared.run()
+        }
+        try identities.add(request.digests, acceptedAt: request.notification.acceptedAt, at: sequence)
+        nextSequence += 1
+        return .stored(sequence: sequence)
+    }
+
+    /// As delivered: of that no more is written.
+    private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(SQLiteError) {
+        guard try identities.result(of: digests) == nil else { return }
+        try identities.add(digests, acceptedAt: acceptedAt, at: nextSequence)
+        nextSequence += 1
+    }
+
+    func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {
+        try identities.state(of: identity)
+    }
+
+    private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+        let isForgotten = sequence <= identities.forgottenUpTo
+        if ending == .delivered, !isForgotten, !backlog.hasHandedOut(sequence) {
+            delivered.append(sequence)
+            return
+        }
+        try takeAway(sequence)
+        if ending != .delivered, ending.isRemembered { try identities.finish(sequence, ending) }
+        // It waited for longer than identities are remembered, or is to be tried again.
+        if isForgotten || !ending.isRemembered { try identities.forget(sequence) }
+    }
+
+    private func postpone(_ sequence: Int64, attempts: Int, notBefore: Int64) throws(SQLiteError) {
+        guard !backlog.hasHandedOut(sequence) else {
+            return try backlog.postpone(sequence, attempts: attempts, notBefore: notBefore)
+        }
+        try postpone.bind(1, Int64(attempts))
+        try postpone.bind(2, notBefore)
+        try postpone.bind(3, sequence)
+        try postpone.run()
+        try backlog.putOff(behind: sequence, until: notBefore)
+    }
+
+    private func shelve(_ token: Digest, _ sequences: [Int64], notBefore: Int64) throws(SQLiteError) {
+        for sequence in sequences {
+            guard !backlog.hasHandedOut(sequence) else {
+                backlog.takeBack(sequence)
+                continue
+            }
+            try backlog.take(sequence)
+            try deleteNotifications(sequence...sequence)
+        }
+        try backlog.spare(token, until: notBefore)
+    }
+
+    private func deleteDelivered() throws(SQLiteError) {
+        guard !delivered.isEmpty else { return }
+        delivered.sort()
+        var run = delivered[0]...delivered[0]
+        for sequence in delivered.dropFirst() {
+            if sequence != run.upperBound + 1 {
+                try deleteNotifications(run)
+                run = sequence...sequence
+            } else {
+                run = run.lowerBound...sequence
+            }
+        }
+        try deleteNotifications(run)
+        delivered.removeAll(keepingCapacity: delivered.capacity <= 4096)
+    }
+
+    private func deleteNotifications(_ sequences: ClosedRange<Int64>) throws(SQLiteError) {
+        try deleteNotifications.bind(1, sequences.lowerBound)
+        try deleteNotifications.bind(2, sequences.upperBound)
+        try deleteNotifications.run()
+    }
+
+    // MARK: Reading
+
+    func notifications(_ sequences: [Int64]) throws(SQLiteError) -> [Int64: Notification] {
+        var found: [Int64: Notification] = [:]
+        defer { selectNotification.reset() }
+        for sequence in sequences {
+            try selectNotification.bind(1, sequence)
+            if try selectNotification.step() { found[sequence] = selectNotification.notification }
+            selectNotification.reset()
+        }
+        return found
+    }
+
+    func claim(_ claim: Claim) throws(SQLiteError) -> Claimed { try backlog.claim(claim) }
+
+    func content() throws(SQLiteError) -> OutboxContent {
+        var content = OutboxContent(backlog: try backlog.content(), lastSequence: nextSequence - 1)
+        let waiting = try Statement(
+            "SELECT \(Statement.waitingColumns) FROM notification ORDER BY sequence", on: connection)
+        while try waiting.step() { content.waiting.append(waiting.waitingRow) }
+        let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
+        while try tokens.step() {
+            content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
+                since: tokens.integer(1), buriedAt: tokens.integer(2))
+        }
+        let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
+        if try clock.step() {
+            content.clock = ClockRecord(
+                trusted: clock.integer(0), setAt: clock.isNull(1) ? nil : clock.integer(1))
+        }
+        content.wishes = try wishes.all()
+        content.lanes = try wishes.lanes()
+        content.known = try identities.filter(connection)
+        return content
+    }
+}
+
+extension Digest {
+    init(_ pair: (high: UInt64, low: UInt64)) { self.init(high: pair.high, low: pair.low) }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Lab
+import Reactor
+import Relay
+import SQLiteStorage
+import Testing
+
+/// The built program after a day in which no process saw the clock.
+@EventLoop
+@Suite struct DoubtedClockTests {
+    private static let hour: Int64 = 3_600_000
+
+    /// Over for an hour, if the clock is right.
+    private static func over() -> StoreRequest {
+        let now = EventLoop.unixMilliseconds
+        return StoreRequest(
+            notification: Relay.Notification(
+                id: NotificationID(high: 1, low: 1),
+                lane: LaneID(app: "bisq-remote-android", host: .production),
+                deviceToken: DeviceToken(String(repeating: "o", count: 40)),
+                message: Data(String(repeating: "x", count: 60).utf8).base64EncodedString(),
+                isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true,
+                expiresAt: now - hour, acceptedAt: now - 26 * hour),
+            digests: SubmissionDigests(
+                token: Digest(high: 1, low: 1), identity: Digest(high: 1, low: 2),
+                content: Digest(high: 1, low: 3)))
+    }
+
+    private func metrics(_ stage: LoopbackStage) throws -> String {
+        let socket = stage.world.directory.path + "/management"
+        return try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"]).output
+    }
+
+    /// By standing alone it would be believed after ten minutes.
+    @Test func whatIsOverEndsOnceGoogleHasToldTheTime() async throws {
+        let stage = try LoopbackStage()
+        _ = try stage.world.directory.make("state")
+        let outbox = try await SQLiteOutbox(path: stage.world.state + "/outbox.sqlite")
+        let trusted = EventLoop.unixMilliseconds - 25 * Self.hour
+        _ = try await outbox.commit([.store(Self.over()), .clock(ClockRecord(trusted: trusted))])
+        await outbox.close()
+        try await stage.start()
+        // Longer than the housekeeping that would end it.
+        try await Task.sleep(for: .seconds(17))
+        #expect(try !metrics(stage).contains("outcome=\"expired\",reason=\"Expired\"} 1\n"))
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(2, platform: .android)).status == .stored)
+        var tries = 0
+        while try !metrics(stage).contains("outcome=\"expired\",reason=\"Expired\"} 1\n"), tries < 240 {
+            try await Task.sleep(for: .milliseconds(250))
+            tries += 1
+        }
+        #expect(tries < 240)
+        #expect(stage.world.google.book.count == 1)
+        await stage.close()
+    }
+}

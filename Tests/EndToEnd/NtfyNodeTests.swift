@@ -1,0 +1,65 @@
+import Client
+import Foundation
+import Lab
+import Reactor
+import Testing
+import Wire
+
+/// The built node and an ntfy server.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(3))) struct NtfyNodeTests {
+    private func onionbell(
+        _ stage: LoopbackStage, _ words: String..., input: String = ""
+    ) async throws -> CommandResult {
+        let arguments = [program] + words + ["--config", stage.configuration]
+        return try await Task.detached { try run(arguments, input: input) }.value
+    }
+
+    private func send(_ stage: LoopbackStage, to token: PairingToken) async throws
+        -> MobileNotificationResponse.Status?
+    {
+        let peer = try await stage.dial()
+        defer { peer.close() }
+        var request = try BisqSender(to: token).request(
+            for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
+        request.awaitsOutcome = true
+        let first = try await peer.send(request, deadline: .seconds(10))
+        guard first.status == .stored else { return first.status }
+        return try await peer.nextResponse(to: request.uid, deadline: .seconds(10)).status
+    }
+
+    @Test func aTopicOfThePhoneBookIsRungAndNoOther() async throws {
+        let server = try SimulatedNtfy()
+        server.accessToken = "tk_0123456789"
+        let stage = try LoopbackStage { text in
+            text.replacing(
+                "apps:\n",
+                with:
+                    "apps:\n  - {name: ntfy, gateway: ntfy, url: \"\(server.url)\", token_file: ntfy-token}\n"
+            )
+        }
+        let file = URL(filePath: stage.configuration).deletingLastPathComponent().appending(
+            path: "ntfy-token")
+        try "tk_0123456789\n".write(to: file, atomically: true, encoding: .utf8)
+        try await stage.start()
+        let topic = "topic-" + String(repeating: "q", count: 30)
+        let made = try await Task.detached {
+            try run([program, "pair", "--device-token", "nt1:\(topic)", "--text-only"])
+        }.value
+        let token = try PairingToken(made.output.trimmingCharacters(in: .newlines))
+        #expect(try await send(stage, to: token) == .refused)
+        #expect(server.book == [])
+
+        let added = try await onionbell(
+            stage, "phones", "add", "me", "--pairing-token", "-", input: token.text + "\n")
+        #expect(added.status == 0, "\(added.errors)")
+        let tested = try await onionbell(stage, "phones", "test", "me")
+        #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
+        #expect(try await send(stage, to: token) == .delivered)
+        #expect(server.book.map(\.topic) == [topic, topic])
+        #expect(server.book.last?.message == "Something happened in Bisq. Open it to see what.")
+        #expect(!stage.node.lines.contains { $0.contains(topic) })
+        await stage.close()
+        server.close()
+    }
+}

@@ -1,0 +1,94 @@
+import Testing
+import Vectors
+
+@testable import Relay
+
+/// Origins that are dead, slow, hostile or made up are nobody else's trouble: neither that of the app's other origins nor
+/// that of other apps. Where tokens name more servers than an app has lanes for, those that the operator has named have
+/// theirs all the same.
+@Suite struct OriginIsolationTests {
+    private static let good = "push.good.example"
+    private static let named = "named"
+    private static let minutes = 10
+
+    /// - Parameters:
+    ///   - madeUp: Names that nobody has.
+    ///   - isBroken: A core in which one origin's trouble is all of its app's.
+    private func play(seed: UInt64, madeUp: ClosedRange<Int>, isBroken: Bool = false) -> OriginPlay {
+        var random = SeededRandom(state: seed)
+        let play = OriginPlay(seed: seed)
+        let end = 1000 * 60 * Self.minutes
+        func submit(to origin: String?, phones: Int, times: Int) {
+            for _ in 0..<times {
+                let phone = OriginPlay.Phone(
+                    origin: origin, number: Int.random(in: 0..<phones, using: &random))
+                play.submit(to: phone, at: .milliseconds(Int.random(in: 0..<end, using: &random)))
+            }
+        }
+        let count = [20, 200].randomElement(using: &random)!
+        for origin in [Self.good, Self.named, nil] { submit(to: origin, phones: count, times: count) }
+        for bad in ["dead", "slow", "hostile"] {
+            for number in 0..<Int.random(in: 1...4, using: &random) {
+                submit(
+                    to: "\(bad)\(number).example", phones: 20, times: Int.random(in: 1...60, using: &random))
+            }
+        }
+        for number in 0..<Int.random(in: madeUp, using: &random) {
+            submit(to: "made-up\(number).example", phones: 3, times: 2)
+        }
+        var faults = SeededRandom(state: seed &+ 1)
+        let scope = isBroken ? Deferral.Scope.app : .host
+        play.run(until: .seconds(60 * Self.minutes + 60)) { phone in
+            guard let origin = phone.origin, ![Self.good, Self.named].contains(origin) else {
+                return (.accepted, .milliseconds(50))
+            }
+            switch origin.first {
+            case "d":
+                return (.deferred(Deferral(reason: "SetupTimeout", scope: scope, witnesses: 1)), .seconds(15))
+            case "s": return (.accepted, .seconds(14))
+            case "m": return (.deferred(Deferral(reason: "Unreachable", scope: scope)), .seconds(5))
+            case _: break
+            }
+            let wish: Duration? =
+                Bool.random(using: &faults) ? .seconds(Int.random(in: 0...86_400, using: &faults)) : nil
+            let outcomes: [Outcome] = [
+                .refused(reason: "HTTP400"), .tokenDead(reason: "HTTP410", since: nil), .accepted,
+                .deferred(Deferral(reason: "HTTP503", scope: scope, retryAfter: wish, witnesses: 1)),
+                .deferred(Deferral(reason: "HTTP429", scope: .device, retryAfter: wish, isThrottle: true)),
+                .deferred(Deferral(reason: "AnswerTimeout", scope: .device)),
+            ]
+            return (
+                outcomes.randomElement(using: &faults)!,
+                .milliseconds(Int.random(in: 1...15_000, using: &faults))
+            )
+        }
+        return play
+    }
+
+    @Test(arguments: UInt64(1)...16)
+    func aHealthyOriginsPhonesAreRungAtOnce(seed: UInt64) {
+        let play = play(seed: seed, madeUp: 10...200)
+        check(play, [Self.good, Self.named, nil])
+        #expect(play.mostOrigins > 10)
+    }
+
+    @Test(arguments: UInt64(1)...8)
+    func namesBeyondCountTakeNothingFromServersThatAreNamed(seed: UInt64) {
+        let play = play(seed: seed, madeUp: 300...400)
+        check(play, [Self.named, nil])
+        #expect(play.mostOrigins == Pipeline.mostOriginsPerApp && !play.turnedAway.isEmpty)
+    }
+
+    private func check(_ play: OriginPlay, _ healthy: [String?]) {
+        let delays = play.delays { healthy.contains($0.origin) }
+        let turnedAway = play.turnedAway.count { healthy.contains($0.origin) }
+        #expect(delays.count >= 20 * healthy.count && turnedAway == 0)
+        #expect(delays.last! <= .milliseconds(100), "\(delays.last!)")
+    }
+
+    /// The test finds a core in which one origin speaks for all of its app's.
+    @Test func oneOriginsTroubleThatIsAllOfTheAppsIsFound() {
+        let delays = play(seed: 1, madeUp: 10...200, isBroken: true).delays { $0.origin == Self.good }
+        #expect(delays.last! > .seconds(5), "\(delays.last!)")
+    }
+}

@@ -1,0 +1,126 @@
+import Vectors
+
+@testable import Relay
+
+/// Push servers of several origins, and an app beside them, in time that the test makes up. Each gateway has room of its
+/// own, and what a phone's server answers, and after how long, the test says. What counts is when each notification leaves
+/// for the first time.
+final class OriginPlay {
+    struct Phone: Hashable {
+        /// `nil`: of the app beside. Without a dot: the server that the operator has named.
+        let origin: String?
+        let number: Int
+    }
+
+    private let node = Node()
+    private let start = Sample.start.monotonicNanoseconds
+    private var submissions: [(at: Duration, phone: Phone)] = []
+    private var answers: [(at: Duration, handle: Pipeline.Handle, phone: Phone, lane: LaneID)] = []
+    /// By sequence number.
+    private var submitted: [Int64: (phone: Phone, at: Duration)] = [:]
+    private var leftAfter: [Int64: Duration] = [:]
+    /// What was not let in.
+    private(set) var turnedAway: [Phone] = []
+    private(set) var mostOrigins = 0
+    private var number = 0
+
+    private static let room = 100
+
+    init(seed: UInt64) {
+        node.random = SeededRandom(state: seed)
+        _ = node.pipeline.add(Node.android)
+        _ = node.pipeline.add(LaneID(app: "web", host: .production))
+    }
+
+    private var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
+
+    func submit(to phone: Phone, at time: Duration) { submissions.append((time, phone)) }
+
+    /// - Parameter outcome: Of a request, and how long it takes.
+    func run(until end: Duration, _ outcome: (Phone) -> (Outcome, after: Duration)) {
+        submissions.sort { $0.at < $1.at }
+        var next = 0
+        while true {
+            let wake = node.pipeline.wakeAt
+            var due = wake == .max ? end : Duration.nanoseconds(wake - start)
+            if next < submissions.count { due = min(due, submissions[next].at) }
+            let answer = answers.indices.min { answers[$0].at < answers[$1].at }
+            if let answer { due = min(due, answers[answer].at) }
+            guard due < end else { break }
+            if due > time { node.pass(due - time) }
+            if next < submissions.count, submissions[next].at <= time {
+                accept(submissions[next].phone, submissions[next].at)
+                next += 1
+            } else if let answer, answers[answer].at <= time {
+                let ended = answers.remove(at: answer)
+                node.pipeline.attemptEnded(
+                    ended.handle, outcome(ended.phone).0, at: node.now, using: &node.random)
+                if let lane = node.pipeline.lane(of: ended.lane) { pump(lane) }
+            } else {
+                node.pipeline.wake(at: node.now, clockOffset: 0)
+            }
+            carryOut(outcome)
+        }
+        submissions.removeFirst(next)
+        if end > time { node.pass(end - time) }
+    }
+
+    private func accept(_ phone: Phone, _ time: Duration) {
+        number += 1
+        let token =
+            phone.origin.map { "wp1:\($0.contains(".") ? "https://" : "")\($0)/\(phone.number)" }
+            ?? Sample.token(phone.number)
+        guard case .storing = node.submit(Sample.android("\(number)", token: token)) else {
+            return turnedAway.append(phone)
+        }
+        let opened = openedLanes()
+        node.begin()
+        let sequence = node.number()
+        submitted[sequence] = (phone, time)
+        node.pipeline.committed([.stored(sequence: sequence)], at: node.now)
+        for lane in opened { pump(lane) }
+    }
+
+    /// As the edge does it: a lane to an origin has its gateway at once.
+    private func openedLanes() -> [Int] {
+        let opened = node.takeEffects().compactMap { effect -> Int? in
+            if case .laneOpened(let lane) = effect { lane } else { nil }
+        }
+        for lane in opened { _ = node.pipeline.add(node.pipeline.lanes[lane].id) }
+        mostOrigins = max(mostOrigins, node.pipeline.lanes.count { !$0.isGone && $0.id.host.isOrigin })
+        return opened
+    }
+
+    private func carryOut(_ outcome: (Phone) -> (Outcome, after: Duration)) {
+        var effects: [Effect] = []
+        repeat {
+            var stirred: [Int] = []
+            node.pipeline.takeStirred(&stirred)
+            for lane in stirred { pump(lane) }
+            effects = node.takeEffects()
+            for effect in effects {
+                switch effect {
+                case .send(let handle, _, let lane):
+                    guard let (phone, at) = submitted[handle.sequence] else { continue }
+                    if leftAfter[handle.sequence] == nil { leftAfter[handle.sequence] = time - at }
+                    answers.append(
+                        (time + outcome(phone).after, handle, phone, node.pipeline.lanes[lane].id))
+                case .commitSoon: if !node.begin().isEmpty { node.pipeline.committed([], at: node.now) }
+                default: break
+                }
+            }
+        } while !effects.isEmpty
+    }
+
+    private func pump(_ lane: Int) {
+        let id = node.pipeline.lanes[lane].id
+        let room = OriginPlay.room - answers.count { $0.lane == id }
+        guard room > 0, node.pipeline.lanes[lane].hasGateway else { return }
+        node.pipeline.pump(lane, room: room, at: node.now)
+    }
+
+    /// How long each notification of such phones waited for its first request; what has not left counts as a day.
+    func delays(of isMeant: (Phone) -> Bool) -> [Duration] {
+        submitted.filter { isMeant($0.value.phone) }.map { leftAfter[$0.key] ?? .seconds(86_400) }.sorted()
+    }
+}

@@ -1,0 +1,208 @@
+import Testing
+import Vectors
+
+@testable import Relay
+
+/// What goes out before it is stored.
+@Suite struct PipelineAtOnceTests {
+    private static let window: Duration = .milliseconds(250)
+
+    private static func node() -> Node {
+        let node = Node(writeBehind: window)
+        _ = node.pipeline.add(Node.android)
+        return node
+    }
+
+    private static func patient(
+        _ uid: String, token: String = Sample.androidToken, _ patience: Patience = .full
+    )
+        -> Submission
+    {
+        var submission = Sample.android(uid, token: token)
+        submission.patience = patience
+        return submission
+    }
+
+    /// Submits and sends.
+    private static func send(_ submission: Submission, by node: Node) -> Pipeline.Handle? {
+        guard case .storing = node.submit(submission, awaitsOutcome: true) else { return nil }
+        return node.send()
+    }
+
+    private static func told(_ effects: [Effect]) -> [Receipt] {
+        effects.compactMap { if case .tell(_, let receipt, _) = $0 { receipt } else { nil } }
+    }
+
+    private static func answer(_ handle: Pipeline.Handle, _ outcome: Outcome, by node: Node) -> [Receipt] {
+        _ = node.takeEffects()
+        node.pipeline.attemptEnded(handle, outcome, at: node.now, using: &node.random)
+        return told(node.takeEffects())
+    }
+
+    @Test func whatIsDeliveredInTimeIsToldAtOnceAndItsIdentityIsWrittenLater() throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1"), by: node))
+        #expect(node.begin() == [])
+        #expect(Self.answer(handle, .accepted, by: node) == [.ended(.delivered)])
+        #expect(node.begin() == [])
+        node.pass(Pipeline.longestUnwritten)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        let written = node.take().contains { if case .remember = $0 { true } else { false } }
+        #expect(written)
+        #expect(node.stores.isEmpty)
+        #expect(node.pipeline.waiting == 0)
+        #expect(node.pipeline.bodyBytes == 0)
+    }
+
+    /// The last moment that is in time, and the first that is not.
+    @Test(arguments: [(Patience.full, 250), (.short, 100)])
+    func whatHasNoAnswerInTheWindowIsStored(patience: Patience, milliseconds: Int) throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1", patience), by: node))
+        node.pass(.milliseconds(milliseconds) - .nanoseconds(1))
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        #expect(node.begin() == [])
+        node.pass(.nanoseconds(1))
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        #expect(node.begin().count == 1)
+        #expect(node.commit([.stored(sequence: 1)]) == [.stored])
+        // The gateway answers under the number that it was given.
+        #expect(Self.answer(handle, .accepted, by: node) == [])
+        #expect(node.begin() == [.finish(sequence: 1, .delivered)])
+        #expect(node.commit() == [.ended(.delivered)])
+    }
+
+    @Test func anAnswerThatComesWhileItIsStoredIsToldWhenThatIsWrittenDown() throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1"), by: node))
+        node.pass(Self.window)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        node.begin()
+        #expect(Self.answer(handle, .accepted, by: node) == [])
+        #expect(node.commit([.stored(sequence: 1)]) == [])
+        #expect(node.begin() == [.finish(sequence: 1, .delivered)])
+        #expect(node.commit() == [.ended(.delivered)])
+    }
+
+    @Test func whatIsRefusedOrPutOffIsStoredFirst() throws {
+        let node = Self.node()
+        let refused = try #require(Self.send(Self.patient("u1"), by: node))
+        #expect(Self.answer(refused, .refused(reason: "BadPath"), by: node) == [])
+        #expect(node.begin().count == 1)
+        #expect(node.commit([.stored(sequence: 1)]) == [.stored])
+        #expect(node.begin() == [.finish(sequence: 1, .refused(reason: .gateway("BadPath")))])
+        #expect(node.commit() == [.ended(.refused(reason: .gateway("BadPath")))])
+
+        let putOff = try #require(Self.send(Self.patient("u2", token: Sample.token(2)), by: node))
+        #expect(Self.answer(putOff, .tooMany, by: node) == [])
+        node.begin()
+        #expect(node.commit([.stored(sequence: 2)]) == [.stored])
+        let postpones = node.begin().contains {
+            if case .postpone(2, attempts: 1, notBefore: _) = $0 { true } else { false }
+        }
+        #expect(postpones)
+        node.commit()
+        // It is sent again under the outbox's number.
+        node.pass(.seconds(60))
+        #expect(node.send()?.sequence == 2)
+    }
+
+    @Test func aRepetitionAndAllElseOfTheDeviceGoAfterItIntoTheOutbox() throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1"), by: node))
+        _ = node.submit(Self.patient("u1"), awaitsOutcome: true)
+        let stores = node.begin().compactMap { if case .store(let request) = $0 { request } else { nil } }
+        #expect(stores.count == 2)
+        #expect(stores.first?.digests == stores.last?.digests)
+        #expect(node.commit([.stored(sequence: 1), .alreadyWaiting(sequence: 1)]) == [.stored, .stored])
+        #expect(Self.answer(handle, .accepted, by: node) == [])
+        node.begin()
+        #expect(node.commit() == [.ended(.delivered), .ended(.delivered)])
+    }
+
+    @Test func aRepetitionOfWhatWasDeliveredIsStoredFirstAndAfterTheIdentity() throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1"), by: node))
+        _ = Self.answer(handle, .accepted, by: node)
+        guard case .storing(_, let id) = node.submit(Self.patient("u1"), awaitsOutcome: true) else {
+            Issue.record("it is not looked up")
+            return
+        }
+        #expect(node.pipeline.state(of: id) == .ended(.delivered))
+        #expect(node.send() == nil)
+        guard case .remember? = node.begin().first else {
+            Issue.record("the identity does not come first")
+            return
+        }
+        #expect(node.commit([.alreadyEnded(.delivered)]) == [.ended(.delivered)])
+    }
+
+    @Test func onlyWhoAwaitsTheOutcomeIsPatient() {
+        let node = Self.node()
+        _ = node.submit(Self.patient("u1"), awaitsOutcome: false)
+        #expect(node.begin().count == 1)
+        node.commit([.stored(sequence: 1)])
+        _ = node.submit(Self.patient("u2", token: Sample.token(2), .none), awaitsOutcome: true)
+        #expect(node.begin().count == 1)
+    }
+
+    @Test func withoutAGatewayOrBehindOthersItIsStoredFirst() {
+        let node = Node(writeBehind: Self.window)
+        _ = node.submit(Self.patient("u1"), awaitsOutcome: true)
+        #expect(node.begin().count == 1)
+        node.commit([.stored(sequence: 1)])
+        _ = node.pipeline.add(Node.android)
+        // The first still waits.
+        _ = node.submit(Self.patient("u2"), awaitsOutcome: true)
+        #expect(node.begin().count == 1)
+    }
+
+    @Test func aLaneThatMissesItsWindowsIsNotTriedSo() throws {
+        let node = Self.node()
+        _ = try #require(Self.send(Self.patient("u1"), by: node))
+        node.pass(Self.window)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        node.begin()
+        node.commit([.stored(sequence: 1)])
+        _ = node.submit(Self.patient("u9", token: Sample.token(9)), awaitsOutcome: true)
+        #expect(node.begin().count == 1)
+    }
+
+    @Test func aStopStoresWhatIsOut() throws {
+        let node = Self.node()
+        _ = try #require(Self.send(Self.patient("u1"), by: node))
+        node.pipeline.stop(at: node.now, deadline: node.now.monotonicNanoseconds + 1_000_000_000)
+        #expect(node.begin().count == 1)
+        #expect(node.commit([.stored(sequence: 1)]) == [.stored])
+    }
+
+    @Test func aDiskThatFailsIsTriedAgainWhileTheGatewayIsSilent() throws {
+        let node = Self.node()
+        let handle = try #require(Self.send(Self.patient("u1"), by: node))
+        node.pass(Self.window)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        node.begin()
+        _ = node.takeEffects()
+        node.pipeline.commitFailed(.full, at: node.now)
+        #expect(Self.told(node.takeEffects()) == [])
+        node.pass(Pipeline.retryCommit)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        #expect(node.begin().count == 2)
+        // The truth is told though the disk has not got it.
+        #expect(Self.answer(handle, .accepted, by: node) == [])
+        node.pipeline.commitFailed(.full, at: node.now)
+        #expect(Self.told(node.takeEffects()) == [.ended(.delivered)])
+        #expect(node.pipeline.waiting == 0)
+    }
+
+    @Test func theFilterForgetsNothingAndTakesFewForKnown() {
+        var filter = IdentityFilter()
+        var random = SeededRandom(state: 7)
+        let digests = (0..<20_000).map { _ in Digest(high: random.next(), low: random.next()) }
+        for digest in digests { filter.insert(digest, acceptedAt: 1) }
+        #expect(digests.allSatisfy { filter.mayHold($0) })
+        let others = (0..<20_000).count { _ in filter.mayHold(Digest(high: random.next(), low: random.next()))
+        }
+        #expect(others < 400)
+    }
+}

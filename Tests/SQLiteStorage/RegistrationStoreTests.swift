@@ -1,0 +1,121 @@
+import Registrations
+import Relay
+import Testing
+
+@testable import SQLiteStorage
+
+/// Tables of a door that the tests make up.
+private final class NoteTables: DoorTables {
+    static let name = "notes"
+    nonisolated(unsafe) static var steps = ["CREATE TABLE note (id TEXT PRIMARY KEY) STRICT"]
+    static let views: [RegistrationView] = []
+    private let insert: Statement
+    private let count: Statement
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        insert = try Statement("INSERT INTO note (id) VALUES (?)", on: connection)
+        count = try Statement("SELECT count(*) FROM note", on: connection)
+    }
+
+    func add(_ id: String) throws(SQLiteError) {
+        try insert.bind(1, id)
+        try insert.run()
+    }
+
+    func number() throws(SQLiteError) -> Int {
+        defer { count.reset() }
+        return try count.step() ? Int(count.integer(0)) : 0
+    }
+}
+
+private func add(_ id: String, to outbox: SQLiteOutbox) async throws(OutboxError) {
+    try await outbox.write(NoteTables.self) { tables throws(SQLiteError) in try tables.add(id) }
+}
+
+private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
+    try await outbox.read(NoteTables.self) { tables throws(SQLiteError) in try tables.number() }
+}
+
+/// The tables that doors keep in the outbox's file.
+@Suite(.serialized) struct RegistrationStoreTests {
+    let directory: Directory
+    private static let one = Installation(
+        id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 1_700_000_000_000)
+
+    init() throws { directory = try Directory() }
+
+    @Test func whatWasWrittenIsThereAfterAStartAnew() async throws {
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        try await SQLiteInstallations(in: first).put(Self.one)
+        await first.close()
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        let installations = try await SQLiteInstallations(in: second)
+        #expect(try await installations.installation("one") == Self.one)
+        #expect(try await installations.installation("two") == nil)
+        await second.close()
+    }
+
+    @Test func manyWritesShareACommit() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        try await outbox.open(NoteTables.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 { group.addTask { try await add("\(number)", to: outbox) } }
+            group.addTask { _ = try await outbox.commit([.store(request(1))]) }
+            try await group.waitForAll()
+        }
+        #expect(try await number(in: outbox) == 200)
+        #expect(try await outbox.content().waiting.count == 1)
+        #expect(await outbox.commits < 100)
+        await outbox.close()
+    }
+
+    @Test func oneWriteThatFailsTakesNoOtherWithIt() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        try await outbox.open(NoteTables.self)
+        try await add("a", to: outbox)
+        let good = Task { try await add("b", to: outbox) }
+        let bad = Task { try await add("a", to: outbox) }
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        try await good.value
+        await #expect(throws: OutboxError.self) { try await bad.value }
+        #expect(try await number(in: outbox) == 2)
+        await outbox.close()
+    }
+
+    @Test func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused() async throws {
+        defer { NoteTables.steps = [NoteTables.steps[0]] }
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        try await first.open(NoteTables.self)
+        try await add("a", to: first)
+        await first.close()
+        NoteTables.steps.append(
+            "ALTER TABLE note ADD COLUMN text TEXT; CREATE INDEX note_text ON note (text)")
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        try await second.open(NoteTables.self)
+        #expect(try await number(in: second) == 1)
+        await second.close()
+        NoteTables.steps.removeLast()
+        let third = try await SQLiteOutbox(path: directory.outbox)
+        await #expect(throws: OutboxError.self) { try await third.open(NoteTables.self) }
+        await third.close()
+    }
+
+    @Test func theOperatorSeesAndRemovesBesideTheNode() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try RegistrationFile(path: directory.outbox, isReadOnly: true).views.isEmpty)
+        let installations = try await SQLiteInstallations(in: outbox)
+        try await installations.put(Self.one)
+        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let view = try #require(file.views.first)
+        let row = try #require(try file.row("one", of: view))
+        #expect(row.fields == ["id", "enabled", "added"])
+        #expect(row.values == ["one", "yes", "2023-11-14 22:13:20"])
+        var listed: [RegistrationFile.Row] = []
+        try file.forEach(of: view) { listed.append($0) }
+        #expect(listed == [row])
+        #expect(try file.remove("one", of: view))
+        #expect(try !file.remove("one", of: view))
+        #expect(try await installations.installation("one") == nil)
+        await outbox.close()
+    }
+}

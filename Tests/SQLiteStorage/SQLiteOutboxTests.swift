@@ -1,0 +1,333 @@
+import CSQLite
+import Foundation
+import Relay
+import SQLiteStorage
+import Testing
+
+private typealias Notification = Relay.Notification
+
+/// A state directory of one test, removed with it.
+final class Directory {
+    let path: String
+    var outbox: String { path + "/outbox.sqlite" }
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/onionbell-storage-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The same of the backlog.
+    func refuseBacklog(app: String) throws { try refuse(app: app, in: "backlog") }
+
+    /// From now on the file takes no notification for that app: the commit that holds one fails.
+    func refuse(app: String, in table: String = "notification") throws {
+        var database: OpaquePointer?
+        #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+        let trigger = """
+            CREATE TRIGGER refusal BEFORE INSERT ON \(table) WHEN new.app = '\(app)'
+            BEGIN SELECT RAISE(ABORT, 'refused'); END
+            """
+        #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)
+    }
+}
+
+/// - Parameter sequence: What the outbox will number it, if all of them are stored in their order.
+func request(
+    _ sequence: Int64, identity: UInt64? = nil, identityLow: UInt64 = 1, content: UInt64 = 7,
+    token: UInt64 = 1, app: String = "app",
+    message: String = "bWVzc2FnZQ==", acceptedAt: Int64 = 1000
+) -> StoreRequest {
+    StoreRequest(
+        notification: Notification(
+            id: NotificationID(high: UInt64(sequence), low: .max),
+            lane: LaneID(app: app, host: sequence.isMultiple(of: 2) ? .sandbox : .production),
+            deviceToken: DeviceToken("token-\(token)"), message: message, isUrgent: true, hasSound: false,
+            isMutableContent: true,
+            isContentAvailable: false, expiresAt: 9_000_000_000_000, acceptedAt: acceptedAt),
+        digests: SubmissionDigests(
+            token: Digest(high: token, low: token),
+            identity: Digest(high: identity ?? UInt64(sequence), low: identityLow),
+            content: Digest(high: content, low: 2)))
+}
+
+@Suite struct SQLiteOutboxTests {
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    @Test func whatWasCommittedIsThereAfterAStartAnew() async throws {
+        let requests = (1...5).map { request($0, app: $0 == 3 ? "other" : "app") }
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        #expect(try await first.commit(requests.map { .store($0) }) == (1...5).map { .stored(sequence: $0) })
+        _ = try await first.commit([
+            .finish(sequence: 2, .delivered), .postpone(sequence: 4, attempts: 3, notBefore: 77),
+            .buryToken(Digest(high: 8, low: 9), DeadToken(since: 5, buriedAt: 6)),
+        ])
+        await first.close()
+
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        let content = try await second.content()
+        #expect(content.waiting.map(\.sequence) == [1, 3, 4, 5])
+        #expect(content.waiting.map(\.lane.app) == ["app", "other", "app", "app"])
+        #expect(content.waiting.map(\.lane.host) == [.production, .production, .sandbox, .production])
+        #expect(content.waiting[2].attempts == 3)
+        #expect(content.waiting[2].notBefore == 77)
+        #expect(content.waiting[0].token == Digest(high: 1, low: 1))
+        #expect(content.waiting[0].size == "token-1".count + "bWVzc2FnZQ==".count)
+        #expect(content.deadTokens == [Digest(high: 8, low: 9): DeadToken(since: 5, buriedAt: 6)])
+        let found = try await second.notifications([5, 2, 1, 99])
+        #expect(found == [1: requests[0].notification, 5: requests[4].notification])
+        #expect(try await second.commit([.store(request(6))]) == [.stored(sequence: 6)])
+        await second.close()
+    }
+
+    @Test func aRepetitionGetsThePresentStateOfTheFirst() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let again = { (sequence: Int64) in OutboxChange.store(request(sequence, identity: 1)) }
+        #expect(
+            try await outbox.commit([.store(request(1)), again(2)]) == [
+                .stored(sequence: 1), .alreadyWaiting(sequence: 1),
+            ])
+        for ending in [
+            Ending.delivered, .refused(reason: .gateway("Word")),
+            .refused(reason: .gateway("Word"), detail: "Why."),
+            .tokenDead(reason: .gateway("Gone"), detail: "Since then."),
+        ] {
+            #expect(
+                try await outbox.commit([.finish(sequence: 1, ending), again(3)]) == [.alreadyEnded(ending)])
+        }
+        #expect(try await outbox.commit([.store(request(4, identity: 1, content: 8))]) == [.conflict])
+        #expect(try await outbox.content().waiting.isEmpty)
+        await outbox.close()
+    }
+
+    /// Somebody may have mended the topic, the host or the project, and what came too late may come in time.
+    @Test func whatMayBeTheConfigurationsFaultIsTriedAgain() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let store = OutboxChange.store(request(1))
+        _ = try await outbox.commit([store])
+        for (number, ending) in [
+            Ending.refused(reason: .gateway("DeviceTokenNotForTopic")),
+            .refused(reason: .gateway("SENDER_ID_MISMATCH"), detail: "Why."),
+            .refused(reason: .gateway("BadDeviceToken")), .expired,
+        ].enumerated() {
+            let sequence = Int64(number + 1)
+            #expect(
+                try await outbox.commit([.finish(sequence: sequence, ending), store])
+                    == [.stored(sequence: sequence + 1)])
+        }
+        await outbox.close()
+    }
+
+    @Test func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([
+            .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 100)),
+            .store(request(3, acceptedAt: 200)), .finish(sequence: 1, .delivered),
+            .finish(sequence: 3, .delivered),
+            .buryToken(Digest(high: 1, low: 1), DeadToken(since: 90, buriedAt: 49)),
+            .buryToken(Digest(high: 2, low: 2), DeadToken(since: 3, buriedAt: 50)),
+            .buryToken(Digest(high: 3, low: 3), DeadToken(since: 3, buriedAt: 60)),
+            .reviveToken(Digest(high: 3, low: 3)),
+        ])
+        _ = try await outbox.commit([.forget(acceptedBefore: 200, buriedBefore: 50)])
+        #expect(
+            try await outbox.commit([
+                .store(request(11, identity: 1)), .store(request(12, identity: 2)),
+                .store(request(13, identity: 3)),
+            ]) == [.stored(sequence: 4), .alreadyWaiting(sequence: 2), .alreadyEnded(.delivered)])
+        #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
+        // Nothing is older than all times.
+        _ = try await outbox.commit([.forget(acceptedBefore: .min, buriedBefore: .min)])
+        #expect(try await outbox.commit([.store(request(14, identity: 3))]) == [.alreadyEnded(.delivered)])
+        #expect(try await outbox.content().deadTokens.keys.map(\.high) == [2])
+        await outbox.close()
+    }
+
+    @Test func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit((1...12).map { .store(request($0)) })
+        _ = try await outbox.commit(
+            [7, 2, 3, 9, 1, 6, 12].map { .finish(sequence: $0, .delivered) }
+                + [.finish(sequence: 4, .expired), .finish(sequence: 8, .delivered)])
+        #expect(try await outbox.content().waiting.map(\.sequence) == [5, 10, 11])
+        // What a commit ends it can forget.
+        _ = try await outbox.commit([
+            .finish(sequence: 5, .delivered), .forget(acceptedBefore: .max, buriedBefore: 0),
+        ])
+        #expect(
+            try await outbox.commit([.store(request(21, identity: 5)), .store(request(22, identity: 10))])
+                == [.stored(sequence: 13), .alreadyWaiting(sequence: 10)])
+        await outbox.close()
+    }
+
+    /// On a full disk what is not written would not fail.
+    @Test func aProofIsWrittenAndChangesNothing() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1)), .forget(acceptedBefore: 0, buriedBefore: 0)])
+        let log = directory.outbox + "-wal"
+        func written() throws -> Int { try FileManager.default.attributesOfItem(atPath: log)[.size] as! Int }
+        let before = try await outbox.content()
+        _ = try await outbox.commit([])
+        #expect(try written() == 0)
+        _ = try await outbox.commit([.proof])
+        #expect(try written() > 4096)
+        #expect(try await outbox.content() == before)
+        await outbox.close()
+    }
+
+    @Test func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([
+            .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 300)),
+        ])
+        _ = try await outbox.commit([.forget(acceptedBefore: 200, buriedBefore: 0)])
+        _ = try await outbox.commit([.finish(sequence: 1, .delivered), .finish(sequence: 2, .delivered)])
+        #expect(
+            try await outbox.commit([.store(request(3, identity: 1)), .store(request(4, identity: 2))])
+                == [.stored(sequence: 3), .alreadyEnded(.delivered)])
+        await outbox.close()
+    }
+
+    @Test func identitiesAreKnownAfterAStartAnew() async throws {
+        let first = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await first.commit((1...4).map { .store(request($0)) })
+        _ = try await first.commit([
+            .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: .gateway("Word"))),
+            .finish(sequence: 4, .delivered), .forget(acceptedBefore: 0, buriedBefore: 0),
+        ])
+        await first.close()
+        let second = try await SQLiteOutbox(path: directory.outbox)
+        #expect(
+            try await second.commit([
+                .store(request(11, identity: 1)), .store(request(12, identity: 2)),
+                .store(request(13, identity: 3)), .store(request(14, identity: 4, content: 8)),
+                .store(request(15, identity: 5)),
+            ]) == [
+                .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: .gateway("Word"))),
+                .alreadyWaiting(sequence: 3), .conflict, .stored(sequence: 5),
+            ])
+        await second.close()
+    }
+
+    @Test func whatACommitForgotIsKnownAgainWhenItFails() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1)), .finish(sequence: 1, .delivered)])
+        try directory.refuse(app: "refused")
+        await #expect(throws: OutboxError.self) {
+            try await outbox.commit([
+                .forget(acceptedBefore: .max, buriedBefore: 0), .store(request(2)),
+                .store(request(3, app: "refused")),
+            ])
+        }
+        #expect(try await outbox.commit([.store(request(3, identity: 1))]) == [.alreadyEnded(.delivered)])
+        _ = try await outbox.commit([.forget(acceptedBefore: .max, buriedBefore: 0)])
+        #expect(try await outbox.commit([.store(request(4, identity: 1))]) == [.stored(sequence: 2)])
+        await outbox.close()
+    }
+
+    @Test func identitiesThatShareHalfTheirBitsAreTwo() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        #expect(
+            try await outbox.commit([
+                .store(request(1, identity: 1)), .store(request(2, identity: 1, identityLow: 2)),
+            ]) == [.stored(sequence: 1), .stored(sequence: 2)])
+        await outbox.close()
+    }
+
+    @Test func aCommitMakesAllChangesOrNone() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1))])
+        try directory.refuse(app: "refused")
+        await #expect(throws: OutboxError.self) {
+            try await outbox.commit([
+                .finish(sequence: 1, .delivered), .store(request(2)), .store(request(3, app: "refused")),
+            ])
+        }
+        #expect(try await outbox.content().waiting.map(\.sequence) == [1])
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
+        await outbox.close()
+    }
+
+    @Test func nothingOfAnEndedNotificationStaysOnDisk() async throws {
+        let secret = "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1, token: 4711, message: secret))])
+        #expect(try isOnDisk(secret))
+        _ = try await outbox.commit([.finish(sequence: 1, .delivered)])
+        _ = try await outbox.commit([.forget(acceptedBefore: 0, buriedBefore: 0)])
+        #expect(try !isOnDisk(secret))
+        #expect(try !isOnDisk("token-4711"))
+        await outbox.close()
+        #expect(try !isOnDisk(secret))
+    }
+
+    private func isOnDisk(_ text: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).contains { name in
+            try Data(contentsOf: URL(filePath: directory.path + "/" + name)).range(of: Data(text.utf8)) != nil
+        }
+    }
+
+    @Test func theFileIsTheOwnersAlone() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.outbox)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        await outbox.close()
+    }
+
+    @Test func aDamagedFileIsRefusedWithWhatToDo() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit((1...500).map { .store(request($0)) })
+        await outbox.close()
+        let file = try FileHandle(forWritingTo: URL(filePath: directory.outbox))
+        try file.seek(toOffset: 4096 * 3)
+        try file.write(contentsOf: Data(repeating: 0x5a, count: 4096 * 4))
+        try file.close()
+        do {
+            _ = try await SQLiteOutbox(path: directory.outbox)
+            Issue.record("a damaged file was taken")
+        } catch {
+            #expect(error.description.contains("is damaged"))
+            #expect(error.description.contains(".recover"))
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefused() async throws {
+        try Data("this is a text file, long enough to be no database header at all".utf8)
+            .write(to: URL(filePath: directory.outbox))
+        await #expect(throws: SQLiteError.self) { try await SQLiteOutbox(path: directory.outbox) }
+    }
+
+    @Test func aFullDiskRefusesTheCommitAndWorksAgainWhenThereIsRoom() async throws {
+        // A file system of 4 MiB of its own; without the right to mount one there is nothing to try.
+        let mount = directory.path + "/small"
+        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+        guard run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", mount) == 0 else { return }
+        defer { _ = run("umount", "-l", mount) }
+        let outbox = try await SQLiteOutbox(path: mount + "/outbox.sqlite")
+        _ = try await outbox.commit([.store(request(1))])
+        let ballast = URL(filePath: mount + "/ballast")
+        try Data(count: 3_800_000).write(to: ballast)
+        let large = String(repeating: "bWVz", count: 900)
+        await #expect(throws: OutboxError.full) {
+            try await outbox.commit((2...200).map { .store(request($0, message: large)) })
+        }
+        #expect(try await outbox.content().waiting.map(\.sequence) == [1])
+        try FileManager.default.removeItem(at: ballast)
+        #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
+        await outbox.close()
+    }
+
+    private func run(_ arguments: String...) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,47 @@
+@testable import Relay
+
+/// What the operator does with all that waits in a lane.
+extension World {
+    func operate() {
+        let lane = World.lanes[draw(World.lanes.count)]
+        if draw(2) == 0 { drop(lane) } else { move(lane) }
+        carryOut()
+    }
+
+    private func drop(_ lane: LaneID) {
+        let count = pipeline.giveUp(lane, at: now)
+        // A move may still be on its way into the outbox: the books have it in its old lane.
+        let waiting = books.waiting.count + storing
+        if count > waiting { fail("\(count) are dropped, and \(waiting) wait") }
+    }
+
+    /// An app whose gateway has gone has been given another name.
+    private func move(_ lane: LaneID) {
+        let other = lane.app == "ios" ? "android" : "ios"
+        if lane.host == .production, hasFaults, present.contains(lane), draw(2) == 0 {
+            present.remove(lane)
+            pipeline.remove(lane)
+            noteFault(lane)
+        }
+        // What is under way stays where it is, and so behind what was moved.
+        guard !attempts.contains(where: { $0.lane == lane }), loads[lane] == nil, storing == 0, commit == nil
+        else { return }
+        let target = LaneID(app: other, host: lane.host)
+        let moved = pipeline.move(lane, toApp: other, at: now)
+        let mayMove = !present.contains(lane) && present.contains(target)
+        if moved != nil, !mayMove { fail("\(lane) is moved to \(target)") }
+        guard moved != nil else { return }
+        noteMove(lane, target)
+        self.moved = max(self.moved, pipeline.lanes[pipeline.lane(target)].taken.count)
+    }
+
+    /// The outbox has given them to the other lane.
+    func takeMoves(_ changes: [OutboxChange]) {
+        for case .move(let lane, _) in changes {
+            for (sequence, entry) in books.waiting where entry.notification.lane == lane {
+                guard let row = outbox.rows[sequence], row.notification.lane != lane else { continue }
+                books.move(sequence, row.notification)
+            }
+        }
+    }
+}
