@@ -56,6 +56,16 @@ import Testing
         #expect(html(Sample.good).contains("delivered, 24 hours"))
     }
 
+    /// Of what was before nobody knows: the strip does not say that nothing was broken then.
+    @Test func theStripSaysSinceWhenItKnows() {
+        var report = Sample.good
+        report.timeline = Timeline()
+        report.timeline.note([.ok("outbox", "works")], at: report.now)
+        let text = html(report)
+        #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: nothing was broken</) != nil)
+        #expect(html(Sample.good).contains("last 24 hours (UTC): "))
+    }
+
     /// The page is one document of well-formed elements, and loads, runs and refers to nothing.
     @Test(arguments: [Sample.good, Sample.warned, Sample.broken, Report()])
     func nothingIsLoadedAndNothingRuns(report: Report) throws {

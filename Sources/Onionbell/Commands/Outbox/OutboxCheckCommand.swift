@@ -38,12 +38,15 @@ struct OutboxCheckCommand: ParsableCommand {
             let summary = try file.summary()
             let now = EventLoop.unixMilliseconds
             if format.json {
-                let apps = try file.apps().map { JSON.object(["app": .string($0), "waiting": .integer(Int64($1))]) }
+                let apps = try file.apps().map {
+                    JSON.object(["app": .string($0), "waiting": .integer(Int64($1))])
+                }
                 printLine(
                     report(
                         faults: [], isRunning: isRunning,
                         [
-                            "waiting": .integer(Int64(summary.waiting)), "bytes": .integer(Int64(summary.bytes)),
+                            "waiting": .integer(Int64(summary.waiting)),
+                            "bytes": .integer(Int64(summary.bytes)),
                             "oldest_ms": summary.oldest.map { .integer(max(0, now - $0)) } ?? .null,
                             "apps": .array(apps), "remembered": .integer(Int64(summary.identities)),
                             "dead_devices": .integer(Int64(summary.deadTokens)),

@@ -102,7 +102,9 @@ extension ConfigOption {
             }
             guard !asJSON else {
                 var rows: [JSON] = []
-                for view in try file.views(kind) { try file.forEach(of: view) { rows.append($0.json(of: view)) } }
+                for view in try file.views(kind) {
+                    try file.forEach(of: view) { rows.append($0.json(of: view)) }
+                }
                 return printLine(JSON.array(rows).text)
             }
             for view in try file.views(kind) {
