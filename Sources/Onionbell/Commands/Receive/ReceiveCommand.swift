@@ -41,6 +41,8 @@ struct ReceiveCommand: AsyncParsableCommand {
             Exit status: 0 stopped, or with --once all is fetched; 1 the mailbox refuses the token, 64 usage, 65 \
             something given cannot be used, 66 a file cannot be read, 69 not reached (with --once), 74 not kept or not \
             shown, 75 the kept file is in use, 78 there is no torrc for --tor.
+
+            Example: onionbell receive --mailbox me.json
             """)
 
     @OptionGroup var mailbox: MailboxOptions
