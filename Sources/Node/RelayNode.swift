@@ -193,7 +193,8 @@ final class RelayNode {
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
         try sockets.prepare()
         let door = PeerDoor(
-            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room)
+            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room,
+            replies: mailboxes?.door.replies)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try sockets.open("peers", orAt: ("onion.peer_listen", settings.onion.peerListen)) {
@@ -236,9 +237,8 @@ final class RelayNode {
     }
 
     private var mailboxDoor: DoorListeners.PlacedDoor? {
-        let places = settings.doors.mailbox.listen
-        guard let mailboxes, !places.isEmpty else { return nil }
-        return DoorListeners.PlacedDoor(mailboxes.door, places: places, body: MailboxDoor.mostBody)
+        guard let mailboxes, !settings.doors.mailbox.listen.isEmpty else { return nil }
+        return .init(mailboxes.door, places: settings.doors.mailbox.listen, body: MailboxDoor.mostBody)
     }
 
     private func open(
