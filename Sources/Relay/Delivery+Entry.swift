@@ -33,9 +33,10 @@ extension Delivery {
         /// `nil` while it is only on disk.
         var body: Notification?
 
-        /// Whether a slot still holds what a heap says it does.
-        func isCurrent(_ sequence: Int64, _ state: State) -> Bool {
-            self.sequence == sequence && self.state == state
+        /// Whether a slot still holds what a heap of a lane says it does. What the operator has moved may lie in the same
+        /// slot again, for another lane.
+        func isCurrent(_ sequence: Int64, _ state: State, in lane: Int) -> Bool {
+            self.sequence == sequence && self.state == state && self.lane == lane
         }
 
         /// Whether it is the one that was sent under this number.

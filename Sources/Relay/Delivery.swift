@@ -154,7 +154,9 @@ struct Delivery: Sendable {
     /// Puts it off by itself, until then or until the lane is known to work, and in any case until the gateway wants it.
     mutating func suspend(_ slot: Slot, until due: Int64, asked: Int64) {
         let lane = entries[slot].lane
-        if lanes[lane].suspended.count >= Suspicion.most { lanes[lane].suspended.removeAll(where: isStale) }
+        if lanes[lane].suspended.count >= Suspicion.most {
+            lanes[lane].suspended = lanes[lane].suspended.filter { !isStale($0, in: lane) }
+        }
         lanes[lane].suspended.append(
             Lane.Suspended(slot: slot, sequence: entries[slot].sequence, due: due, asked: asked))
         postpone(slot, until: due, isThrottled: false)
@@ -171,7 +173,7 @@ struct Delivery: Sendable {
     private mutating func release(_ lane: Int, at time: Int64) {
         let suspended = lanes[lane].suspended
         lanes[lane].suspended = []
-        for one in suspended where !isStale(one) {
+        for one in suspended where !isStale(one, in: lane) {
             if one.asked > time {
                 postpone(one.slot, until: one.asked, isThrottled: false)
             } else {
@@ -181,8 +183,8 @@ struct Delivery: Sendable {
     }
 
     /// It has been tried again since, or has ended.
-    private func isStale(_ one: Lane.Suspended) -> Bool {
-        !entries[one.slot].isCurrent(one.sequence, .postponed)
+    private func isStale(_ one: Lane.Suspended, in lane: Int) -> Bool {
+        !entries[one.slot].isCurrent(one.sequence, .postponed, in: lane)
             || queues[entries[one.slot].token]?.notBefore != one.due
     }
 
@@ -203,10 +205,10 @@ struct Delivery: Sendable {
         let entries = entries
         let bound = 2 * entries.count + 64
         if lanes[lane].ready.count > bound {
-            lanes[lane].ready.keep { entries[$0.slot].isCurrent($0.sequence, .ready) }
+            lanes[lane].ready.keep { entries[$0.slot].isCurrent($0.sequence, .ready, in: lane) }
         }
         if lanes[lane].postponed.count > bound {
-            lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed) }
+            lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane) }
         }
     }
 
@@ -264,7 +266,7 @@ struct Delivery: Sendable {
     /// Devices of a lane that are put off until after that time, those for longest first.
     func postponed(in lane: Int, after time: Int64) -> [Digest] {
         lanes[lane].postponed.all.filter {
-            $0.due > time && entries[$0.slot].isCurrent($0.sequence, .postponed)
+            $0.due > time && entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane)
         }
         .sorted { $1 < $0 }.map { entries[$0.slot].token }
     }
@@ -277,7 +279,7 @@ struct Delivery: Sendable {
     /// What has left the lane unsent may come again under its number: nothing of before may be taken for it.
     mutating func forgetPostponed(in lane: Int) {
         let entries = entries
-        lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed) }
+        lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane) }
     }
 
     /// The notifications of a token, in order, that wait: neither in flight nor ended.
@@ -297,11 +299,12 @@ struct Delivery: Sendable {
     mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
         while let first = lanes[lane].postponed.first, first.due <= time {
             let due = lanes[lane].postponed.removeFirst()
-            if isCurrent(due) { makeReady(due.slot) }
+            if isCurrent(due, in: lane) { makeReady(due.slot) }
         }
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
-            if entries[candidate.slot].isCurrent(candidate.sequence, .ready) { return candidate.slot }
+            let entry = entries[candidate.slot]
+            if entry.isCurrent(candidate.sequence, .ready, in: lane) { return candidate.slot }
         }
         return nil
     }
@@ -309,16 +312,16 @@ struct Delivery: Sendable {
     /// When the next postponed one of a lane is due.
     mutating func nextDue(lane: Int) -> Int64? {
         while let first = lanes[lane].postponed.first {
-            if isCurrent(first) { return first.due }
+            if isCurrent(first, in: lane) { return first.due }
             _ = lanes[lane].postponed.removeFirst()
         }
         return nil
     }
 
     /// It may have been put off anew since.
-    private func isCurrent(_ postponed: Lane.Postponed) -> Bool {
+    private func isCurrent(_ postponed: Lane.Postponed, in lane: Int) -> Bool {
         let entry = entries[postponed.slot]
-        return entry.isCurrent(postponed.sequence, .postponed)
+        return entry.isCurrent(postponed.sequence, .postponed, in: lane)
             && queues[entry.token]?.notBefore == postponed.due
     }
 

@@ -193,6 +193,24 @@ import Testing
         #expect(claims(node).map(\.kind) == [.due(Self.closed)])
     }
 
+    /// It may come into the same place of memory that it had in the old one.
+    @Test func whatIsMovedIsSentByItsNewLaneOnly() throws {
+        let node = start(Self.closed)
+        #expect(node.pipeline.move(Self.closed, toApp: "android", at: node.now) == 5)
+        let old = node.pipeline.add(Self.closed)!
+        node.begin()
+        node.commit()
+        let new = node.pipeline.lane(Node.android)
+        node.pipeline.pump(new, room: 10, at: node.now)
+        let claim = try #require(claims(node).first)
+        node.pipeline.claimed(Claimed([claimed(row(4, Node.android, device: 1))]), by: claim, at: node.now)
+        for (lane, sent) in [(old, 0), (new, 1)] {
+            _ = node.takeEffects()
+            node.pipeline.pump(lane, room: 10, at: node.now)
+            #expect(node.takeEffects().count { if case .send = $0 { true } else { false } } == sent)
+        }
+    }
+
     /// A device that has some in two lanes goes back as a whole: what the other lane just reads would overtake it.
     @Test func aDeviceDoesNotGoBackWhileItIsRead() {
         let node = Node()
