@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Not run here: a RaspiBlitz, and no arm64 machine. It only calls Debian's own tools and onionbell. Made by Deploy/platforms/render.
+# Not run here: a RaspiBlitz, and no arm64 machine. on, status and off were tried in a Debian 13 root with systemd. Made by Deploy/platforms/render.
 #
 # As the published template of bonus scripts has it: what has to survive a new SD card is in /mnt/hdd/app-data.
 #
