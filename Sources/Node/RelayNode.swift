@@ -193,7 +193,8 @@ final class RelayNode {
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
         try sockets.prepare()
         let door = PeerDoor(
-            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room)
+            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room,
+            replies: mailboxes?.door.replies)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try sockets.open("peers", orAt: ("onion.peer_listen", settings.onion.peerListen)) {
