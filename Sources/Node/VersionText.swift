@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import HTTP2
 import Programs
 import QR
@@ -23,11 +24,22 @@ package enum VersionText {
         ]
     }
 
-    /// `Deploy/install` writes it beside the sample.
+    /// `Deploy/install` writes it beside the sample, and `Deploy/test` and `Deploy/demo` beside what they built. What was
+    /// built after that is of a commit that nobody wrote down.
     private static var commit: String? {
         guard let path = InstalledFile.path("commit", source: ".build/commit"),
+            !path.hasSuffix(".build/commit")
+                || ["onionbell", "onionbelld"].allSatisfy({
+                    written("\(ProgramBeside.directory)/\($0)") <= written(path)
+                }),
             let bytes = try? PrivateFile.read(path, limit: 200)
         else { return nil }
         return String(decoding: bytes.prefix { (0x20..<0x7f).contains($0) }, as: UTF8.self)
+    }
+
+    /// When a file was written, in seconds since 1970.
+    private static func written(_ path: String) -> Int {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? facts.st_mtim.tv_sec : 0
     }
 }

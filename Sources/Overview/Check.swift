@@ -217,6 +217,14 @@ extension Report {
                     : stalled.compactMap(\.gateway?.lastError).first.map(GatewayAdvice.text(for:))
                         ?? GatewayAdvice.network)
         }
+        guard !hasNobodyToRing else {
+            return Check(
+                name: "pushing", level: .warning,
+                state: "no app has credentials, so every notification is refused",
+                advice:
+                    "name an app's files in the configuration; onionbell init --bisq --force writes one that "
+                    + "needs none")
+        }
         let last = lastDelivery.map { "the last delivery was \(Words.time(age(of: $0))) ago" }
         return .ok("pushing", last ?? "no delivery since the start")
     }

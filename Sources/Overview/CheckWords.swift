@@ -57,7 +57,10 @@ extension Check {
         case "connections":
             isFailing ? "New senders are turned away" : "Room for new senders is nearly used up"
         case "circuits": "Many connections of senders were cut"
-        case "pushing": report.stalledHeadline ?? "Notifications do not go out"
+        case "pushing":
+            isFailing
+                ? report.stalledHeadline ?? "Notifications do not go out"
+                : "Nobody can be rung: no app has credentials"
         case _:
             isFailing
                 ? "Notifications for \(name) are not delivered" : "Notifications for \(name) may be late"

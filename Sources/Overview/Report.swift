@@ -205,6 +205,9 @@ package struct Report: Equatable, Sendable {
     /// In the phone book; `nil`: it has none.
     package var phones: Int?
 
+    /// No app has what it needs to ring anybody.
+    package var hasNobodyToRing = false
+
     package var process = Process()
     package var loop = Loop()
     package var history = History(at: 0)

@@ -75,7 +75,6 @@ package struct StatusPage {
         let oldest = report.oldestAge.map { ", the oldest for \(bound(Words.time($0)))" } ?? ""
         var tiles: [(String, String)] = [
             (Words.count(report.outbox.waiting), "waiting\(oldest)"),
-            (Words.count(hour.delivered), "delivered, \(covered(60))"),
             (Words.count(day.delivered), "delivered, \(covered(History.minutes))"),
             (Words.count(day.refused.total), "refused, \(covered(History.minutes))"),
             (
@@ -84,6 +83,10 @@ package struct StatusPage {
             ),
             (Words.count(report.peers.open), "peers connected"),
         ]
+        // A young node has no more than that.
+        if report.history.covered > 60 {
+            tiles.insert((Words.count(hour.delivered), "delivered, \(covered(60))"), at: 1)
+        }
         // What a watch from outside sends is neither delivered nor refused.
         let probes = report.lanes.reduce(0) { $0 + $1.figures.probes }
         if let last = report.lanes.compactMap(\.figures.lastProbe).max() {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -60,6 +61,10 @@ import Testing
         // Google's hears of all that and of the change and the last one.
         let (apple, google) = (stage.world.apple, stage.world.google)
         while apple.book.count < 3 || google.book.count < 7 { try await Task.sleep(for: .milliseconds(20)) }
+        let servers = try run([program, "installation", "list", "--json", "--config", stage.configuration])
+        let rows = try JSON(Array(servers.output.utf8)).array
+        #expect(rows?.count == 1 && rows?.first?["kind"]?.string == "installation")
+        #expect(try known.contains(#require(rows?.first?["id"]?.string)))
         let list = try run([program, "registrations", "list", "bitwarden", "--config", stage.configuration])
         #expect(list.output.split(separator: "\n").count == 3, "\(list.output)")
         #expect(!list.output.contains("ios"))

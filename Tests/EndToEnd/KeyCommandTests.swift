@@ -35,6 +35,9 @@ import Testing
         #expect(shown.status == 0)
         let address = try #require(shown.output.split(separator: "\n").first)
         #expect(address.hasSuffix(".onion") && address.utf8.count == 62)
+        #expect(
+            try key("show", "--json").output
+                == #"{"address":"\#(address)","file":"\#(kept)"}"# + "\n")
 
         let exported = file + "-exported"
         let export = try key("export", exported)

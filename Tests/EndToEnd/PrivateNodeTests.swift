@@ -24,6 +24,7 @@ import Wire
         let stage = try await NodeTests.Stage()
         let everybody = try command(stage, "peers")
         #expect(everybody.status == 0 && everybody.output.isEmpty && everybody.errors.contains("public"))
+        #expect(try command(stage, "peers", "--json").output == #"{"clients":[],"private":false}"# + "\n")
         let early = try await stage.dial()
 
         let invited = try command(stage, "invite", "alice")
@@ -37,6 +38,8 @@ import Wire
         await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("onion.rotated") } }
         await #expect(throws: PeerError.self) { _ = try await early.ping() }
         #expect(try command(stage, "peers").output == "alice\n")
+        #expect(
+            try command(stage, "peers", "--json").output == #"{"clients":["alice"],"private":true}"# + "\n")
         #expect(try command(stage, "invite", "alice").status == 65)
         // In its new form it is made known once more.
         await stage.node.wait { node in

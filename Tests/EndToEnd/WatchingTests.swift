@@ -169,6 +169,9 @@ import Testing
         let stage = try LoopbackStage()
         try await stage.start()
         #expect(try ask("/etc/passwd", of: stage).head.hasPrefix("HTTP/1.1 404 "))
+        // An endpoint that has no address has no figures.
+        let metrics = try ask("/metrics", of: stage).body
+        #expect(metrics.contains("endpoint=\"bisq1\"") && !metrics.contains("web_push"))
         #expect(try ask("/", of: stage, ["-X", "POST", "-d", "x"]).head.hasPrefix("HTTP/1.1 405 "))
         for host in [
             "evil.example", "evil.example:9400", "127.0.0.1.evil.example", "localhost.evil", "abc.onion",

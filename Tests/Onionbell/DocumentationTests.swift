@@ -105,6 +105,61 @@ import Testing
         #expect(count > 60)
     }
 
+    /// As a browser reads them from the disk of a server.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cmark-gfm")))
+    func everyLinkOfTheInstalledPagesLeadsToAFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "onionbell-html-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Self.run("Deploy/html", folder.path)
+        let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix(".html")
+        }
+        #expect(pages.count > 30)
+        for page in pages {
+            let text = Self.text(folder.appending(path: page))
+            #expect(text.contains("<h1>") && !text.contains("@Metadata"), "\(page)")
+            for link in text.matches(of: #/(?:href|src)="([^"]+)"/#).map(\.output.1)
+            where !link.contains("://") {
+                let target = folder.appending(path: String(link)).path
+                #expect(
+                    !link.hasSuffix(".md") && FileManager.default.fileExists(atPath: target),
+                    "\(page): \(link)")
+            }
+        }
+    }
+
+    /// DocC takes a link in its own form, or none: what is left of ours would be dead on its site.
+    @Test func everyLinkOfTheSiteIsOneOfDocCs() throws {
+        try Self.run("Deploy/docs")
+        let source = Self.root.appending(path: ".build/docs-source/Onionbell.docc")
+        var count = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: source.path)
+        where name.hasSuffix(".md") {
+            let text = Self.text(source.appending(path: name))
+            count += text.matches(of: /<doc:[A-Za-z]+>/).count
+            for link in text.matches(of: #/\]\(([^)\s]+)\)/#).map(\.output.1) where !link.contains("://") {
+                let picture = source.appending(path: "Resources/\(link).png").path
+                #expect(FileManager.default.fileExists(atPath: picture), "\(name): \(link)")
+            }
+        }
+        #expect(count > 60)
+    }
+
+    /// - Throws: what a script wrote, if it failed.
+    private static func run(_ script: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = root.appending(path: script)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(String(decoding: text, as: UTF8.self))")
+    }
+
     /// `Deploy/platforms/render` writes the folders for other platforms from one description.
     @Test func thePlatformsAreAsTheirDescriptionHasThem() throws {
         let check = Process()

@@ -92,6 +92,14 @@ import Testing
         #expect(check("pushing", of: report)?.isWell == true)
     }
 
+    @Test func aNodeThatCanRingNobodySaysSo() {
+        var report = Sample.good
+        report.hasNobodyToRing = true
+        #expect(check("pushing", of: report)?.level == .warning)
+        report.checks = report.deliveryChecks
+        #expect(report.verdict.sentence == "Nobody can be rung: no app has credentials")
+    }
+
     @Test func nothingWaits() {
         var report = Sample.good
         for index in report.lanes.indices {

@@ -162,6 +162,7 @@ struct InitCommand: AsyncParsableCommand {
                 """
                 No credentials yet: every notification will be refused until Apple's or Google's are put into \
                 \(ConfigurationTarget(path: config.config).credentials) and named in \(config.config).
+                To ring the phone apps that Bisq publishes you need none: onionbell init --bisq --force\(option)
                 """)
         }
         if choices.webPushContact != nil {
