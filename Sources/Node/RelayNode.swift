@@ -208,11 +208,6 @@ final class RelayNode {
             BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
             body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
-        let webPush = DoorListeners.PlacedDoor(
-            WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
-                [unowned self] lane in
-                lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
-            }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, room: room, log: log)
         statusStream = status.stream
@@ -220,25 +215,9 @@ final class RelayNode {
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
         return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
             + (try listeners?.open(
-                [own, bisq, webPush] + status.placed
-                    + [bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
+                [own, bisq] + status.placed
+                    + [webPush(dispatcher), bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
                 ?? [])
-    }
-
-    private func phonePage() throws(NodeError) -> DoorListeners.PlacedDoor? {
-        guard settings.doors.phonePage.door.isOn else { return nil }
-        let key = try state.vapidKey().publicText
-        do throws(PhonePageFiles.Fault) {
-            let door = PhonePageDoor(try PhonePageFiles.page(for: key))
-            return DoorListeners.PlacedDoor(door, named: "phone_page", settings.doors.phonePage.door)
-        } catch {
-            throw .unavailable("doors.phone_page: \(error)")
-        }
-    }
-
-    private var mailboxDoor: DoorListeners.PlacedDoor? {
-        guard let mailboxes, !settings.doors.mailbox.listen.isEmpty else { return nil }
-        return .init(mailboxes.door, places: settings.doors.mailbox.listen, body: MailboxDoor.mostBody)
     }
 
     private func open(

@@ -10,6 +10,7 @@ final class Identities {
     private let delete: Statement
 
     private var known = KnownIdentities()
+    private var filter = IdentityFilter()
     /// Of all identities up to here only those of waiting notifications are left.
     private(set) var forgottenUpTo: Int64 = 0
     private var forgottenBefore: Int64 = 0
@@ -46,15 +47,18 @@ final class Identities {
                 AND NOT \(Identities.stays)
             """, on: connection)
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
-        let all = try Statement("SELECT sequence, digest FROM identity ORDER BY sequence", on: connection)
-        while try all.step() { known.recall(Digest(all.pair(1)), at: all.integer(0)) }
+        let all = try Statement(
+            "SELECT sequence, digest, accepted_at FROM identity ORDER BY sequence", on: connection)
+        while try all.step() {
+            let digest = Digest(all.pair(1))
+            known.recall(digest, at: all.integer(0))
+            filter.insert(digest, acceptedAt: all.integer(2))
+        }
     }
 
-    /// All that are remembered.
-    func filter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
-        var filter = IdentityFilter()
-        let all = try Statement("SELECT digest, accepted_at FROM identity ORDER BY sequence", on: connection)
-        while try all.step() { filter.insert(Digest(all.pair(0)), acceptedAt: all.integer(1)) }
+    /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
+    func takeFilter() -> IdentityFilter {
+        defer { filter = IdentityFilter() }
         return filter
     }
 

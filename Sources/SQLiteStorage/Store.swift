@@ -333,7 +333,7 @@ final class Store {
         }
         content.wishes = try wishes.all()
         content.lanes = try wishes.lanes()
-        content.known = try identities.filter(connection)
+        content.known = identities.takeFilter()
         return content
     }
 }

@@ -39,14 +39,14 @@ struct ReceiveCommand: AsyncParsableCommand {
             Texts come from other traders: quote them.
 
             With --reply it says something to the Bisq that has the pairing token: onionbell bisq-agent beside that Bisq \
-            does what is configured there for this kind. It works while another onionbell receive runs:
-
-            onionbell receive --reply status
+            does what is configured there for this kind. It works while another onionbell receive runs: onionbell receive --reply status.
 
             Exit status: 0 stopped, or with --once all is fetched, or with --reply it was done; 1 the mailbox refuses \
-            the token or the reply, or it was not done, 64 usage, 65 \
-            something given cannot be used, 66 a file cannot be read, 69 not reached (with --once and --reply), 74 not \
-            kept or not shown, 75 the kept file is in use, or nobody has said what became of the reply, 78 there is no torrc for --tor.
+            the token or the reply, or it was not done, 64 usage, 65 something given cannot be used, 66 a file cannot be \
+            read, 69 not reached (with --once and --reply), 74 not kept or not shown, 75 the kept file is in use, or \
+            nobody has said what became of the reply, 78 there is no torrc for --tor.
+
+            Example: onionbell receive --mailbox me.json
             """)
 
     @OptionGroup var mailbox: MailboxOptions

@@ -18,14 +18,14 @@ struct BisqAgentCommand: AsyncParsableCommand {
             environment. Quote the text. The counter is on the disk before a program starts: if the machine fails then, \
             it is not run again.
 
-            onionbell bisq-agent --mailbox me.json --on status=./status.sh --on stop=./stop-bisq.sh
-
             The file is what onionbell mailbox add --json printed, without the readers if need be. If the phone has made \
             a new key (onionbell receive --new), give its pairing token with --pairing-token.
 
             Exit status: 0 stopped, or with --once all is done; 1 the node has no such mailbox, 64 usage, 65 something \
             given cannot be used, 66 a file cannot be read, 69 not reached (with --once), 74 the counter cannot be kept, \
             75 its file is in use, 78 there is no torrc for --tor.
+
+            Example: onionbell bisq-agent --mailbox me.json --on status=./status.sh --on stop=./stop-bisq.sh
             """)
 
     @Option(
