@@ -8,7 +8,8 @@ import Wire
 /// Asks its owner's Bisqs now and then whether they are there, and rings a name of the phone book when one has fallen
 /// silent, and again when it is back.
 ///
-/// A Bisq 1 is asked by the Ping that its own peers send, over a connection that ends with the answer.
+/// A Bisq 1 is asked by the Ping that its own peers send, over a connection that ends with the answer. A Bisq 2 is there if it
+/// takes a connection, which ends at once.
 @EventLoop
 final class Watchman {
     /// How long a connection may take, and the Pong over it, and what passes before the first one.
@@ -73,7 +74,7 @@ final class Watchman {
 
     private func look(_ post: Post) async {
         if let route = route(to: post.watch.address) {
-            let isThere = await answers(by: route)
+            let isThere = await answers(post.watch.kind, by: route)
             guard !isStopped else { return }
             let now = EventLoop.unixMilliseconds
             if let news = isThere ? post.vigil.answered(at: now) : post.vigil.missed(at: now) {
@@ -93,11 +94,11 @@ final class Watchman {
         }
     }
 
-    private func answers(by route: PeerRoute) async -> Bool {
+    private func answers(_ kind: Settings.Watch.Kind, by route: PeerRoute) async -> Bool {
         do {
             let peer = try await BisqPeer.dial(route, network: network, deadline: patience.connection)
             defer { peer.close() }
-            _ = try await peer.ping(deadline: patience.pong)
+            if kind == .bisq1 { _ = try await peer.ping(deadline: patience.pong) }
             return true
         } catch {
             return false

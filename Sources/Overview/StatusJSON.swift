@@ -19,6 +19,7 @@ package enum StatusJSON {
             "checks": .array(report.checks.map(check)),
             "onion": onion(report),
             "mailboxes": report.mailboxes.map(mailboxes) ?? .null, "outbox": outbox(report),
+            "watches": .array(report.watches.map(watch)),
             "last_hour": totals(report.history.sum(ofLast: 60)),
             "last_day": totals(report.history.sum(ofLast: History.minutes)),
             "endpoints": .array(report.doors.map(door)),
@@ -67,6 +68,14 @@ package enum StatusJSON {
             "mailboxes": count(mailboxes.mailboxes), "push_topics": count(mailboxes.pushTopics),
             "messages": count(mailboxes.messages), "bytes": count(mailboxes.bytes),
             "readers": count(mailboxes.readers), "strangers": count(mailboxes.strangers),
+        ])
+    }
+
+    private static func watch(_ watch: Report.Watch) -> JSON {
+        .object([
+            "name": .string(watch.name), "silent": .bool(watch.isSilent),
+            "last_answer": seconds(watch.lastAnswer), "missed": count(watch.missed),
+            "rings": count(watch.rings),
         ])
     }
 

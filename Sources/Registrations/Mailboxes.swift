@@ -218,6 +218,6 @@ package protocol Mailboxes: Sendable {
 
     /// Deletes what expired before a time (milliseconds since 1970).
     ///
-    /// - Returns: What nobody has acknowledged of it.
+    /// - Returns: What nobody has acknowledged of it, or of what went with its mailbox.
     func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd]
 }

@@ -76,6 +76,8 @@ package enum Reason: Hashable, Error {
 
     /// The word of a gateway that keeps notifications, and has no room for this one.
     package static let mailboxFull = "MailboxFull"
+    /// The same: there is none of this address, or none any more.
+    package static let noSuchMailbox = "NoSuchMailbox"
 
     /// All but the gateways'.
     package static let own: [Reason] = [

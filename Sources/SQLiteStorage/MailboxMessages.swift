@@ -21,6 +21,8 @@ final class MailboxMessages {
     private let selectRange: Statement
     private let deleteSeen: Statement
     private let selectExpired: Statement
+    private let selectGone: Statement
+    private let deleteGone: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         selectByAddress = try Statement("SELECT number, show FROM mailbox WHERE address = ?", on: connection)
@@ -70,6 +72,8 @@ final class MailboxMessages {
         selectExpired = try Statement(
             "SELECT number, sequence, mailbox FROM mailbox_message WHERE expires_at < ? LIMIT ?",
             on: connection)
+        selectGone = try Statement("SELECT sequence FROM mailbox_gone LIMIT ?", on: connection)
+        deleteGone = try Statement("DELETE FROM mailbox_gone WHERE sequence = ?", on: connection)
     }
 
     // MARK: In
@@ -291,7 +295,7 @@ final class MailboxMessages {
         return found
     }
 
-    /// - Returns: What expired before anybody has acknowledged it.
+    /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
     func forget(expiredBefore time: Int64, in store: Store) throws(SQLiteError) -> [KeptEnd] {
         var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []
         try selectExpired.bind(1, time)
@@ -313,6 +317,25 @@ final class MailboxMessages {
             }
             try delete.bind(1, number)
             try delete.run()
+        }
+        return try ends + gone()
+    }
+
+    /// What lay in mailboxes that were removed: its end is written down already.
+    private func gone() throws(SQLiteError) -> [KeptEnd] {
+        var gone: [Int64] = []
+        try selectGone.bind(1, MailboxMessages.forgottenAtOnce)
+        do {
+            defer { selectGone.reset() }
+            while try selectGone.step() { gone.append(selectGone.integer(0)) }
+        }
+        var ends: [KeptEnd] = []
+        for sequence in gone {
+            try deleteGone.bind(1, sequence)
+            try deleteGone.run()
+            ends.append(
+                KeptEnd(
+                    sequence: sequence, ending: .refused(reason: .gateway(Reason.noSuchMailbox))))
         }
         return ends
     }

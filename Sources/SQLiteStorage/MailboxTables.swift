@@ -42,6 +42,8 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.step,
+        // What lay in mailboxes that were removed, until the node has told those who listen.
+        "CREATE TABLE mailbox_gone (sequence INTEGER PRIMARY KEY) STRICT",
     ]
     static let views = [
         RegistrationView(
@@ -55,7 +57,13 @@ final class MailboxTables: DoorTables {
                 """,
             removal: [
                 """
-                UPDATE identity SET ending = 2, reason = 'NoSuchMailbox' WHERE ending = \(Identities.kept)
+                INSERT OR IGNORE INTO mailbox_gone
+                    SELECT sequence FROM identity WHERE ending = \(Identities.kept)
+                        AND sequence IN (SELECT sequence FROM mailbox_message
+                            WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1))
+                """,
+                """
+                UPDATE identity SET ending = 2, reason = '\(Reason.noSuchMailbox)' WHERE ending = \(Identities.kept)
                     AND sequence IN (SELECT sequence FROM mailbox_message
                         WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1))
                 """,

@@ -151,6 +151,65 @@ import Wire
         await stage.close()
     }
 
+    @Test func whoListensHearsThatTheMailboxWasRemoved() async throws {
+        let port = try freePort()
+        let stage = try stage(port)
+        try await stage.start()
+        let (phone, url, tokens) = try await add(stage, readers: ["phone"])
+        await stage.logged("mailbox.changed")
+        let peer = try await stage.dial()
+        var request = try BisqSender(to: phone.pairingToken).request(
+            for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
+        request.awaitsOutcome = true
+        #expect(try await peer.send(request, deadline: .seconds(10)).status == .stored)
+        for _ in 0..<200 where try await poll(url, tokens[0]).isEmpty {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(try await mailbox(stage, "remove", "me").output == "removed\n")
+        let last = try await peer.nextResponse(to: request.uid, deadline: .seconds(30))
+        #expect(last.status == .refused && last.reason == "NoSuchMailbox")
+        peer.close()
+        await stage.close()
+    }
+
+    /// The same door where phones need no Tor.
+    @Test func aReaderIsServedOverHTTPS() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage {
+            $0.replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n") + """
+                doors:
+                  https: {certificate_file: server.pem, key_file: server-key.pem}
+                  mailbox: {listen: ["https://127.0.0.1:\(port)"], url: "https://localhost:\(port)"}
+
+                """
+        }
+        let path = stage.world.directory.path
+        let server = try stage.world.credentials.authority.server(names: ["localhost"])
+        try LabDirectory.write(try server.chainPEM(), to: path + "/server.pem")
+        try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
+        try await stage.start()
+        let (phone, url, tokens) = try await add(stage, readers: ["phone"])
+        #expect(url.hasPrefix("https://localhost:\(port)/mb"))
+        await stage.logged("mailbox.changed")
+        let reader = try LabProgram([
+            "curl", "--silent", "--no-buffer", "--max-time", "60", "--cacert", path + "/ca.pem", "-u",
+            "phone:\(tokens[0])", "\(url)/json?since=all",
+        ])
+        await reader.wait { $0.exit != nil || $0.lines.contains { $0.contains(#""event":"open""#) } }
+        #expect(try await send("one", to: phone, stage).status == .stored)
+        await reader.wait { $0.exit != nil || $0.lines.contains { $0.contains("encrypted") } }
+        let line = try #require(reader.lines.first { $0.contains("encrypted") }, "\(reader.lines)")
+        let encrypted = try #require(try JSON(Array(line.utf8))["encrypted"]?.string)
+        #expect(try phone.open(encrypted).title == "one")
+        await reader.kill()
+        let stranger = [
+            "curl", "--silent", "--max-time", "60", "--cacert", path + "/ca.pem", "\(url)/json?poll=1",
+        ]
+        let refused = try await Task.detached { try run(stranger) }.value
+        #expect(refused.output.contains(#""http":403"#), "\(refused.output) \(refused.errors)")
+        await stage.close()
+    }
+
     /// The app has one user for a server.
     @Test func oneTokenReadsTwoMailboxes() async throws {
         let port = try freePort()

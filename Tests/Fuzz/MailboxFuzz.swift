@@ -1,9 +1,10 @@
-// Any bytes from a reader of a mailbox: frames of its WebSocket, its path, its query and its authorization. Built with
-// the sources of the door's forms by Deploy/fuzz.
+// Any bytes at a mailbox: frames of a reader's WebSocket, its path, its query and its authorization; pushes of UnifiedPush by
+// path, fields and body; replies on the way back. Built with the sources of the door's forms by Deploy/fuzz.
 @testable import Encodings
 @testable import HTTP1
 @testable import JSONCoding
 @testable import Registrations
+@testable import Wire
 
 func fuzz(_ input: [UInt8]) {
     let whole = messages([input])
@@ -16,6 +17,8 @@ func fuzz(_ input: [UInt8]) {
         let again = messages([message.encoded(mask: [1, 2, 3, 4])])
         precondition(again.messages == [message] && again.fault == nil, "what was read can't be written")
     }
+    push(input)
+    if let reply = PhoneReply(input) { precondition(reply.bytes == input, "there are two ways to write it") }
     guard let text = String(validating: input, as: UTF8.self) else { return }
     if let (topics, kind) = MailboxRequest.path(text) {
         precondition((1...10).contains(topics.count))
@@ -26,6 +29,32 @@ func fuzz(_ input: [UInt8]) {
     request.fields.append("authorization", text)
     request.fields.append("x-since", text)
     read(request)
+}
+
+/// What a server of apps sends, and a Matrix server.
+private func push(_ input: [UInt8]) {
+    if let (key, topic) = MailboxPush.pushKey(in: input), let topic {
+        precondition(MailboxPush.isTopic(topic) && key.utf8.count > topic.utf8.count)
+    }
+    guard let text = String(validating: input, as: UTF8.self) else { return }
+    var request = HTTPRequest(method: "POST", path: text, body: input)
+    switch MailboxPush(request) {
+    case .topic(let topic): precondition("/" + topic == text && MailboxPush.isTopic(topic))
+    case .matrix, nil: break
+    }
+    for name in ["ttl", "urgency", "topic"] {
+        var fields = HTTPFields()
+        fields.append(name, text)
+        guard let message = try? MailboxPushMessage(fields) else { continue }
+        precondition((0...MailboxPush.longestLife).contains(message.life))
+        precondition((message.replaces?.utf8.count ?? 1) <= 32)
+    }
+    if let channel = ReplyForm.channel(inPath: text) { precondition(channel.utf8.count == 32) }
+    if case .post(let sealed)? = try? ReplyForm(request) { precondition((1...2048).contains(sealed.count)) }
+    request = HTTPRequest(method: "GET", path: "/", query: text)
+    if case .fetch(let number, let wait)? = try? ReplyForm(request) {
+        precondition(number >= 0 && wait >= .zero && wait <= .seconds(3600))
+    }
 }
 
 private struct Reading: Equatable {

@@ -1,3 +1,4 @@
+import Lab
 import Reactor
 import Relay
 import Testing
@@ -8,61 +9,8 @@ import Wire
 /// The watchman beside a Bisq that answers, falls silent in two ways, and comes back.
 @EventLoop
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WatchmanTests {
-    /// Answers each Ping, or takes it and says nothing.
-    @EventLoop
-    final class Bisq: StreamHandler {
-        private var listener: Listener?
-        private var streams: [Reactor.Stream] = []
-        private var decoders: [ObjectIdentifier: FrameDecoder] = [:]
-        private(set) var pings = 0
-        private(set) var others = 0
-        var isAsleep = false
-
-        func open(on endpoint: Endpoint) throws -> Endpoint {
-            let listener = try Listener(on: endpoint) { [unowned self] stream in
-                stream.handler = self
-                streams.append(stream)
-                decoders[ObjectIdentifier(stream)] = FrameDecoder(maximumLength: 65_536)
-                stream.resumeReading()
-            }
-            self.listener = listener
-            return listener.endpoint
-        }
-
-        func close() {
-            listener?.close()
-            for stream in streams { stream.close() }
-            streams = []
-        }
-
-        func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
-            let bytes = bytes.withUnsafeBytes { [UInt8]($0) }
-            var position = 0
-            while let frame = try? decoders[ObjectIdentifier(stream)]?.nextFrame(
-                in: bytes.span, from: &position)
-            {
-                let envelope =
-                    switch frame {
-                    case .within(let range): try? Envelope(parsing: bytes.span, in: range)
-                    case .assembled(let body): try? Envelope(parsing: body)
-                    }
-                guard case .ping(let ping) = envelope?.message else {
-                    others += 1
-                    continue
-                }
-                pings += 1
-                guard !isAsleep else { continue }
-                let pong = Message.pong(Pong(requestNonce: ping.nonce))
-                stream.write(
-                    Envelope(messageVersion: BisqNetwork.mainnet.messageVersion, message: pong).frame)
-            }
-        }
-
-        func stream(_ stream: Reactor.Stream, ended end: StreamEnd) {}
-    }
-
     @Test func silenceAndReturnAreToldOnceWhateverTheReason() async throws {
-        let bisq = Bisq()
+        let bisq = SimulatedBisq()
         let endpoint = try bisq.open(on: .host("127.0.0.1", port: 0))
         var watch = Settings.Watch(name: "home", address: .local(endpoint))
         watch.interval = .milliseconds(20)
@@ -113,6 +61,27 @@ import Wire
             }, onNews: { told, _ in Issue.record("\(told)") })
         for _ in 0..<1500 where asked < 5 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(asked >= 5 && watchman.report.first?.missed == 0)
+        watchman.stop()
+    }
+
+    /// Bisq 2 has another protocol: that it takes a connection is all that is known of it, and nothing is said to it.
+    @Test func aBisq2IsThereWhileItTakesConnections() async throws {
+        let bisq = SimulatedBisq()
+        let endpoint = try bisq.open(on: .host("127.0.0.1", port: 0))
+        bisq.isAsleep = true
+        var watch = Settings.Watch(name: "two", address: .local(endpoint))
+        (watch.kind, watch.interval, watch.misses) = (.bisq2, .milliseconds(20), 2)
+        var news: [Vigil.News] = []
+        let watchman = Watchman([watch], network: .mainnet, socks: { nil }) { told, _ in news.append(told) }
+        for _ in 0..<1500 where bisq.connections < 5 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(bisq.connections >= 5 && news.isEmpty && watchman.report.first?.missed == 0)
+        #expect(bisq.pings == 0 && bisq.others == 0)
+        bisq.close()
+        for _ in 0..<1500 where news.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        guard case .silent(since: .some) = news.first else {
+            Issue.record("\(news)")
+            return
+        }
         watchman.stop()
     }
 

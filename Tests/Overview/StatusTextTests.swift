@@ -55,6 +55,17 @@ import Testing
         #expect(lane?["waiting"]?.integer == 1412)
         #expect(lane?["certificate_end"]?.integer == Sample.now / 1000 + 211 * 86_400)
         #expect(json["checks"]?.array?.count == Sample.broken.checks.count)
+        var report = Sample.broken
+        report.watches = [
+            .init(name: "home", isSilent: true, lastAnswer: Sample.now, missed: 4, rings: 2),
+            .init(name: "away", isSilent: false, lastAnswer: nil, missed: 1, rings: 0),
+        ]
+        let watches = try JSON(StatusJSON.bytes(of: report).dropLast())["watches"]?.array
+        #expect(
+            watches?.map(\.text) == [
+                #"{"last_answer":\#(Sample.now / 1000),"missed":4,"name":"home","rings":2,"silent":true}"#,
+                #"{"last_answer":null,"missed":1,"name":"away","rings":0,"silent":false}"#,
+            ])
         _ = try JSON(StatusJSON.bytes(of: Report()).dropLast())
     }
 

@@ -17,7 +17,7 @@ package struct MailboxDirectory: Sendable {
     private var byTopic: [Digest: Mailbox] = [:]
     /// A client may be a reader of several mailboxes, with one token and one name.
     private var names: [Digest: String] = [:]
-    private var numbers: Set<Int64> = []
+    private(set) var numbers: Set<Int64> = []
 
     package init(_ mailboxes: [Mailbox] = []) {
         for mailbox in mailboxes {

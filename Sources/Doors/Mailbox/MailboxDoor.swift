@@ -94,7 +94,10 @@ package final class MailboxDoor: LiveDoor {
 
     /// The operator has made a mailbox, or removed one.
     package func use(_ mailboxes: [Mailbox]) {
+        let known = directory.numbers
         directory = MailboxDirectory(mailboxes)
+        // Whoever listens for what lay in one that is gone is told.
+        if !known.isSubset(of: directory.numbers) { clean() }
         pushes = pushes.filter { directory.has($0.key) }
         for reading in readings.values
         where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }

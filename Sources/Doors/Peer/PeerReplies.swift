@@ -64,7 +64,7 @@ extension ReplyBoard.Refusal {
         switch self {
         case .notServed: Reason.gatewayDisabled.code
         case .badForm: Reason.badMessage.code
-        case .noSuchMailbox: "NoSuchMailbox"
+        case .noSuchMailbox: Reason.noSuchMailbox
         case .full, .storeFailed: Reason.busy.code
         }
     }

@@ -7,7 +7,7 @@ import Relay
 package struct MailboxApp: ConfiguredApp {
     package static let gateway = "mailbox"
     /// There is no mailbox of this address.
-    package static let noSuchMailbox = "NoSuchMailbox"
+    package static let noSuchMailbox = Reason.noSuchMailbox
     /// It holds as much as it may, and nobody fetches it.
     package static let full = Reason.mailboxFull
 

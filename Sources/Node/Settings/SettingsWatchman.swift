@@ -23,7 +23,12 @@ extension Settings {
             }
         }
 
-        package enum Kind: String, CaseIterable, Sendable { case bisq1 }
+        package enum Kind: String, CaseIterable, Sendable {
+            /// Answers the Ping of its own peers.
+            case bisq1
+            /// Takes connections: what it says to strangers says no more of it.
+            case bisq2
+        }
 
         package var name = ""
         package var address: Address
