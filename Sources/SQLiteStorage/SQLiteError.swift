@@ -11,16 +11,24 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     package let operation: Operation
     package let message: String
 
-    package var description: String { "outbox: \(operation.rawValue): \(message) (SQLite code \(code))" }
+    package var description: String {
+        isOurs ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
+    }
+
+    /// SQLite took the file, and the node does not: the sentence is not SQLite's.
+    private var isOurs: Bool { operation == .open && code == SQLITE_ERROR }
 
     private var primaryCode: Int32 { code & 0xff }
 
     /// No room on the disk, or the disk doesn't take what it is given.
     var isDiskFull: Bool { primaryCode == SQLITE_FULL || code == onionbellIOErrorWrite }
 
-    /// With what to do when the file is damaged.
+    /// With what to do when the file is damaged, and which file it is.
     package func explained(path: String) -> SQLiteError {
-        guard isCorrupt else { return self }
+        guard isCorrupt else {
+            guard isOurs else { return self }
+            return SQLiteError(code: code, operation: operation, message: "\(path): \(message)")
+        }
         return SQLiteError(
             code: code, operation: operation,
             message: "\(path) is damaged (\(message)). \(SQLiteError.advice(path: path))")
