@@ -1,37 +1,50 @@
-/// Which identities the outbox may know: of those that it knows it holds all, and of the others it takes one in a few
-/// hundred for known.
+/// Which identities the outbox may know: of those that it knows it holds all, and of the others it takes one in a thousand
+/// for known, for each of its parts. Such a one is stored first, which costs two commits.
 ///
 /// Two bytes for each; a few parts, each of which goes as a whole when all in it are forgotten.
 package struct IdentityFilter: Equatable, Sendable {
-    /// A Bloom filter whose bits for one identity are all in one word (Putze, Sanders and Singler, "Cache-, hash- and
-    /// space-efficient Bloom filters").
+    /// A Bloom filter whose bits for one identity are all in one block, two in each of its words (Putze, Sanders and
+    /// Singler, "Cache-, hash- and space-efficient Bloom filters").
     private struct Part: Equatable, Sendable {
         private var words: [UInt64]
         private(set) var count = 0
         /// Milliseconds since 1970; of the newest.
         private(set) var acceptedAt = Int64.min
 
-        init(capacity: Int) { words = Array(repeating: 0, count: capacity / Part.perWord) }
+        init(capacity: Int) {
+            words = Array(repeating: 0, count: capacity / Part.perBlock * Part.wordsOfBlock)
+        }
 
-        private static let perWord = 4
+        private static let wordsOfBlock = 4
+        private static let perBlock = 16
 
-        var isFull: Bool { count >= words.count * Part.perWord }
+        var isFull: Bool { count >= words.count / Part.wordsOfBlock * Part.perBlock }
 
         func mayHold(_ hash: UInt64) -> Bool {
-            let bits = Part.bits(hash)
-            return words[index(hash)] & bits == bits
+            let start = start(hash)
+            for word in 0..<Part.wordsOfBlock {
+                let bits = Part.bits(hash, in: word)
+                guard words[start + word] & bits == bits else { return false }
+            }
+            return true
         }
 
         mutating func insert(_ hash: UInt64, acceptedAt: Int64) {
-            words[index(hash)] |= Part.bits(hash)
+            let start = start(hash)
+            for word in 0..<Part.wordsOfBlock { words[start + word] |= Part.bits(hash, in: word) }
             count += 1
             self.acceptedAt = max(self.acceptedAt, acceptedAt)
         }
 
-        private func index(_ hash: UInt64) -> Int { Int(hash >> 32) & (words.count - 1) }
+        /// Of its block: by the 16 highest bits, which are enough for the blocks of the largest part.
+        private func start(_ hash: UInt64) -> Int {
+            (Int(hash >> 48) & (words.count / Part.wordsOfBlock - 1)) * Part.wordsOfBlock
+        }
 
-        private static func bits(_ hash: UInt64) -> UInt64 {
-            1 << (hash & 63) | 1 << (hash >> 6 & 63) | 1 << (hash >> 12 & 63) | 1 << (hash >> 18 & 63)
+        /// By the 48 lowest, six for each bit.
+        private static func bits(_ hash: UInt64, in word: Int) -> UInt64 {
+            let places = hash >> UInt64(12 * word)
+            return 1 << (places & 63) | 1 << (places >> 6 & 63)
         }
     }
 

@@ -121,7 +121,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var lanes: [LaneID: LaneRecord] = [:]
     /// `nil`: nothing is known of it.
     package var clock: ClockRecord?
-    /// All identities that are remembered.
+    /// All identities that were remembered when the outbox was opened, for the first who asks: nobody else holds them.
     package var known = IdentityFilter()
     /// Nothing has a higher number.
     package var lastSequence: Int64

@@ -7,9 +7,10 @@
 extension Pipeline {
     /// For peers: their own deadlines are short.
     package static let shortWindow: Duration = .milliseconds(100)
-    /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time.
-    static let mostUnwritten = 4096
-    static let unwrittenPerCommit = 512
+    /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time. Each commit
+    /// writes some pages anew that hold others.
+    static let mostUnwritten = 8192
+    static let unwrittenPerCommit = 2048
     static let longestUnwritten: Duration = .seconds(1)
 
     func window(of patience: Patience) -> Duration {

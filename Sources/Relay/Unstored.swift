@@ -14,19 +14,21 @@ struct Unstored: Sendable {
     }
 
     /// When one has to be stored.
-    struct Due: Comparable, Sendable {
+    struct Due: Sendable {
         /// Monotonic nanoseconds.
         let time: Int64
         let number: Int64
         let slot: Delivery.Slot
+    }
 
-        static func < (left: Due, right: Due) -> Bool {
-            (left.time, left.number) < (right.time, right.number)
-        }
+    /// In the order in which they came. All of one patience wait equally long, so that the first is due first.
+    struct Queues: Sendable {
+        fileprivate var short: ArraySlice<Due> = []
+        fileprivate var full: ArraySlice<Due> = []
     }
 
     private var ones = SequenceTable<One>()
-    var due = Heap<Due>()
+    var due = Queues()
     /// Of messages and tokens.
     private var bytes = 0
     private var bytesBySender: [SenderID?: Int] = [:]
@@ -42,7 +44,7 @@ struct Unstored: Sendable {
     subscript(number: Int64) -> One? { ones[number] }
 
     /// Monotonic nanoseconds at which the next one has to be stored; it may have ended since.
-    var wakeAt: Int64 { due.first?.time ?? .max }
+    var wakeAt: Int64 { min(due.short.first?.time ?? .max, due.full.first?.time ?? .max) }
 
     /// A sender may have as much as is free: alone half of it all. However much others take, what is free is as large as the
     /// share of each of them.
@@ -59,7 +61,8 @@ struct Unstored: Sendable {
         ones[lastNumber] = one
         bytes += size
         bytesBySender[one.sender, default: 0] += size
-        due.insert(Due(time: time, number: lastNumber, slot: slot))
+        let due = Due(time: time, number: lastNumber, slot: slot)
+        if one.patience == .short { self.due.short.append(due) } else { self.due.full.append(due) }
     }
 
     mutating func remove(_ number: Int64, size: Int) -> One {
@@ -80,19 +83,24 @@ struct Unstored: Sendable {
 
     /// The next one whose time has come, and those before it that have ended.
     mutating func takeDue(at time: Int64) -> Delivery.Slot? {
-        while let first = due.first {
-            guard ones[first.number] != nil else {
-                _ = due.removeFirst()
-                continue
-            }
-            guard first.time <= time else { return nil }
-            return due.removeFirst().slot
+        Unstored.takeDue(of: &due.short, ones, at: time) ?? Unstored.takeDue(of: &due.full, ones, at: time)
+    }
+
+    private static func takeDue(
+        of queue: inout ArraySlice<Due>, _ ones: SequenceTable<One>, at time: Int64
+    ) -> Delivery.Slot? {
+        while let first = queue.first {
+            let isOut = ones[first.number] != nil
+            guard !isOut || first.time <= time else { return nil }
+            queue.removeFirst()
+            if isOut { return first.slot }
         }
+        queue = []
         return nil
     }
 
     func holds(_ identity: Digest) -> Bool {
-        due.all.contains { ones[$0.number]?.digests.identity == identity }
+        [due.short, due.full].joined().contains { ones[$0.number]?.digests.identity == identity }
     }
 }
 

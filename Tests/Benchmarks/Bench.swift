@@ -69,10 +69,11 @@ final class Bench {
     ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
-        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil, startedBy starter: [String]? = nil,
-        _ body: (NodeUnderTest) async throws -> Result
+        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, over network: LabTor? = nil,
+        startedBy starter: [String]? = nil, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
-        try await withGateway(delay: delay, streams: streams, over: network) { gateway in
+        try await withGateway(delay: delay, streams: streams, writeBehind: writeBehind, over: network) {
+            gateway in
             let child = try Child(
                 (starter ?? [node]) + ["--config", "\(gateway.directory)/onionbell.yaml"],
                 core: .measured)
@@ -95,13 +96,14 @@ final class Bench {
     }
 
     func withGateway<Result>(
-        delay: Int = 0, streams: Int = 1000, over network: LabTor? = nil,
+        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, over network: LabTor? = nil,
         _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
+            "--write-behind", "\(writeBehind)",
             "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
             "--control", control,
             "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",

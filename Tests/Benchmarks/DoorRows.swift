@@ -76,16 +76,16 @@ extension Rows {
             "--clients", "\(load.clients)", "--rate", "\(load.rate)", "--count", "\(load.count)",
         ]
         let gate = bench
-        var written: [(door: Door, bytes: Double)] = []
+        var used: [(door: Door, used: NodeUnderTest.Used)] = []
         let measured = try await bench.withNode(delay: load.delay) { node in
             var doors: [(door: Door, figures: Bench.DoorFigures)] = []
             for door in Door.allCases {
                 let to = door == .post ? gate.httpEndpoint : gate.webPushEndpoint
                 let request = ["http", "--to", to, "--form", door.form.rawValue]
                 _ = try await node.under(request + ["--clients", "\(load.clients)", "--count", "1000"])
-                let (report, used) = try await node.under(request + arguments)
-                doors.append((door, Bench.DoorFigures(report, cpu: used.cpu)))
-                written.append((door, used.written))
+                let (report, cost) = try await node.under(request + arguments)
+                doors.append((door, Bench.DoorFigures(report, cpu: cost.cpu)))
+                used.append((door, cost))
             }
             return Measured(
                 doors: doors,
@@ -93,10 +93,12 @@ extension Rows {
                 answering: load.delay == 0
                     ? try await gate.measure(.nginx, gateway: node.gateway, arguments) : nil)
         }
-        for (door, bytes) in written {
+        for (door, cost) in used {
+            let name = "\(load.name), \(door.rawValue)"
             results.add(
-                "\(load.name), \(door.rawValue), written", "B/notif.", bytes / Double(load.count), goal: 100,
-                bound: 200)
+                "\(name), written", "B/notif.", cost.written / Double(load.count), goal: 100, bound: 200)
+            results.add("\(name), of its CPU the kernel's", "%", 100 * cost.system / cost.cpu)
+            results.add("\(name), of its CPU the store thread's", "%", 100 * cost.store / cost.cpu)
         }
         for (door, figures) in measured.doors { add(figures, of: load, "\(door.rawValue)") }
         add(measured.proxy, of: load, "nghttpx")

@@ -21,6 +21,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The node's peer_listen.") var peers = "127.0.0.1:29999"
     @Option(help: "The node's http_listen.") var http = "127.0.0.1:29980"
     @Option(help: "The node's doors.web_push.listen.") var webPush = "127.0.0.1:29981"
+    @Option(help: "The node's storage.write_behind.") var writeBehind = 0.25
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
@@ -118,12 +119,16 @@ struct GatewayCommand: AsyncParsableCommand {
             rate: 1000000
           mailbox:
             listen: ["unix:\(directory)/mailboxes"]
-            readers: 12000
+            readers: 5500
             rate: 1000000
         defaults:
           ios: ios
           android: android
+        # All that may be open together is within what a machine lets a process have.
+        http:
+          connections: 500
         peers:
+          connections: 10500
           frames_per_second: 65535
           frames_per_ten_seconds: 65535
         circuits:
@@ -133,6 +138,8 @@ struct GatewayCommand: AsyncParsableCommand {
           token_rate: 1000000
           waiting: 10000000
           waiting_bytes: 10000000000
+        storage:
+          write_behind: \(writeBehind)
         management:
           listen: unix:\(directory)/management
 

@@ -26,9 +26,15 @@ extension Rows {
                 try await Task.sleep(for: .seconds(1))
                 try await node.countInstructions(false)
             }
-            results.add(
-                "instructions, \(name)", "a notif.", Double(counted) / Double(count), goal: goal, bound: bound
-            )
+            let row = "instructions, \(name)"
+            let all = counted.values.reduce(0, +)
+            results.add(row, "a notif.", Double(all) / Double(count), goal: goal, bound: bound)
+            for part in ["counted", "libnghttp2", "libc", "libsqlite3"] {
+                let share = counted[part, default: 0]
+                results.add(
+                    "\(row), of it \(part == "counted" ? "the program" : part)", "a notif.",
+                    Double(share) / Double(count))
+            }
         }
     }
 }
@@ -36,44 +42,50 @@ extension Rows {
 extension Bench {
     /// As ``withNode(delay:streams:over:_:)``, under callgrind, which counts nothing until it is told to.
     ///
-    /// - Returns: The instructions counted.
+    /// - Returns: The instructions counted, by the library's name; the program's is `counted`.
     func withNode(
         countingInto file: String, _ body: (NodeUnderTest) async throws -> Void
-    ) async throws -> Int {
+    ) async throws -> [String: Int] {
         // valgrind doesn't read the debug information of Swift's compiler.
         let program = "\(directory.path)/counted"
         _ = try await Child(["strip", "--strip-debug", "-o", program, node], core: .others).finish()
         let callgrind = [
             "valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=\(file)", program,
         ]
-        try await withNode(startedBy: callgrind, body)
+        // It is slow there: what would be stored late only for that would count.
+        try await withNode(writeBehind: 2, startedBy: callgrind, body)
         return try Self.instructions(in: try String(contentsOfFile: file, encoding: .utf8))
     }
 
-    /// The sum over all objects but libcrypto (valgrind's manual, "Callgrind Format Specification").
-    private static func instructions(in text: String) throws -> Int {
-        var names: [Substring: Substring] = [:]
-        var isCounted = true
+    /// Of all objects but libcrypto (valgrind's manual, "Callgrind Format Specification").
+    private static func instructions(in text: String) throws -> [String: Int] {
+        var names: [Substring: String] = [:]
+        var object: String?
         var isCall = false
-        var sum = 0
+        var sums: [String: Int] = [:]
         for line in text.split(separator: "\n") {
-            if let object = line.after("ob=") ?? line.after("cob=") {
-                // `(3) /usr/lib/...` the first time, `(3)` later.
-                let parts = object.split(separator: " ", maxSplits: 1)
-                if parts.count == 2 { names[parts[0]] = parts[1] }
-                if line.hasPrefix("ob=") { isCounted = names[parts[0]]?.contains("libcrypto") == false }
+            if let part = line.after("ob=") ?? line.after("cob=") {
+                // `(3) /usr/lib/x86_64-linux-gnu/libc.so.6` the first time, `(3)` later.
+                let parts = part.split(separator: " ", maxSplits: 1)
+                if parts.count == 2 {
+                    let file = parts[1].split(separator: "/").last ?? ""
+                    names[parts[0]] = String(file.prefix { $0 != "." })
+                }
+                if line.hasPrefix("ob=") { object = names[parts[0]] }
             } else if line.hasPrefix("calls=") {
                 // The line that follows holds what the callee cost, which is counted with the callee.
                 isCall = true
             } else if let first = line.first, first.isNumber || "+-*".contains(first) {
-                if !isCall, isCounted, let cost = line.split(separator: " ").last.flatMap({ Int($0) }) {
-                    sum += cost
+                if !isCall, let object, object != "libcrypto",
+                    let cost = line.split(separator: " ").last.flatMap({ Int($0) })
+                {
+                    sums[object, default: 0] += cost
                 }
                 isCall = false
             }
         }
-        guard sum > 0 else { throw BenchError("callgrind has counted nothing") }
-        return sum
+        guard !sums.isEmpty else { throw BenchError("callgrind has counted nothing") }
+        return sums
     }
 }
 

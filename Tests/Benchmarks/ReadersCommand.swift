@@ -2,6 +2,7 @@ import ArgumentParser
 import CSupport
 import Crypto
 import Doors
+import Encodings
 import Lab
 import Reactor
 import Registrations
@@ -15,7 +16,7 @@ struct ReadersCommand: AsyncParsableCommand {
 
     @Option(help: "The node's doors.mailbox.listen.") var to: Endpoint
     @Option(help: "The node's state directory.") var state: String
-    @Option(help: "Connections, in hundreds.") var readers = 10_000
+    @Option(help: "Connections.") var readers = 10_000
     @Flag(help: "By WebSocket.") var webSocket = false
 
     private static let perMailbox = 10
@@ -26,10 +27,9 @@ struct ReadersCommand: AsyncParsableCommand {
         // The node looks for new ones once a second.
         try await Task.sleep(for: .seconds(3))
         let crowd = ReaderCrowd()
-        for (topic, token) in tokens {
-            for _ in 0..<MailboxDoor.mostReadings {
-                try await crowd.add(topic, token, webSocket: webSocket, to: to)
-            }
+        for index in 0..<readers {
+            let (topic, token) = tokens[index % tokens.count]
+            try await crowd.add(topic, token, webSocket: webSocket, to: to)
         }
         tell("\(await crowd.opened)")
         while true { try await Task.sleep(for: .seconds(3600)) }
@@ -37,11 +37,15 @@ struct ReadersCommand: AsyncParsableCommand {
 
     /// A topic and a token for each registered reader.
     private func makeMailboxes() throws -> [(topic: String, token: String)] {
-        let key = Secret(try PrivateFile.read("\(state)/digest-key", limit: 64))
-        let digests = MailboxDigests(key: key)
+        let digits = try PrivateFile.read("\(state)/digest-key", limit: 128)
+        guard let key = Hex.decode(digits.span.extracting(first: 64)) else {
+            throw BenchError("no digest key")
+        }
+        let digests = MailboxDigests(key: Secret(key))
         let file = try RegistrationFile(path: "\(state)/outbox.sqlite", isReadOnly: false)
         var all: [(topic: String, token: String)] = []
-        for number in 0..<max(1, readers / (Self.perMailbox * MailboxDoor.mostReadings)) {
+        let each = Self.perMailbox * MailboxDoor.mostReadings
+        for number in 0..<(readers + each - 1) / each {
             let topic = MailboxDigests.newTopic()
             let tokens = (0..<Self.perMailbox).map { _ in MailboxDigests.newToken() }
             let mailbox = Mailbox(
@@ -83,7 +87,8 @@ private final class ReaderCrowd: StreamHandler {
                 """.utf8))
         await withCheckedContinuation { whenOpened = $0 }
         guard String(decoding: text, as: UTF8.self).contains("\"event\":\"open\"") else {
-            throw BenchError("a reader was refused")
+            let answer = String(decoding: text, as: UTF8.self).split(separator: "\r\n")
+            throw BenchError("reader \(opened + 1) was refused: \(answer.first ?? "") \(answer.last ?? "")")
         }
         opened += 1
     }

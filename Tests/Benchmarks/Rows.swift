@@ -185,10 +185,10 @@ struct Rows {
                 let few = try await crowd(ofReaders: 100, options, of: node.gateway.directory)
                 await few.end()
                 let alone = try node.figures
-                let readers = 10_000
+                let readers = 5_000
                 let many = try await crowd(ofReaders: readers, options, of: node.gateway.directory)
                 results.add(
-                    "readers (\(name)), each of 10,000", "KiB",
+                    "readers (\(name)), each of 5,000", "KiB",
                     (try node.figures.resident - alone.resident) / Double(readers), goal: 1.5)
                 await many.end()
             }
@@ -203,7 +203,8 @@ struct Rows {
                 "readers", "--to", "unix:\(directory)/mailboxes", "--state", "\(directory)/state",
                 "--readers", "\(readers)",
             ] + options)
-        guard try await crowd.firstLine() == "\(readers)" else { throw BenchError("readers were refused") }
+        let line = try await crowd.firstLine()
+        guard line == "\(readers)" else { throw BenchError(line) }
         try await Task.sleep(for: .seconds(1))
         return crowd
     }

@@ -62,7 +62,7 @@ extension World {
         if submission.patience == .none { fail("sent before it is stored, and nobody asked for the outcome") }
         if books.count(of: token) > 0 { fail("sent before what waits for its device") }
         atOnce.add(one, as: pipeline.unstored.lastNumber)
-        if canary == .forgetsToStoreAfterTheWindow { pipeline.unstored.due = Heap() }
+        if canary == .forgetsToStoreAfterTheWindow { pipeline.unstored.due = Unstored.Queues() }
     }
 
     /// - Returns: Whether it is one that went out before it was stored.

@@ -97,7 +97,7 @@ final class HTTPConnection: DoorConnection {
             withBody: true)
     }
 
-    private func answer(_ request: HTTPRequest) {
+    private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
         if isProxy, let client = server.client(of: request), !move(to: .address(client.block)) {
             return send(
@@ -109,7 +109,6 @@ final class HTTPConnection: DoorConnection {
         let withBody = request.method != "HEAD"
         asked += 1
         let number = asked
-        var request = request
         request.sender = circuit?.sender ?? 0
         let respond: @EventLoop (HTTPResponse) -> Void = { [weak self] response in
             guard let self, !hasEnded else { return }

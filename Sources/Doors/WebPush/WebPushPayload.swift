@@ -10,15 +10,16 @@ enum WebPushPayload {
     /// For toot-relay's apps at Apple: `p` the message, `k` and `s` its key and salt if it is `aesgcm`, `x` the extra
     /// of the path; binary values in ``Encodings/Z85``. Apps tell the encodings apart by `k` and `s`.
     static func toot(_ message: WebPushMessage, extra: String?) -> String {
-        var body = apple
-        body.reserveCapacity(body.count + message.body.count * 5 / 4 + 256)
-        append(message, extra: extra, to: &body)
-        body.append(UInt8(ascii: "}"))
-        return text(body)
+        // Apart from its beginning it is ASCII, as a rule: that is checked many bytes at once.
+        var rest: [UInt8] = []
+        rest.reserveCapacity(message.body.count * 5 / 4 + 256)
+        append(message, extra: extra, to: &rest)
+        rest.append(UInt8(ascii: "}"))
+        return apple + text(rest)
     }
 
-    private static let apple = Array(
-        #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#.utf8)
+    private static let apple =
+        #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#
 
     /// The same for its apps at Google: the members of `message` beside token and android.
     ///
