@@ -55,6 +55,8 @@ let package = Package(
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         system("CSecp256k1", pkgConfig: "libsecp256k1", apt: "libsecp256k1-dev"),
         .target(name: "CSupport"),
+        // Needs libpq's header to be built, and libpq itself when a database is asked for: dlopen finds it then.
+        .target(name: "CPostgreSQL"),
 
         .target(name: "Wire", dependencies: ["Encodings"], exclude: ["onionbell.proto"], swiftSettings: pure),
         library("Encodings", pure: true, []),
@@ -90,10 +92,11 @@ let package = Package(
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Registrations", pure: true, ["Relay"]),
+        library("PostgreSQL", ["CPostgreSQL"]),
         library(
             "SQLiteStorage",
             [
-                "Encodings", "Reactor", "Relay", "Registrations", "CSQLite",
+                "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "Registrations", "CSQLite",
             ]),
         library(
             "Gateways",

@@ -22,7 +22,8 @@ final class Identities {
 
     /// In place of an ending, while a door keeps it in tables of its own.
     static let kept: Int64 = 5
-    private static let stays = "(\(Schema.waits("identity.sequence")) OR identity.ending IS \(kept))"
+    private static let stays =
+        "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         insert = try Statement(
@@ -46,17 +47,42 @@ final class Identities {
                 AND NOT \(Identities.stays)
             """, on: connection)
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
-        let all = try Statement("SELECT sequence, digest FROM identity ORDER BY sequence", on: connection)
-        while try all.step() { known.recall(Digest(all.pair(1)), at: all.integer(0)) }
+        try Identities.forEach(connection) { sequence, digest, _ in known.recall(digest, at: sequence) }
     }
 
     /// All that are remembered.
     func filter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
         var filter = IdentityFilter()
-        let all = try Statement("SELECT digest, accepted_at FROM identity ORDER BY sequence", on: connection)
-        while try all.step() { filter.insert(Digest(all.pair(0)), acceptedAt: all.integer(1)) }
+        try Identities.forEach(connection) { _, digest, acceptedAt in
+            filter.insert(digest, acceptedAt: acceptedAt)
+        }
         return filter
     }
+
+    /// Page by page: a database sends all that a statement finds at once.
+    private static func forEach(
+        _ connection: borrowing Connection,
+        _ body: (_ sequence: Int64, _ digest: Digest, _ acceptedAt: Int64) -> Void
+    ) throws(SQLiteError) {
+        let rows = try Statement(
+            "SELECT sequence, digest, accepted_at FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            on: connection)
+        var last: Int64 = 0
+        var count: Int64
+        repeat {
+            count = 0
+            try rows.bind(1, last)
+            try rows.bind(2, page)
+            while try rows.step() {
+                last = rows.integer(0)
+                body(last, Digest(rows.pair(1)), rows.integer(2))
+                count += 1
+            }
+            rows.reset()
+        } while count == page
+    }
+
+    private static let page: Int64 = 20_000
 
     // MARK: Commits
 
