@@ -127,7 +127,7 @@ let package = Package(
             "Node",
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
-                "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "SQLiteStorage",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview", "QR",
                 "YAML",
                 "Programs", "CSupport", log,
@@ -139,7 +139,7 @@ let package = Package(
             name: "Onionbell",
             dependencies: [
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
-                "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "SQLiteStorage",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
                 log,
             ],
@@ -222,7 +222,8 @@ let package = Package(
         tests(
             "SQLiteStorage",
             [
-                "CSQLite", "Encodings", "Registrations", "SQLiteStorage", "Relay", "Vectors",
+                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations", "SQLiteStorage", "Relay",
+                "Vectors",
             ]),
         tests(
             "Gateways",
@@ -257,7 +258,7 @@ let package = Package(
                 "Vectors",
             ]),
         tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", "Wire", log]),
-        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay"]),
+        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "SQLiteStorage"]),
         tests(
             "EndToEnd",
             [

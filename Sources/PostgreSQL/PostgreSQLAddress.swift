@@ -43,8 +43,8 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             !["host", "hostaddr"].contains($0.name) || PostgreSQLAddress.isHere($0.value)
         }
         for (name, value) in [
-            ("sslmode", isHere ? "prefer" : "verify-full"), ("connect_timeout", "5"),
-            ("tcp_user_timeout", "5000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+            ("sslmode", isHere ? "prefer" : "verify-full"), ("connect_timeout", "2"),
+            ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
             ("keepalives_count", "3"), ("client_encoding", "UTF8"), ("application_name", "onionbell"),
         ] where !parameters.contains(where: { $0.name == name }) {
             parameters.append((name, value))

@@ -31,7 +31,7 @@ package final class PostgreSQLConnection {
     }
 
     /// Milliseconds that the server may be silent while something is asked of it.
-    package var patience: Int32 = 5000
+    package var patience: Int32 = 60_000
 
     /// Of how many statements the answers may lie in memory before they are read.
     private static let mostUnread = 256

@@ -24,7 +24,6 @@ final class Database {
 
     /// Seconds that a lease lasts, and after which it is to be renewed.
     static let lease = 8
-    package static let renewal = 2
     /// Seconds that a start waits for the end of a lease of a node that may have been killed.
     private static let longestWait = 20
 
@@ -42,14 +41,18 @@ final class Database {
             if fence != nil { try own() }
         }
         try translated(.open) { () throws(PostgreSQLError) in try connection.connect() }
-        if access == .owning {
-            try DatabaseSchema.prepare(self)
+        let isOwner = access == .owning || access == .copying
+        if isOwner {
+            try DatabaseSchema.prepare(self, toCopy: access == .copying)
         } else {
             try DatabaseSchema.check(self)
         }
-        try checkKey()
-        if access == .owning { try translated(.open) { () throws(PostgreSQLError) in try take() } }
+        try checkKey(makes: isOwner)
+        if isOwner { try translated(.open) { () throws(PostgreSQLError) in try take() } }
     }
+
+    /// All that takes long is done: from now on a connection that is silent is given up long before the lease ends.
+    func hurry() { connection.patience = 3000 }
 
     /// The lease ends with the process that had it.
     func close() {
@@ -109,7 +112,7 @@ final class Database {
             switch access {
             case .reading: break
             case .changing: try statement("UPDATE node SET changes = changes + 1").run()
-            case .owning: try prove()
+            case .owning, .copying: try prove()
             }
             try connection.commit()
             lastCommitted = lastCommit
@@ -140,17 +143,6 @@ final class Database {
         mark.bind(1, lastCommit)
         mark.bind(2, fence)
         try mark.run()
-    }
-
-    /// Renews the lease.
-    func renew() throws(SQLiteError) {
-        try begin()
-        do throws(SQLiteError) {
-            try commit()
-        } catch {
-            rollback()
-            throw error
-        }
     }
 
     /// Takes the database for this node: at once where nobody has it or where it was this node's, else when the lease of
@@ -198,7 +190,7 @@ final class Database {
         return true
     }
 
-    private func checkKey() throws(SQLiteError) {
+    private func checkKey(makes: Bool) throws(SQLiteError) {
         let check = HMAC.sha256(Array("key of a shared store".utf8), key: place.key.bytes)
         let find = statement("SELECT key_check FROM node")
         let known = try translated { () throws(PostgreSQLError) in
@@ -206,7 +198,7 @@ final class Database {
         }
         find.reset()
         guard let known else {
-            guard access == .owning else { throw SQLiteError(DatabaseSchema.empty, .open) }
+            guard makes else { throw SQLiteError(DatabaseSchema.empty, .open) }
             let insert = statement(
                 """
                 INSERT INTO node (id, key_check, name, fence, until, commits, changes)

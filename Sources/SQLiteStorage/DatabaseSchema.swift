@@ -9,12 +9,14 @@ import PostgreSQL
 enum DatabaseSchema {
     /// Counted apart from that of the file.
     static let version: Int64 = 1
+    /// Of one that ``StoreCopy`` has not filled yet.
+    private static let unfinished: Int64 = 0
     static let sealOverhead = AES256SIV.overhead
 
     /// Of each connection. By SET, since pgbouncer takes no other settings when it is connected to.
     static let session = """
         SET search_path TO onionbell;
-        SET lock_timeout TO '5s';
+        SET lock_timeout TO '2s';
         SET idle_in_transaction_session_timeout TO '\(Database.lease)s';
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
         """
@@ -33,6 +35,8 @@ enum DatabaseSchema {
     static let broken = PostgreSQLError(message: "the table node of the database is not as onionbell made it")
     static let empty = PostgreSQLError(
         message: "the database holds no store yet: the node makes it, or onionbell storage init")
+    private static let halfCopied = PostgreSQLError(
+        message: "a copy into this database was cut short: run onionbell storage copy again")
     static let otherKey = PostgreSQLError(
         message:
             "the database was made by a node with another digest key: give this one the file digest-key of that node, or a database of its own"
@@ -56,11 +60,25 @@ enum DatabaseSchema {
     // MARK: Versions
 
     /// Makes the tables, or brings them up to date, by one node at a time.
-    static func prepare(_ database: Database) throws(SQLiteError) {
-        if let version = try found(database) {
-            guard version == DatabaseSchema.version else { throw otherVersion(version) }
-            return
+    ///
+    /// - Parameter toCopy: They are to be filled: there is nothing in them, or what an earlier copy has left.
+    static func prepare(_ database: Database, toCopy: Bool) throws(SQLiteError) {
+        try prepare(database)
+        if !toCopy { return try check(database) }
+        guard try found(database) != unfinished else { return }
+        try check(database)
+        for table in CopiedTable.all {
+            let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
+            guard try database.firstInteger(isThere) != nil else { continue }
+            guard try database.firstInteger("SELECT 1 FROM \(table.name) LIMIT 1") == nil else {
+                throw CopiedTable.taken("the database holds a store")
+            }
         }
+        try database.execute("UPDATE format SET version = \(unfinished)")
+    }
+
+    private static func prepare(_ database: Database) throws(SQLiteError) {
+        guard try found(database) == nil else { return }
         // Any number that others are not likely to take: it holds up those who make the same just now.
         try database.execute(
             """
@@ -79,6 +97,7 @@ enum DatabaseSchema {
 
     static func check(_ database: Database) throws(SQLiteError) {
         guard let version = try found(database) else { throw SQLiteError(empty, .open) }
+        guard version != unfinished else { throw SQLiteError(halfCopied, .open) }
         guard version == DatabaseSchema.version else { throw otherVersion(version) }
     }
 

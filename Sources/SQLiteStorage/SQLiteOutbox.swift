@@ -39,16 +39,13 @@ package actor SQLiteOutbox: Outbox {
     package init(_ place: DatabasePlace) async throws(SQLiteError) {
         thread = WorkThread(named: "store")
         do {
-            store = try Store(.database(place))
+            let store = try Store(.database(place))
+            store.connection.database?.hurry()
+            self.store = store
         } catch {
             thread.end()
             throw error
         }
-    }
-
-    /// Keeps the right to a database: at most every ``Database/renewal`` seconds. A file needs none.
-    package func renew() throws(OutboxError) {
-        try translated { (store) throws(SQLiteError) in try store.renew() }
     }
 
     package func content() throws(OutboxError) -> OutboxContent {

@@ -38,6 +38,4 @@ extension Store {
         lost = nil
     }
 
-    /// Keeps the right to the database for some more seconds.
-    func renew() throws(SQLiteError) { try connection.database?.renew() }
 }

@@ -34,4 +34,6 @@ package enum StoreAccess: Sendable {
     case changing
     /// As the node, or in place of one that is stopped: alone.
     case owning
+    /// The same, to fill a database that holds no store.
+    case copying
 }

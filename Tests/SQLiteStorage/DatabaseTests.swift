@@ -75,7 +75,7 @@ import Vectors
         let first = try await directory.open()
         let renewal = Task {
             while !Task.isCancelled {
-                try await first.renew()
+                _ = try await first.commit([.proof])
                 try await Task.sleep(for: .milliseconds(100))
             }
         }
@@ -174,7 +174,7 @@ import Vectors
         for round in 2...4 as ClosedRange<Int64> {
             try own.stopImmediately()
             await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(round))]) }
-            await #expect(throws: OutboxError.self) { try await outbox.renew() }
+            await #expect(throws: OutboxError.self) { try await outbox.commit([.proof]) }
             try own.start()
             // Numbers that a lost commit may have used are not given again.
             let results = try await outbox.commit([.store(request(round)), .store(request(1))])
@@ -182,6 +182,19 @@ import Vectors
         }
         #expect(try await outbox.content().waiting.count == 4)
         await outbox.close()
+    }
+
+    /// What the doctor judges.
+    @Test func aDatabaseTellsHowItKeepsWhatItIsGiven() async throws {
+        let address = PostgreSQLAddress(url: try url)
+        #expect(try DatabaseReport.read(at: address).owner == nil)
+        let outbox = try await directory.open()
+        let report = try DatabaseReport.read(at: address)
+        #expect(report.owner == "node 1")
+        #expect(!report.fsync, "the tests' server has it off")
+        #expect(report.fullPageWrites && report.synchronousCommit == "on" && report.standbys == 0)
+        await outbox.close()
+        #expect(try DatabaseReport.read(at: address).owner == nil)
     }
 
     @Test func aFullDiskIsSaidToBeFull() {
