@@ -178,7 +178,11 @@ let package = Package(
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
             name: "Vectors", dependencies: ["Encodings", "Relay"], path: "Tests/Vectors",
-            exclude: ["bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json"],
+            exclude: [
+                "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
+                "reply-vectors.json",
+                "reply-vectors.py",
+            ],
             swiftSettings: checked),
         tests("Encodings", ["Encodings"]),
         tests("Wire", ["Encodings", "Wire", "Vectors"]),

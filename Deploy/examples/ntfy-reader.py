@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import pathlib
+import secrets
 import sys
 
 import aiohttp
@@ -46,8 +47,11 @@ def take(notification):
 
 async def read():
     while True:
+        # A name of its own for each connection makes tor use a new circuit. On the last one's, a node that was killed
+        # would be waited for until tor gives it up, which takes minutes.
+        proxy = f"socks5://{secrets.token_hex(8)}:x@{options.socks}"
+        connector = ProxyConnector.from_url(proxy, rdns=True) if options.socks else None
         # aiontfy itself has no way to say what was seen; ntfy takes it from a field of the request's head as well.
-        connector = ProxyConnector.from_url(f"socks5://{options.socks}", rdns=True) if options.socks else None
         session = aiohttp.ClientSession(connector=connector, headers={"X-Since": last})
         async with session:
             try:

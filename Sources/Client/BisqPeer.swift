@@ -28,6 +28,7 @@ package final class BisqPeer {
         case response(uid: String)
         case pong(nonce: Int32)
         case peers(nonce: Int32)
+        case reply(uid: String)
     }
 
     private struct Waiter {
@@ -134,6 +135,28 @@ package final class BisqPeer {
         return response
     }
 
+    /// Leaves a reply with the node, on the way back.
+    package func post(
+        _ request: MobileReplyRequest, deadline: Duration = .seconds(60)
+    ) async throws(PeerError) -> MobileReplyResponse {
+        write(.replyRequest(request))
+        guard case .replyResponse(let response) = try await answer(.reply(uid: request.uid), deadline) else {
+            preconditionFailure("a waiter for a response to a reply got another message")
+        }
+        return response
+    }
+
+    /// Fetches what lies in a channel of the way back.
+    package func replies(
+        to fetch: MobileReplyFetch, deadline: Duration = .seconds(180)
+    ) async throws(PeerError) -> MobileReplies {
+        write(.replyFetch(fetch))
+        guard case .replies(let replies) = try await answer(.reply(uid: fetch.uid), deadline) else {
+            preconditionFailure("a waiter for replies got another message")
+        }
+        return replies
+    }
+
     package func write(_ message: Message) {
         write(Envelope(messageVersion: network.messageVersion, message: message).frame)
     }
@@ -220,7 +243,10 @@ package final class BisqPeer {
         case .notificationResponse(let response): take(response)
         case .closeConnection(let close):
             finish(.closedByNode(PeerClose.allCases.first { $0.word == close.reason }))
-        case .bundle, .nestedBundle, .getPeersRequest, .notificationRequest, .swallowed, .unknown, .missing:
+        case .replyResponse(let response): _ = resume(.reply(uid: response.requestUid), with: message)
+        case .replies(let replies): _ = resume(.reply(uid: replies.requestUid), with: message)
+        case .bundle, .nestedBundle, .getPeersRequest, .notificationRequest, .replyRequest, .replyFetch,
+            .swallowed, .unknown, .missing:
             break
         }
     }

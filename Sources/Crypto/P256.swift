@@ -5,7 +5,7 @@ package enum P256 {
     /// Whether bytes are a point of the curve in the form that Web Push has: 4, then both coordinates, 65 bytes (RFC 8291,
     /// section 2.1; SEC 1, section 2.3.4).
     package static func isPoint(_ bytes: [UInt8]) -> Bool {
-        bytes.count == 65 && bytes[0] == 4 && uncompressed(bytes) != nil
+        bytes.count == 65 && bytes[0] == 4 && withPoint(bytes) { _ in true } == true
     }
 
     /// The same point with both coordinates, 65 bytes; `nil` for what is no point of the curve. About 20 us for a point
@@ -15,6 +15,18 @@ package enum P256 {
     ///   (infinity, the hybrid ones), which are none for Web Push.
     package static func uncompressed(_ bytes: [UInt8]) -> [UInt8]? {
         guard isForm(bytes) else { return nil }
+        return withPoint(bytes) { point in
+            var output = [UInt8](repeating: 0, count: 65)
+            let count = EC_POINT_point2oct(
+                Group.p256.handle, point, POINT_CONVERSION_UNCOMPRESSED, &output, output.count, nil)
+            return count == 65 ? output : nil
+        }
+    }
+
+    /// - Returns: `nil` where they are no point.
+    private static func withPoint<Result>(
+        _ bytes: [UInt8], _ body: (OpaquePointer) -> Result?
+    ) -> Result? {
         // Owned here, freed when this returns. The group lives as long as the process.
         guard let point = EC_POINT_new(Group.p256.handle) else { return nil }
         defer { EC_POINT_free(point) }
@@ -24,10 +36,7 @@ package enum P256 {
             LibraryErrors.clear()
             return nil
         }
-        var output = [UInt8](repeating: 0, count: 65)
-        let count = EC_POINT_point2oct(
-            Group.p256.handle, point, POINT_CONVERSION_UNCOMPRESSED, &output, output.count, nil)
-        return count == 65 ? output : nil
+        return body(point)
     }
 }
 

@@ -85,22 +85,18 @@ package enum WebPushEncryption {
         return Array(text[..<end])
     }
 
-    /// RFC 8291, section 3.4. Outputs of one block: each step of HKDF (RFC 5869) is one HMAC.
+    /// RFC 8291, section 3.4.
     private static func keys(
         secret: [UInt8], shared: [UInt8], receiver: [UInt8], sender: [UInt8], salt: [UInt8]
     ) throws(CryptoError) -> (key: [UInt8], nonce: [UInt8]) {
         guard secret.count == 16 else { throw .wrongLength(of: "auth", bytes: secret.count, allowed: "16") }
         guard salt.count == 16 else { throw .wrongLength(of: "salt", bytes: salt.count, allowed: "16") }
-        let input = expand(
-            HMAC.sha256(shared, key: secret), Array("WebPush: info\0".utf8) + receiver + sender)
-        let base = HMAC.sha256(input, key: salt)
+        let input = HKDF.expand(
+            HKDF.extract(shared, salt: secret), info: Array("WebPush: info\0".utf8) + receiver + sender)
+        let base = HKDF.extract(input, salt: salt)
         return (
-            Array(expand(base, Array("Content-Encoding: aes128gcm\0".utf8)).prefix(16)),
-            Array(expand(base, Array("Content-Encoding: nonce\0".utf8)).prefix(12))
+            HKDF.expand(base, info: Array("Content-Encoding: aes128gcm\0".utf8), length: 16),
+            HKDF.expand(base, info: Array("Content-Encoding: nonce\0".utf8), length: 12)
         )
-    }
-
-    private static func expand(_ key: [UInt8], _ info: [UInt8]) -> [UInt8] {
-        HMAC.sha256(info + [1], key: key)
     }
 }

@@ -20,9 +20,9 @@ package enum Base64 {
     }
 
     /// `nil` unless the text is exactly what ``encodeForURL(_:isPadded:)`` gives for some bytes without padding.
-    package static func decodeFromURL(_ text: String) -> [UInt8]? {
-        decode(text.utf8.span, values: urlValues)
-    }
+    package static func decodeFromURL(_ text: String) -> [UInt8]? { decodeFromURL(text.utf8.span) }
+
+    package static func decodeFromURL(_ text: Span<UInt8>) -> [UInt8]? { decode(text, values: urlValues) }
 
     /// How many bytes a text of standard digits with padding stands for; `nil` if it has another form, or is empty. The
     /// bits left over are not looked at.
@@ -83,22 +83,35 @@ package enum Base64 {
     }
 
     private static func decode(_ text: Span<UInt8>, values: [UInt8]) -> [UInt8]? {
+        let values = values.span
+        let groups = text.count / 4
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count * 3 / 4)
-        var bits: UInt32 = 0
-        var value: UInt32 = 0
-        for index in text.indices {
-            let digit = values[Int(text[index])]
-            guard digit < 64 else { return nil }
-            value = value << 6 | UInt32(digit)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: value >> bits))
-                value &= 1 << bits - 1
+        // Of all values: what is no digit leaves a high bit in it.
+        var all: UInt32 = 0
+        bytes.append(addingCapacity: text.count * 3 / 4) { output in
+            for group in 0..<groups {
+                var value: UInt32 = 0
+                for place in 0..<4 {
+                    let digit = UInt32(values[Int(text[4 * group + place])])
+                    all |= digit
+                    value = value << 6 | digit
+                }
+                for shift: UInt32 in [16, 8, 0] { output.append(UInt8(truncatingIfNeeded: value >> shift)) }
             }
+            var (value, bits): (UInt32, UInt32) = (0, 0)
+            for index in 4 * groups..<text.count {
+                let digit = UInt32(values[Int(text[index])])
+                all |= digit
+                value = value << 6 | digit
+                bits += 6
+            }
+            while bits >= 8 {
+                bits -= 8
+                output.append(UInt8(truncatingIfNeeded: value >> bits))
+            }
+            // 6 bits left over is a single last digit; other bits left over must be zero.
+            if bits == 6 || value & (1 << bits - 1) != 0 { all = .max }
         }
-        // 6 bits left over is a single last digit; other bits left over must be zero.
-        return bits < 6 && value == 0 ? bytes : nil
+        return all < 64 ? bytes : nil
     }
 }

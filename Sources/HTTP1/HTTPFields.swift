@@ -3,12 +3,11 @@ import Encodings
 /// The header fields of a message, in the order sent; names of what was received in lower case.
 ///
 /// They lie as bytes in one run, and a text is made of those only that are asked for.
-package struct HTTPFields: Equatable, Sendable {
-    /// Where one lies: its name from `start`, its value up to `end`.
-    private struct Mark: Equatable {
-        let start: Int
-        let nameEnd: Int
-        let end: Int
+package struct HTTPFields: Sendable {
+    /// Where one lies.
+    private struct Mark {
+        let name: Range<Int>
+        let value: Range<Int>
     }
 
     private var bytes: [UInt8] = []
@@ -16,39 +15,40 @@ package struct HTTPFields: Equatable, Sendable {
 
     package init() {}
 
-    init(bytes: Int, fields: Int) {
-        self.bytes.reserveCapacity(bytes)
-        marks.reserveCapacity(fields)
+    /// - Parameter head: as it came; none of its fields is known yet.
+    init(in head: ArraySlice<UInt8>) {
+        bytes = Array(head)
+        marks.reserveCapacity(8)
     }
 
     package var count: Int { marks.count }
 
     package var all: [(name: String, value: String)] {
-        marks.map { (text($0.start..<$0.nameEnd), text($0.nameEnd..<$0.end)) }
+        marks.map { (text($0.name), text($0.value)) }
     }
 
     /// - Parameter name: in lower case, where it is to be found again.
     package mutating func append(_ name: String, _ value: String) {
+        let start = bytes.count
         bytes.append(name)
         let nameEnd = bytes.count
         bytes.append(value)
-        marks.append(Mark(start: nameEnd - name.utf8.count, nameEnd: nameEnd, end: bytes.count))
+        marks.append(Mark(name: start..<nameEnd, value: nameEnd..<bytes.count))
     }
 
+    /// One of the head that this was made of.
+    ///
     /// - Parameter name: of ASCII, in any case.
-    mutating func append(received name: Span<UInt8>, _ value: Span<UInt8>) {
-        let start = bytes.count
-        bytes.append(addingCapacity: name.count + value.count) { output in
-            for index in name.indices { output.append(ASCII.lowercased(name[index])) }
-            for index in value.indices { output.append(value[index]) }
-        }
-        marks.append(Mark(start: start, nameEnd: start + name.count, end: bytes.count))
+    mutating func mark(name: Range<Int>, value: Range<Int>) {
+        var letters = bytes.mutableSpan
+        for index in name { letters[index] = ASCII.lowercased(letters[index]) }
+        marks.append(Mark(name: name, value: value))
     }
 
     /// The value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
         let wanted = name.utf8.span
-        for mark in marks where has(mark, wanted) { return text(mark.nameEnd..<mark.end) }
+        for mark in marks where has(mark, wanted) { return text(mark.value) }
         return nil
     }
 
@@ -56,9 +56,18 @@ package struct HTTPFields: Equatable, Sendable {
     func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result {
         let wanted = name.utf8.span
         for mark in marks where has(mark, wanted) {
-            return body(bytes.span.extracting(mark.nameEnd..<mark.end))
+            return body(bytes.span.extracting(mark.value))
         }
         return body("".utf8.span)
+    }
+
+    /// Calls `body` with the values of all fields of that name (in lower case), until it gives something.
+    package func firstResult<Result>(of name: String, _ body: (Span<UInt8>) -> Result?) -> Result? {
+        let wanted = name.utf8.span
+        for mark in marks where has(mark, wanted) {
+            if let result = body(bytes.span.extracting(mark.value)) { return result }
+        }
+        return nil
     }
 
     func count(of name: String) -> Int {
@@ -72,7 +81,7 @@ package struct HTTPFields: Equatable, Sendable {
     package func list(_ name: String, contains token: String) -> Bool {
         let wanted = name.utf8.span
         for mark in marks where has(mark, wanted) {
-            let found = bytes[mark.nameEnd..<mark.end].split(separator: UInt8(ascii: ",")).contains {
+            let found = bytes[mark.value].split(separator: UInt8(ascii: ",")).contains {
                 $0.trimmingBlanks.lazy.map(ASCII.lowercased).elementsEqual(token.utf8)
             }
             if found { return true }
@@ -84,18 +93,26 @@ package struct HTTPFields: Equatable, Sendable {
     func encode(into output: inout [UInt8]) {
         for mark in marks {
             output.append("\r\n")
-            output.append(contentsOf: bytes[mark.start..<mark.nameEnd])
+            output.append(contentsOf: bytes[mark.name])
             output.append(": ")
-            output.append(contentsOf: bytes[mark.nameEnd..<mark.end])
+            output.append(contentsOf: bytes[mark.value])
         }
     }
 
     private func has(_ mark: Mark, _ name: Span<UInt8>) -> Bool {
-        mark.nameEnd - mark.start == name.count
-            && bytes.span.extracting(mark.start..<mark.nameEnd).hasSameBytes(as: name)
+        mark.name.count == name.count && bytes.span.extracting(mark.name).hasSameBytes(as: name)
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+extension HTTPFields: Equatable {
+    package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+        left.marks.count == right.marks.count
+            && zip(left.marks, right.marks).allSatisfy {
+                left.bytes[$0.name] == right.bytes[$1.name] && left.bytes[$0.value] == right.bytes[$1.value]
+            }
+    }
 }
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The fields of a message's head (RFC 9112, section 5), strictly: no folded lines, no blanks around a name. That each
 /// line ends with CR LF and has no control bytes is ``HTTPHeadScanner``'s business.
 struct HTTPHead {
@@ -6,7 +8,7 @@ struct HTTPHead {
     /// - Parameter lines: as they were scanned, from the end of the start line to the last byte of the empty line.
     init(_ lines: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPFault) {
         let bytes = lines.span
-        var fields = HTTPFields(bytes: bytes.count, fields: 8)
+        var fields = HTTPFields(in: lines)
         var start = 0
         while let end = bytes.firstIndex(of: 0x0D, from: start), end > start {
             guard !bytes[start].isBlank else { throw .foldedField }
@@ -16,8 +18,7 @@ struct HTTPHead {
             var valueEnd = end
             while bytes[valueEnd - 1].isBlank { valueEnd -= 1 }
             let valueStart = min(bytes.endOfRun(from: colon + 1, of: \.isBlank), valueEnd)
-            fields.append(
-                received: bytes.extracting(start..<colon), bytes.extracting(valueStart..<valueEnd))
+            fields.mark(name: start..<colon, value: valueStart..<valueEnd)
             start = end + 2
         }
         self.fields = fields

@@ -1,3 +1,5 @@
+import Encodings
+
 /// One request: what a client sent, or what we are about to send as one.
 package struct HTTPRequest: Equatable, Sendable {
     /// As sent: methods tell upper from lower case.

@@ -22,7 +22,8 @@ struct MailboxAssembly {
         do throws(OutboxError) {
             let store = try await SQLiteMailboxes(in: outbox)
             let door = MailboxDoor(
-                settings: settings.doors.mailbox.settings, store: store, digests: digests, room: room)
+                settings: settings.doors.mailbox.settings, store: store, digests: digests,
+                replies: ReplyBoard(store: store, digests: digests), room: room)
             watch = try await StoreWatch(initial: []) { (known) throws(OutboxError) in
                 try await store.all(unless: known).map { ($0.version, $0.mailboxes) }
             } onFault: {

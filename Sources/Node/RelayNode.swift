@@ -199,7 +199,8 @@ final class RelayNode {
     private func openPeerDoor(_ dispatcher: Dispatcher) throws(NodeError) -> Endpoint {
         try sockets.prepare()
         let door = PeerDoor(
-            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room)
+            settings: settings.peers, dispatcher: dispatcher, circuits: circuits, room: room,
+            replies: mailboxes?.door.replies)
         peerDoor = door
         ownDoors.peerFrames = { [unowned door] in door.counters.frames }
         return try sockets.open("peers", orAt: ("onion.peer_listen", settings.onion.peerListen)) {
@@ -213,11 +214,6 @@ final class RelayNode {
             BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
             body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
-        let webPush = DoorListeners.PlacedDoor(
-            WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
-                [unowned self] lane in
-                lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
-            }, named: "web_push", settings.doors.webPush.door)
         let status = try await StatusDoors(
             settings.status, state: state, outbox: outbox, dispatcher, room: room, log: log)
         statusStream = status.stream
@@ -225,26 +221,9 @@ final class RelayNode {
             settings.bitwarden, state: state, outbox: outbox, dispatcher, log: log)
         return try status.openStream(settings.status.streamPlaces, in: sockets, by: circuits)
             + (try listeners?.open(
-                [own, bisq, webPush] + status.placed
-                    + [bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
+                [own, bisq] + status.placed
+                    + [webPush(dispatcher), bitwarden, try phonePage(), mailboxDoor].compactMap(\.self))
                 ?? [])
-    }
-
-    private func phonePage() throws(NodeError) -> DoorListeners.PlacedDoor? {
-        guard settings.doors.phonePage.door.isOn else { return nil }
-        let key = try state.vapidKey().publicText
-        do throws(PhonePageFiles.Fault) {
-            let door = PhonePageDoor(try PhonePageFiles.page(for: key))
-            return DoorListeners.PlacedDoor(door, named: "phone_page", settings.doors.phonePage.door)
-        } catch {
-            throw .unavailable("doors.phone_page: \(error)")
-        }
-    }
-
-    private var mailboxDoor: DoorListeners.PlacedDoor? {
-        let places = settings.doors.mailbox.listen
-        guard let mailboxes, !places.isEmpty else { return nil }
-        return DoorListeners.PlacedDoor(mailboxes.door, places: places, body: MailboxDoor.mostBody)
     }
 
     private func open(

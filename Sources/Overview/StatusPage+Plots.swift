@@ -17,9 +17,12 @@ extension StatusPage {
         let words =
             bad == 0
             ? "nothing was broken" : "something was broken in \(bad) of \(known.count) quarters of an hour"
+        // What was before nobody knows.
+        let first = slots.first { $0.level != nil }?.from ?? slots[0].from
+        let span = first == slots[0].from ? "last 24 hours (UTC)" : "since \(Words.clock(first)) UTC"
         return """
-            <div class="strip" role="img" aria-label="Last 24 hours: \(words)">\(boxes)</div>\
-            <div class="axis"><span>\(Words.clock(slots[0].from))</span><span>last 24 hours (UTC): \(words)</span>\
+            <div class="strip" role="img" aria-label="\(span): \(words)">\(boxes)</div>\
+            <div class="axis"><span>\(Words.clock(slots[0].from))</span><span>\(span): \(words)</span>\
             <span>now</span></div>
             """
     }

@@ -99,11 +99,7 @@ package struct StatusPage {
     }
 
     /// `1 hour`, `24 hours`, or what there is of them.
-    func covered(_ minutes: Int) -> String {
-        let covered = Int(report.history.covered)
-        guard covered < minutes else { return minutes == 60 ? "1 hour" : "24 hours" }
-        return covered < 1 ? "since the start" : bound("the last \(Words.time(.seconds(60 * covered)))")
-    }
+    func covered(_ minutes: Int) -> String { bound(report.span(ofLast: minutes)) }
 
     /// No line ends between a number and its unit.
     func bound(_ text: String) -> String {

@@ -62,17 +62,23 @@ package struct StatusText {
         line("\(outbox.waiting) of \(outbox.waitingLimit)\(age)", in: "Waiting")
         let hour = report.history.sum(ofLast: 60)
         let day = report.history.sum(ofLast: History.minutes)
-        let perMinute =
-            Double(hour.delivered) / Double(min(60, max(1, report.uptime.components.seconds / 60)))
+        let perMinute = Double(hour.delivered) / Double(min(60, max(1, report.history.covered)))
         let rate = Int((perMinute * 10).rounded())
         line(
-            "\(hour.delivered) in the last hour (\(rate / 10).\(rate % 10) a minute), \(day.delivered) in 24 hours",
+            "\(hour.delivered) \(within(60)) (\(rate / 10).\(rate % 10) a minute), "
+                + "\(day.delivered) \(within(History.minutes))",
             in: "Delivered")
         let refused = day.refused.isEmpty ? "none" : day.refused.inWords
-        line("\(refused) in 24 hours", in: "Refused")
+        line("\(refused) \(within(History.minutes))", in: "Refused")
         if day.expired + day.busy > 0 {
-            line("\(day.expired) expired, \(day.busy) rejected (busy) in 24 hours", in: "")
+            line("\(day.expired) expired, \(day.busy) rejected (busy) \(within(History.minutes))", in: "")
         }
+    }
+
+    /// `in 24 hours`, or what the history has of them.
+    private func within(_ minutes: Int) -> String {
+        let span = report.span(ofLast: minutes)
+        return span == "since the start" ? span : span == "1 hour" ? "in the last hour" : "in \(span)"
     }
 
     private mutating func addGateways() {

@@ -7,8 +7,6 @@
 extension Pipeline {
     /// For peers: their own deadlines are short.
     package static let shortWindow: Duration = .milliseconds(100)
-    /// Bytes of messages and tokens that may be out and not stored.
-    static let mostUnstoredBytes = 4 << 20
     /// Identities that wait to be written: so many at most; with so many a commit begins, and after this time.
     static let mostUnwritten = 4096
     static let unwrittenPerCommit = 512
@@ -33,7 +31,7 @@ extension Pipeline {
         guard submission.patience != .none, writeBehind > .zero, service.answersSoon, !submission.isOfAlias,
             outboxFault == nil, doubtOffset == nil, holdsLease(at: now.monotonicNanoseconds)
         else { return false }
-        return unstored.bytes + size <= Pipeline.mostUnstoredBytes
+        return unstored.hasRoom(for: size, of: submission.sender)
             && changes.unwritten < Pipeline.mostUnwritten
             && delivery.lanes[lane].answersSoon(submission.patience)
             && admission.waiting(of: digests.token) == 1

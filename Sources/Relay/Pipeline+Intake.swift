@@ -89,7 +89,8 @@ extension Pipeline {
         if writeBehind > .zero { known.insert(digests.identity, acceptedAt: notification.acceptedAt) }
         if isFirst {
             let one = Unstored.One(
-                digests: digests, patience: submission.patience, door: door, reply: reply)
+                digests: digests, sender: submission.sender, patience: submission.patience, door: door,
+                reply: reply)
             sendFirst(slot, one, size: size, at: now)
             return .storing(reply, notification.id)
         }

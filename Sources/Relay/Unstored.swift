@@ -2,6 +2,8 @@
 struct Unstored: Sendable {
     struct One: Sendable {
         let digests: SubmissionDigests
+        /// `nil`: one of those that can't be told apart, who are as one here.
+        let sender: SenderID?
         let patience: Patience
         let door: Int
         let reply: ReplyID
@@ -25,8 +27,13 @@ struct Unstored: Sendable {
 
     private var ones = SequenceTable<One>()
     var due = Heap<Due>()
-    private(set) var bytes = 0
+    /// Of messages and tokens.
+    private var bytes = 0
+    private var bytesBySender: [SenderID?: Int] = [:]
     private(set) var lastNumber = Unstored.firstNumber - 1
+
+    /// Bytes of messages and tokens that may be out and not stored.
+    static let mostBytes = 4 << 20
 
     /// Numbers of the outbox stay below 2^40.
     private static let firstNumber: Int64 = 1 << 48
@@ -37,6 +44,12 @@ struct Unstored: Sendable {
     /// Monotonic nanoseconds at which the next one has to be stored; it may have ended since.
     var wakeAt: Int64 { due.first?.time ?? .max }
 
+    /// A sender may have as much as is free: alone half of it all. However much others take, what is free is as large as the
+    /// share of each of them.
+    func hasRoom(for size: Int, of sender: SenderID?) -> Bool {
+        bytesBySender[sender, default: 0] + size <= Unstored.mostBytes - bytes
+    }
+
     mutating func nextNumber() -> Int64 {
         lastNumber += 1
         return lastNumber
@@ -45,6 +58,7 @@ struct Unstored: Sendable {
     mutating func add(_ one: One, size: Int, slot: Delivery.Slot, dueAt time: Int64) {
         ones[lastNumber] = one
         bytes += size
+        bytesBySender[one.sender, default: 0] += size
         due.insert(Due(time: time, number: lastNumber, slot: slot))
     }
 
@@ -53,6 +67,8 @@ struct Unstored: Sendable {
             preconditionFailure("\(number) is stored, or has ended")
         }
         bytes -= size
+        let others = bytesBySender[one.sender, default: 0] - size
+        bytesBySender[one.sender] = others > 0 ? others : nil
         return one
     }
 

@@ -213,6 +213,13 @@ struct CopiedTable {
                     Column("text", .sealedText(Sealed.message)), Column("sequence"),
                     Column("replaces", .sealedText(Sealed.collapse)),
                 ], counter: .kept, of: MailboxTables.self),
+            // End to end encrypted already.
+            CopiedTable(
+                "mailbox_reply",
+                [
+                    Column("number"), Column("mailbox"), Column("channel", .bytes), Column("digest", .bytes),
+                    Column("accepted_at"), Column("sealed", .bytes),
+                ], counter: .kept, of: MailboxTables.self),
         ]
     }
 }

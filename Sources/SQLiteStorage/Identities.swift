@@ -10,6 +10,7 @@ final class Identities {
     private let delete: Statement
 
     private var known = KnownIdentities()
+    private var filter = IdentityFilter()
     /// Of all identities up to here only those of waiting notifications are left.
     private(set) var forgottenUpTo: Int64 = 0
     private var forgottenBefore: Int64 = 0
@@ -47,23 +48,11 @@ final class Identities {
                 AND NOT \(Identities.stays)
             """, on: connection)
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
-        try Identities.forEach(connection) { sequence, digest, _ in known.recall(digest, at: sequence) }
-    }
-
-    /// All that are remembered.
-    func filter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
-        var filter = IdentityFilter()
-        try Identities.forEach(connection) { _, digest, acceptedAt in
-            filter.insert(digest, acceptedAt: acceptedAt)
-        }
-        return filter
+        try readAll(connection)
     }
 
     /// Page by page: a database sends all that a statement finds at once.
-    private static func forEach(
-        _ connection: borrowing Connection,
-        _ body: (_ sequence: Int64, _ digest: Digest, _ acceptedAt: Int64) -> Void
-    ) throws(SQLiteError) {
+    private func readAll(_ connection: borrowing Connection) throws(SQLiteError) {
         let rows = try Statement(
             "SELECT sequence, digest, accepted_at FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?",
             on: connection)
@@ -72,17 +61,25 @@ final class Identities {
         repeat {
             count = 0
             try rows.bind(1, last)
-            try rows.bind(2, page)
+            try rows.bind(2, Identities.page)
             while try rows.step() {
                 last = rows.integer(0)
-                body(last, Digest(rows.pair(1)), rows.integer(2))
+                let digest = Digest(rows.pair(1))
+                known.recall(digest, at: last)
+                filter.insert(digest, acceptedAt: rows.integer(2))
                 count += 1
             }
             rows.reset()
-        } while count == page
+        } while count == Identities.page
     }
 
     private static let page: Int64 = 20_000
+
+    /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
+    func takeFilter() -> IdentityFilter {
+        defer { filter = IdentityFilter() }
+        return filter
+    }
 
     // MARK: Commits
 

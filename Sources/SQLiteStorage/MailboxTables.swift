@@ -41,7 +41,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_of ON mailbox_reader (token);
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
-        """
+        """, MailboxReplyRows.step,
     ]
     static let databaseSteps = [
         """
@@ -79,7 +79,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_of ON mailbox_reader (token);
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
-        """
+        """, MailboxReplyRows.databaseStep,
     ]
     static let views = [
         RegistrationView(
@@ -98,6 +98,7 @@ final class MailboxTables: DoorTables {
                         WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1))
                 """,
                 "DELETE FROM mailbox_message WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1)",
+                "DELETE FROM mailbox_reply WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1)",
                 "DELETE FROM mailbox_reader WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1)",
                 "DELETE FROM mailbox WHERE name = ?1",
             ])
@@ -114,6 +115,7 @@ final class MailboxTables: DoorTables {
     private let deleteTopicMessages: Statement
     private let touch: Statement
     let messages: MailboxMessages
+    let replies: MailboxReplyRows
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         selectVersion = try Statement(connection.dialect.version, on: connection)
@@ -145,6 +147,7 @@ final class MailboxTables: DoorTables {
         touch = try Statement(
             "UPDATE mailbox SET added_at = ?2 WHERE number = ?1 AND added_at < ?2 - 3600000", on: connection)
         messages = try MailboxMessages(connection)
+        replies = try MailboxReplyRows(connection)
     }
 
     func version() throws(SQLiteError) -> Int64 {

@@ -26,12 +26,16 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        guard let remote else { return "outbox: \(operation.rawValue): \(message) (SQLite code \(code))" }
-        return "outbox: \(remote)"
+        if let remote { return "outbox: \(remote)" }
+        return isOurs
+            ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
     }
 
     /// What was asked may have been done or not.
     var isConnectionLost: Bool { remote?.isConnectionLost ?? false }
+
+    /// SQLite took the file, and the node does not: the sentence is not SQLite's.
+    private var isOurs: Bool { operation == .open && code == SQLITE_ERROR && remote == nil }
 
     private var primaryCode: Int32 { code & 0xff }
 
@@ -40,9 +44,12 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
         primaryCode == SQLITE_FULL || code == onionbellIOErrorWrite || remote?.state == "53100"
     }
 
-    /// With what to do when the file is damaged.
+    /// With what to do when the file is damaged, and which file it is.
     package func explained(path: String) -> SQLiteError {
-        guard isCorrupt else { return self }
+        guard isCorrupt else {
+            guard isOurs else { return self }
+            return SQLiteError(code: code, operation: operation, message: "\(path): \(message)")
+        }
         return SQLiteError(
             code: code, operation: operation,
             message: "\(path) is damaged (\(message)). \(SQLiteError.advice(path: path))")

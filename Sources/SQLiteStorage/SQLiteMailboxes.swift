@@ -3,7 +3,7 @@ import Relay
 
 /// ``Registrations/Mailboxes`` in the outbox's file.
 package struct SQLiteMailboxes: Mailboxes {
-    private let file: SQLiteOutbox
+    let file: SQLiteOutbox
 
     /// Makes the tables if they are not there.
     package init(in file: SQLiteOutbox) async throws(OutboxError) {
@@ -82,7 +82,9 @@ package struct SQLiteMailboxes: Mailboxes {
 
     package func forget(expiredBefore time: Int64) async throws(OutboxError) -> [KeptEnd] {
         try await file.write { store throws(SQLiteError) in
-            try store.tables(MailboxTables.self).messages.forget(expiredBefore: time, in: store)
+            let tables = store.tables(MailboxTables.self)
+            try tables.replies.forget(at: time)
+            return try tables.messages.forget(expiredBefore: time, in: store)
         }
     }
 }

@@ -269,8 +269,8 @@ enum Schema {
                 ? "not an outbox of onionbell"
                 : version > Schema.version
                     ? "a newer onionbell has written it (format \(version); this one reads up to \(Schema.version)). "
-                        + "Install the newer one again; or move the file away together with its -wal and -shm, "
-                        + "and what waits in it is not delivered"
+                        + "Install the newer one again; or put back a copy from before the upgrade; or move the file "
+                        + "away together with its -wal and -shm, and what waits in it is not delivered"
                     : "not a format of onionbell (\(version))"
         )
     }

@@ -32,7 +32,7 @@ extension Store {
         }
         content.wishes = try wishes.all()
         content.lanes = try wishes.lanes()
-        content.known = try identities.filter(connection)
+        content.known = identities.takeFilter()
         return content
     }
 }

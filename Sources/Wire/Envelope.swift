@@ -11,6 +11,10 @@ package enum Message: Hashable, Sendable {
     case getPeersResponse(GetPeersResponse)
     case notificationRequest(MobileNotificationRequest)
     case notificationResponse(MobileNotificationResponse)
+    case replyRequest(MobileReplyRequest)
+    case replyResponse(MobileReplyResponse)
+    case replyFetch(MobileReplyFetch)
+    case replies(MobileReplies)
     /// One of Bisq's messages that has no use here.
     case swallowed(SwallowedMessage)
     /// A number that neither Bisq nor this protocol resolves: not in the schema, or there but retired.
@@ -74,6 +78,10 @@ package struct Envelope: Hashable, Sendable {
             writer.message(MobileNotificationRequest.number, message.write)
         case .notificationResponse(let message):
             writer.message(MobileNotificationResponse.number, message.write)
+        case .replyRequest(let message): writer.message(MobileReplyRequest.number, message.write)
+        case .replyResponse(let message): writer.message(MobileReplyResponse.number, message.write)
+        case .replyFetch(let message): writer.message(MobileReplyFetch.number, message.write)
+        case .replies(let message): writer.message(MobileReplies.number, message.write)
         case .nestedBundle, .swallowed, .unknown, .missing:
             preconditionFailure("an envelope that only a peer could have sent was to be written")
         }

@@ -28,6 +28,14 @@ extension Envelope {
         case MobileNotificationResponse.number:
             message = .notificationResponse(
                 try reader.merged(into: message.takeNotificationResponse(), in: bytes))
+        case MobileReplyRequest.number:
+            message = .replyRequest(try reader.merged(into: message.takeReplyRequest(), in: bytes))
+        case MobileReplyResponse.number:
+            message = .replyResponse(try reader.merged(into: message.takeReplyResponse(), in: bytes))
+        case MobileReplyFetch.number:
+            message = .replyFetch(try reader.merged(into: message.takeReplyFetch(), in: bytes))
+        case MobileReplies.number:
+            message = .replies(try reader.merged(into: message.takeReplies(), in: bytes))
         case 2...Self.highestOfBisq:
             if Self.retired.contains(field.number) {
                 try reader.skip(field, in: bytes)
@@ -147,6 +155,26 @@ extension Message {
         } else {
             MobileNotificationResponse()
         }
+    }
+
+    fileprivate mutating func takeReplyRequest() -> MobileReplyRequest {
+        defer { self = .missing }
+        return if case .replyRequest(let message) = self { message } else { MobileReplyRequest() }
+    }
+
+    fileprivate mutating func takeReplyResponse() -> MobileReplyResponse {
+        defer { self = .missing }
+        return if case .replyResponse(let message) = self { message } else { MobileReplyResponse() }
+    }
+
+    fileprivate mutating func takeReplyFetch() -> MobileReplyFetch {
+        defer { self = .missing }
+        return if case .replyFetch(let message) = self { message } else { MobileReplyFetch() }
+    }
+
+    fileprivate mutating func takeReplies() -> MobileReplies {
+        defer { self = .missing }
+        return if case .replies(let message) = self { message } else { MobileReplies() }
     }
 
     fileprivate mutating func takeSwallowed(number: UInt32) -> SwallowedMessage {

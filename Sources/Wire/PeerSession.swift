@@ -168,7 +168,10 @@ package struct PeerSession {
                 violate(.reportedPeers, .tooManyReportedPeers, into: &turn)
             }
         case .notificationRequest(let request): turn.requests.append(request)
-        case .pong, .getPeersResponse, .notificationResponse, .swallowed, .closeConnection, .bundle,
+        case .replyRequest(let request): turn.wayBack.append(.post(request))
+        case .replyFetch(let fetch): turn.wayBack.append(.fetch(fetch))
+        case .pong, .getPeersResponse, .notificationResponse, .replyResponse, .replies, .swallowed,
+            .closeConnection, .bundle,
             .nestedBundle, .unknown, .missing:
             break
         }

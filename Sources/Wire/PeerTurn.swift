@@ -4,10 +4,18 @@
 /// requests of a read are handed on together, no frame costs an allocation beyond its own strings, and no closure
 /// crosses from this pure module to the loop's isolation.
 package struct PeerTurn {
+    /// What a peer asks of the way back.
+    package enum WayBack: Equatable, Sendable {
+        case post(MobileReplyRequest)
+        case fetch(MobileReplyFetch)
+    }
+
     /// To be written to the peer, in this order, before it is closed.
     package var replies: [UInt8] = []
     /// To be submitted, in this order, also when the connection is to be closed.
     package var requests: [MobileNotificationRequest] = []
+    /// Of phones' replies and those who fetch them; in the order in which they came.
+    package var wayBack: [WayBack] = []
     /// Close once the replies are flushed.
     package var close: PeerClose?
     /// Whole frames in this read.
@@ -28,6 +36,7 @@ package struct PeerTurn {
         // What one large read left behind is not kept for ever.
         replies.removeAll(keepingCapacity: replies.capacity <= 65_536)
         requests.removeAll(keepingCapacity: requests.capacity <= 1_024)
+        wayBack = []
         close = nil
         frameCount = 0
         weight = 0

@@ -11,9 +11,11 @@ final class Bench {
     private let tor: Child
     private let peers: Endpoint
     private let http: Endpoint
+    private let webPush: Endpoint
 
     var peerEndpoint: String { "\(peers)" }
     var httpEndpoint: String { "\(http)" }
+    var webPushEndpoint: String { "\(webPush)" }
 
     /// - Parameter node: the `onionbelld` that is measured.
     init(node: String) async throws {
@@ -22,6 +24,7 @@ final class Bench {
         directory = try LabDirectory()
         peers = try Self.freePort()
         http = try Self.freePort()
+        webPush = try Self.freePort()
         let tor = try directory.make("tor")
         let lines = [
             "DisableNetwork 1", "SocksPort 0", "DataDirectory \(tor)", "ControlPort unix:\(tor)/control",
@@ -36,7 +39,7 @@ final class Bench {
         }
     }
 
-    private static func freePort() throws -> Endpoint {
+    static func freePort() throws -> Endpoint {
         let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
         defer { listener.close() }
         return listener.endpoint
@@ -99,7 +102,8 @@ final class Bench {
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
-            "--peers", "\(peers)", "--http", "\(http)", "--control", control,
+            "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
+            "--control", control,
             "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
         ])
         do {
@@ -179,7 +183,8 @@ final class NodeUnderTest {
                 cpu: after.cpu - before.cpu, system: after.system - before.system,
                 loop: (after.threads["loop"] ?? 0) - (before.threads["loop"] ?? 0),
                 store: (after.threads["store"] ?? 0) - (before.threads["store"] ?? 0),
-                longestResident: after.longestResident)
+                resident: after.resident, longestResident: after.longestResident,
+                written: after.written - before.written)
         )
     }
 
@@ -189,7 +194,10 @@ final class NodeUnderTest {
         let system: Double
         let loop: Double
         let store: Double
-        /// KiB.
+        /// KiB: when it was over, and at most so far.
+        let resident: Double
         let longestResident: Double
+        /// Bytes for the disk.
+        let written: Double
     }
 }

@@ -20,6 +20,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "Streams at once on a connection.") var streams = 1000
     @Option(help: "The node's peer_listen.") var peers = "127.0.0.1:29999"
     @Option(help: "The node's http_listen.") var http = "127.0.0.1:29980"
+    @Option(help: "The node's doors.web_push.listen.") var webPush = "127.0.0.1:29981"
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
@@ -110,6 +111,11 @@ struct GatewayCommand: AsyncParsableCommand {
           - name: mailboxes
             gateway: mailbox
         doors:
+          web_push:
+            listen: ["\(webPush)"]
+            ios: ios
+            requests: 10000
+            rate: 1000000
           mailbox:
             listen: ["unix:\(directory)/mailboxes"]
             readers: 12000

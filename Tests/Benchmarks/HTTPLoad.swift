@@ -4,35 +4,25 @@ import Reactor
 /// Sends requests over many kept connections, one at a time on each.
 @EventLoop
 final class HTTPLoad {
-    private let form: HTTPCommand.Form
+    private let request: HTTPTemplate
     private let count: Int
+    /// A second; 0: each client sends when it has its answer.
+    private let rate: Int
     private var report = LoadReport()
     private var latencies = LatencyCounter()
     private var unfinished = 0
     private let firstNumber = UInt64.random(in: 0...UInt64.max)
+    private var startedAt: Int64 = 0
     private var whenDone: CheckedContinuation<Void, Never>?
-    private let head: [UInt8]
-    private let rest: [UInt8]
+    /// With a rate: those without a request.
+    private var idle: [LoadingClient] = []
+    private var pace: Timer!
 
-    init(_ form: HTTPCommand.Form, count: Int) {
-        self.form = form
+    init(_ request: HTTPTemplate, count: Int, rate: Int) {
+        self.request = request
         self.count = count
-        switch form {
-        case .get:
-            let message = RequestTemplate.message.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            head = Array(
-                "GET /relay?isAndroid=false&isProduction=true&isContentAvailable=true&snd=true&token=".utf8)
-            rest = Array("&msg=\(message.joined()) HTTP/1.1\r\nHost: node\r\n\r\n".utf8)
-        case .post:
-            let body =
-                #"{"encrypted":"\#(RequestTemplate.message)","isUrgent":true,"isMutableContent":true}"#
-            head = Array("POST /v1/apns/device/".utf8)
-            rest = Array(
-                """
-                 HTTP/1.1\r\nHost: node\r\nContent-Type: application/json\r\n\
-                Content-Length: \(body.utf8.count)\r\n\r\n\(body)
-                """.utf8)
-        }
+        self.rate = rate
+        pace = Timer { [unowned self] in keepPace() }
     }
 
     func run(_ clients: Int, to endpoint: Endpoint) async throws -> LoadReport {
@@ -41,36 +31,63 @@ final class HTTPLoad {
             connections.append(
                 LoadingClient(try await Stream.connect(to: endpoint, deadline: .seconds(10)), self))
         }
-        let start = EventLoop.monotonicNanoseconds
+        startedAt = EventLoop.monotonicNanoseconds
         await withCheckedContinuation {
             whenDone = $0
-            for connection in connections { send(by: connection) }
+            idle = connections
+            if rate > 0 {
+                keepPace()
+            } else {
+                for connection in connections { send(by: connection, dueAt: startedAt) }
+            }
         }
-        report.seconds = Double(EventLoop.monotonicNanoseconds - start) / 1e9
-        if form == .post { report.outcome = latencies.latency } else { report.receipt = latencies.latency }
+        report.seconds = Double(EventLoop.monotonicNanoseconds - startedAt) / 1e9
+        if request.awaitsOutcome {
+            report.outcome = latencies.latency
+        } else {
+            report.receipt = latencies.latency
+        }
         for connection in connections { connection.stream.close() }
         return report
     }
 
-    private func send(by client: LoadingClient) {
+    /// Sends what is due by now, as far as there is a connection for it. Its time runs from when it was due: a server that
+    /// is late for one is late for those behind it.
+    private func keepPace() {
+        let now = EventLoop.monotonicNanoseconds
+        while report.sent < count, !idle.isEmpty {
+            let dueAt = startedAt + Int64(report.sent) * 1_000_000_000 / Int64(rate)
+            guard dueAt <= now else { break }
+            send(by: idle.removeLast(), dueAt: dueAt)
+        }
+        if report.sent < count, !pace.isRunning { pace.start(after: .milliseconds(1)) }
+    }
+
+    private func send(by client: LoadingClient, dueAt time: Int64) {
         guard report.sent < count else { return }
         let token = deviceToken(firstNumber &+ UInt64(report.sent))
         report.sent += 1
         unfinished += 1
-        client.sentAt = EventLoop.monotonicNanoseconds
+        client.sentAt = time
         client.stream.write {
-            $0.append(contentsOf: head)
+            $0.append(contentsOf: request.head)
             $0.append(contentsOf: token.utf8)
-            $0.append(contentsOf: rest)
+            $0.append(contentsOf: request.rest)
         }
     }
 
     func take(_ response: HTTPResponse, by client: LoadingClient) {
-        latencies.record(nanoseconds: EventLoop.monotonicNanoseconds - client.sentAt)
+        let now = EventLoop.monotonicNanoseconds
+        latencies.record(nanoseconds: now - client.sentAt)
         client.sentAt = 0
         unfinished -= 1
-        if response.status == 200 { report.stored += 1 } else { report.failed += 1 }
-        send(by: client)
+        if (200..<300).contains(response.status) { report.stored += 1 } else { report.failed += 1 }
+        if rate > 0 {
+            idle.append(client)
+            keepPace()
+        } else {
+            send(by: client, dueAt: now)
+        }
         finishIfDone()
     }
 

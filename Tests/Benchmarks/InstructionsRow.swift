@@ -10,8 +10,12 @@ extension Rows {
             ("peers 10 x 64", ["peers", "--to", bench.peerEndpoint, "--peers", "10", "--window", "64"]),
             ("http POST /v1, 64 clients", ["http", "--to", bench.httpEndpoint, "--form", "post"]),
             ("http GET /relay, 64 clients", ["http", "--to", bench.httpEndpoint, "--form", "get"]),
+            ("Web Push, 64 clients", ["http", "--to", bench.webPushEndpoint, "--form", "web-push"]),
         ]
-        for (name, load) in loads {
+        let goals: [(goal: Double?, bound: Double?)] = [
+            (55_000, 65_000), (70_000, 85_000), (nil, nil), (nil, nil),
+        ]
+        for ((name, load), (goal, bound)) in zip(loads, goals) {
             let count = 6_000
             let counted = try await bench.withNode(countingInto: "\(bench.directory.path)/callgrind") {
                 node in
@@ -22,7 +26,9 @@ extension Rows {
                 try await Task.sleep(for: .seconds(1))
                 try await node.countInstructions(false)
             }
-            results.add("instructions, \(name)", "a notif.", Double(counted) / Double(count))
+            results.add(
+                "instructions, \(name)", "a notif.", Double(counted) / Double(count), goal: goal, bound: bound
+            )
         }
     }
 }

@@ -10,6 +10,8 @@ struct ProcessFigures {
     /// KiB of memory resident now, and at most so far.
     let resident: Double
     let longestResident: Double
+    /// Bytes that it made the disk's (not those for pipes and sockets).
+    let written: Double
     /// How often its living threads have gone to sleep of their own accord.
     let sleeps: Int
 
@@ -35,6 +37,7 @@ struct ProcessFigures {
         let status = try text("\(directory)/status")
         resident = Self.value("VmRSS", in: status)
         longestResident = Self.value("VmHWM", in: status)
+        written = Self.value("write_bytes", in: try text("\(directory)/io"))
         var threads: [String: Double] = [:]
         var sleeps = 0
         for task in try FileManager.default.contentsOfDirectory(atPath: "\(directory)/task") {

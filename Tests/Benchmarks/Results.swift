@@ -5,8 +5,9 @@ struct Figure: Codable {
     /// Stays the same from version to version: what `--compare` goes by.
     let name: String
     let unit: String
-    /// At most this.
+    /// At most this; and what will do if need be.
     let goal: Double?
+    var bound: Double?
     var values: [Double]
 
     var median: Double {
@@ -31,11 +32,13 @@ struct Results: Codable {
             "\(ProcessInfo.processInfo.activeProcessorCount) x \(cpu?.trimmingCharacters(in: .whitespaces) ?? "?")"
     }
 
-    mutating func add(_ name: String, _ unit: String, _ value: Double, goal: Double? = nil) {
+    mutating func add(
+        _ name: String, _ unit: String, _ value: Double, goal: Double? = nil, bound: Double? = nil
+    ) {
         if let index = figures.firstIndex(where: { $0.name == name }) {
             figures[index].values.append(value)
         } else {
-            figures.append(Figure(name: name, unit: unit, goal: goal, values: [value]))
+            figures.append(Figure(name: name, unit: unit, goal: goal, bound: bound, values: [value]))
         }
     }
 
@@ -65,7 +68,8 @@ struct Results: Codable {
         let width = figures.map(\.name.count).max() ?? 0
         var lines = [
             "\(machine), \(date)\(isQuick ? ", quick" : "")", "",
-            row("", "unit", "median", "least", "most", "goal", earlier == nil ? "" : "x earlier", width),
+            row(
+                "", "unit", "median", "least", "most", "goal", "or", earlier == nil ? "" : "x earlier", width),
         ]
         for figure in figures {
             let before = earlier?.figures.first { $0.name == figure.name }?.median
@@ -73,17 +77,21 @@ struct Results: Codable {
                 row(
                     figure.name, figure.unit, text(figure.median), text(figure.values.min() ?? 0),
                     text(figure.values.max() ?? 0),
-                    figure.goal.map { "\(text($0))\(figure.median <= $0 ? "" : " !")" } ?? "",
+                    mark(figure, at: figure.goal), mark(figure, at: figure.bound),
                     before.map { $0 > 0 ? text(figure.median / $0) : "" } ?? "", width))
         }
         return lines.joined(separator: "\n")
     }
 
+    private func mark(_ figure: Figure, at limit: Double?) -> String {
+        limit.map { "\(text($0))\(figure.median <= $0 ? "" : " !")" } ?? ""
+    }
+
     private func row(
         _ name: String, _ unit: String, _ median: String, _ least: String, _ most: String, _ goal: String,
-        _ ratio: String, _ width: Int
+        _ bound: String, _ ratio: String, _ width: Int
     ) -> String {
-        let cells = [median, least, most, goal, ratio].map { $0.padded(to: 9, left: true) }
+        let cells = [median, least, most, goal, bound, ratio].map { $0.padded(to: 9, left: true) }
         return name.padded(to: width) + "  " + unit.padded(to: 12) + cells.joined(separator: " ")
     }
 

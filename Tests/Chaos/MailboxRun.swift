@@ -169,7 +169,7 @@ final class MailboxRun {
 
     func rounds(_ count: Int) async throws {
         var times: [MailboxBlow: [Int64]] = [:]
-        for _ in 0..<count {
+        for round in 0..<count {
             let blow = MailboxBlow.allCases.randomElement(using: &random) ?? .tor
             let early = Int.random(in: 0...2, using: &random)
             let late = Int.random(in: 1...2, using: &random)
@@ -181,7 +181,9 @@ final class MailboxRun {
             try await strike(blow)
             try await sending.value
             guard await settle() else { break }
-            times[blow, default: []].append(EventLoop.monotonicNanoseconds - start)
+            let taken = EventLoop.monotonicNanoseconds - start
+            times[blow, default: []].append(taken)
+            say("round \(round + 1): \(blow.rawValue) killed, all there after \(taken.seconds) s")
             for reader in readers where reader.process.exit != nil {
                 violations.append("\(reader.name) has ended: \(reader.process.lines.suffix(2))")
             }

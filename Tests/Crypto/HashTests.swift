@@ -75,4 +75,18 @@ import Vectors
             #expect(!equalInConstantTime(bytes, other))
         }
     }
+
+    /// RFC 5869, appendix A.1 and A.3.
+    @Test func keysAreMadeAsTheRFCShows() {
+        let base = HKDF.extract([UInt8](repeating: 0x0b, count: 22), salt: Array(0...0x0c))
+        #expect(
+            base
+                == bytes(hex: "077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5"))
+        #expect(
+            HKDF.expand(base, info: Array(0xf0...0xf9))
+                == bytes(hex: "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"))
+        let unsalted = HKDF.extract([UInt8](repeating: 0x0b, count: 22), salt: [])
+        #expect(
+            HKDF.expand(unsalted, info: [], length: 12) == bytes(hex: "8da4e775a563c18f715f802a"))
+    }
 }

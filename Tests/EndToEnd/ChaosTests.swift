@@ -42,7 +42,7 @@ import Testing
             [
                 chaos, "mailbox", "--rounds", "4", "--quiet", "2", "--burst", "10", "--seed", "3", "--torrc",
                 projectTorrc,
-            ], limit: 300)
+            ], limit: 600)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, all in order (seed 3)\n"))
     }

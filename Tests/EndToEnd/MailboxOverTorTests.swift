@@ -92,6 +92,48 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         await stage.close()
     }
 
+    /// The way back, by the same onion address: over HTTP with the built programs, and in the peers' protocol.
+    @Test func whatThePhoneRepliesComesToBisqsAgent() async throws {
+        let stage = try await stage()
+        let mailbox = try await add(stage, ["phone"])
+        let (tor, socks) = try await readersTor(stage)
+        let marks = stage.directory.path + "/replied"
+        let script = stage.directory.path + "/stop.sh"
+        try LabDirectory.write(
+            Array("#!/bin/sh\necho \"$ONIONBELL_REPLY_TEXT\" >>'\(marks)'\n".utf8), to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+        let agent = try LabProgram([
+            program, "bisq-agent", "--mailbox", mailbox.file, "--socks", socks, "--file",
+            stage.directory.path + "/agent", "--on", "stop=\(script)",
+        ])
+        await agent.wait { $0.exit != nil || $0.lines.contains { $0.contains("connected") } }
+        let reply = [
+            program, "receive", "--file", stage.directory.path + "/phone", "--mailbox", mailbox.file,
+            "--socks", socks, "--reply", "stop", "--reply-text", "Grüße",
+        ]
+        let done = try await Task.detached { try run(reply) }.value
+        #expect(done.status == 0 && done.output == "done\n", "\(done.errors)")
+        #expect(String(decoding: try LabDirectory.read(marks), as: UTF8.self) == "Grüße\n")
+        #expect(await agent.stop() == .exited(0))
+
+        let peer = try await BisqPeer.dial(
+            .tor(socks: try #require(stage.client.socks), onion: stage.address, port: 9999))
+        let channel = ReplyChannel(.toBisq, of: mailbox.pairingToken)
+        let sent = try #require(PhoneReply(counter: 1, sentAt: 1, kind: "stop", text: ""))
+        var request = MobileReplyRequest()
+        (request.uid, request.mailbox) = ("1", mailbox.pairingToken.deviceToken)
+        (request.channel, request.sealed) = (channel.id, try channel.seal(sent))
+        #expect(try await peer.post(request).status == .stored)
+        var fetch = MobileReplyFetch()
+        (fetch.uid, fetch.mailbox, fetch.channel) = ("2", request.mailbox, channel.id)
+        fetch.waitMilliseconds = 60_000
+        let last = try #require(try await peer.replies(to: fetch).replies.last)
+        #expect(try channel.open(last.sealed) == sent)
+        peer.close()
+        await tor.kill()
+        await stage.close()
+    }
+
     /// Not ours: aiontfy by WebSocket, with the pongs that aiohttp sends, and through a break of the connection.
     @Test(
         .enabled("aiontfy is not here: Deploy/dependencies test") {

@@ -56,6 +56,12 @@ import Wire
         await stage.logged("phones.changed")
         let listed = try await phones(stage, "list")
         #expect(listed.output == "name\tphones\talias\nalice\t2\tno\n")
+        #expect(
+            try await phones(stage, "list", "--json").output
+                == #"[{"alias":false,"name":"alice","phones":2}]"# + "\n")
+        let shown = try JSON(Array(try await phones(stage, "show", "alice", "--json").output.utf8))
+        #expect(shown["alias"]?.bool == false)
+        #expect(shown["phones"]?.array?.last?["model"]?.string == "Fairphone")
         #expect(try await phones(stage, "show", "alice").output.contains("android\tdefault\tFairphone\t"))
 
         let alias = try await phones(

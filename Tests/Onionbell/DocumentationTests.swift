@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Relay
 import Testing
@@ -128,6 +129,30 @@ import Testing
                 _ = try Onionbell.parseAsRoot(words)
             }
         }
+    }
+
+    /// In its help; where it does something, and is not a list of others.
+    @Test func everyCommandHasAnExampleThatItTakes() throws {
+        var waiting: [any ParsableCommand.Type] = [Onionbell.self]
+        var count = 0
+        while let command = waiting.popLast() {
+            waiting += command.configuration.subcommands
+            // Of another program.
+            guard command.configuration.subcommands.isEmpty, command != LabCommand.self,
+                command != DemoCommand.self
+            else { continue }
+            let name = command.configuration.commandName ?? ""
+            let lines = command.configuration.discussion.split(separator: "\n")
+            let examples = lines.filter { $0.hasPrefix("Example: onionbell ") }
+            #expect(examples.count == 1, "\(name)")
+            for example in examples {
+                let words = Self.shellWords(String(example.dropFirst("Example: onionbell ".count)))
+                #expect(words.contains(name), "\(example)")
+                #expect(throws: Never.self, "\(example)") { _ = try Onionbell.parseAsRoot(words) }
+                count += 1
+            }
+        }
+        #expect(count > 40)
     }
 
     @Test func theHelpNamesAKindOfPhoneAsTheOptionTakesIt() {

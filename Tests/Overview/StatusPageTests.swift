@@ -53,7 +53,21 @@ import Testing
         report.history = History(at: 7)
         report.history.read(History.Totals(), at: 19)
         #expect(html(report).contains("delivered, the last 12\u{a0}min"))
-        #expect(html(Sample.good).contains("delivered, 24 hours"))
+        #expect(html(Sample.good).contains("delivered, 24\u{a0}hours"))
+    }
+
+    /// Of what was before nobody knows: the strip does not say that nothing was broken then.
+    @Test func theStripSaysSinceWhenItKnows() {
+        var report = Sample.good
+        report.timeline = Timeline()
+        report.timeline.note([.ok("outbox", "works")], at: report.now)
+        let text = html(report)
+        #expect(text.firstMatch(of: /<span>since \d\d:\d\d UTC: nothing was broken</) != nil)
+        report.timeline = Timeline()
+        for quarter in (0..<Int64(96)).reversed() {
+            report.timeline.note([.ok("outbox", "works")], at: report.now - quarter * 900_000)
+        }
+        #expect(html(report).contains("<span>last 24 hours (UTC): nothing was broken<"))
     }
 
     /// The page is one document of well-formed elements, and loads, runs and refers to nothing.

@@ -28,6 +28,19 @@ import Testing
         #expect(coloured.replacing(/\u{1b}\[\d*m/, with: "") == plain)
     }
 
+    /// What the history covers, not what it would cover.
+    @Test func aNodeWithoutAPastSaysSinceWhen() {
+        #expect(StatusText.text(of: Sample.good, coloured: false).contains(" in the last hour ("))
+        #expect(StatusText.text(of: Sample.good, coloured: false).contains(" in 24 hours\n"))
+        var report = Sample.good
+        report.history = History(at: 7)
+        report.history.read(History.Totals(), at: 19)
+        let text = StatusText.text(of: report, coloured: false)
+        #expect(text.contains("0 in the last 12 min (0.0 a minute), 0 in the last 12 min\n"))
+        #expect(text.contains("none in the last 12 min\n") && !text.contains("24 hours"))
+        #expect(StatusText.text(of: Report(), coloured: false).contains("0 since the start"))
+    }
+
     @Test func aNodeThatHasJustStartedHasAStatus() {
         #expect(StatusText.text(of: Report(), coloured: false).contains("not made yet"))
     }

@@ -195,6 +195,36 @@ import Vectors
         #expect(node.pipeline.waiting == 0)
     }
 
+    /// Whoever takes half of what may be out and not stored leaves the other half, and each that comes then a share of it.
+    @Test func aSenderThatHasMuchOutLeavesRoomForOthers() {
+        func isSentFirst(_ number: Int, from sender: SenderID?, by node: Node) -> Bool {
+            var submission = Self.patient("u\(number)", token: Sample.token(number))
+            submission.sender = sender
+            _ = node.submit(submission, awaitsOutcome: true)
+            guard !node.begin().isEmpty else { return true }
+            node.commit([.stored(sequence: node.number())])
+            return false
+        }
+        func fill(_ size: Int, from sender: SenderID?, of node: Node) {
+            let one = Unstored.One(
+                digests: SubmissionDigests(
+                    token: Sample.digest("t"), identity: Sample.digest("i"), content: Sample.digest("c")),
+                sender: sender, patience: .full, door: 0, reply: ReplyID(index: 0))
+            _ = node.pipeline.unstored.nextNumber()
+            node.pipeline.unstored.add(one, size: size, slot: 0, dueAt: .max)
+        }
+        let node = Self.node()
+        let (flooder, other) = (SenderID(1), SenderID(2))
+        fill(Unstored.mostBytes / 2, from: flooder, of: node)
+        #expect(!isSentFirst(1, from: flooder, by: node))
+        #expect(isSentFirst(2, from: other, by: node))
+        #expect(isSentFirst(3, from: nil, by: node))
+        // Two senders have a third each, at most: more than that is stored first.
+        fill(Unstored.mostBytes / 4, from: other, of: node)
+        #expect(!isSentFirst(4, from: other, by: node))
+        #expect(isSentFirst(5, from: SenderID(3), by: node))
+    }
+
     @Test func theFilterForgetsNothingAndTakesFewForKnown() {
         var filter = IdentityFilter()
         var random = SeededRandom(state: 7)

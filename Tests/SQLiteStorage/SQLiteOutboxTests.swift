@@ -52,6 +52,9 @@ func request(
         #expect(content.waiting[0].token == Digest(high: 1, low: 1))
         #expect(content.waiting[0].size == "token-1".count + "bWVzc2FnZQ==".count)
         #expect(content.deadTokens == [Digest(high: 8, low: 9): DeadToken(since: 5, buriedAt: 6)])
+        #expect(requests.allSatisfy { content.known.mayHold($0.digests.identity) })
+        // It is for whoever starts with it, and nobody else holds it.
+        #expect(try await second.content().known == IdentityFilter())
         let found = try await second.notifications([5, 2, 1, 99])
         #expect(found == [1: requests[0].notification, 5: requests[4].notification])
         #expect(try await second.commit([.store(request(6))]) == [.stored(sequence: 6)])

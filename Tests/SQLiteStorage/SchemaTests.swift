@@ -140,6 +140,34 @@ private typealias Notification = Relay.Notification
         await outbox.close()
     }
 
+    /// After a downgrade: which is newer, what to do, and nothing is changed.
+    @Test func whatALaterVersionWroteIsRefusedWithASentenceAndLeftAsItIs() async throws {
+        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        _ = try await outbox.commit([.store(request(1))])
+        await outbox.close()
+        let later = Schema.version + 1
+        try Connection(.file(directory.outbox), for: .owning).execute("PRAGMA user_version = \(later)")
+        let bytes = try Data(contentsOf: URL(filePath: directory.outbox))
+        let sentence =
+            "outbox: \(directory.outbox): a newer onionbell has written it (format \(later); this one reads up to "
+            + "\(Schema.version)). Install the newer one again; or put back a copy from before the upgrade; or move "
+            + "the file away together with its -wal and -shm, and what waits in it is not delivered"
+        let error = await #expect(throws: SQLiteError.self) {
+            _ = try await SQLiteOutbox(path: directory.outbox)
+        }
+        #expect(error?.description == sentence)
+        for isReadOnly in [true, false] {
+            for open in [
+                { _ = try OutboxFile(path: $0, isReadOnly: isReadOnly) },
+                { _ = try RegistrationFile(path: $0, isReadOnly: isReadOnly) },
+            ] as [(String) throws -> Void] {
+                let error = #expect(throws: SQLiteError.self) { try open(directory.outbox) }
+                #expect(error?.explained(path: directory.outbox).description == sentence)
+            }
+        }
+        #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == bytes)
+    }
+
     @Test func aLaneToAnOriginComesBackAsItWas() async throws {
         let origin = try #require(LaneHost(origin: "https://push.example:8443"))
         let lane = LaneID(app: "app", host: origin)

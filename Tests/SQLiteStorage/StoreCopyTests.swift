@@ -87,6 +87,10 @@ import Testing
         let put = try await mailboxes.put(
             message, to: Digest(high: 1, low: 1), keeping: nil, within: MailboxBounds())
         #expect(put.result == .stored(1))
+        let reply = try await mailboxes.post(
+            [1, 2], digest: Digest(high: 1, low: 3), in: Digest(high: 1, low: 4), by: Digest(high: 1, low: 1),
+            at: 1, within: MailboxReplyBounds())
+        #expect(reply == .stored)
         await outbox.close()
     }
 

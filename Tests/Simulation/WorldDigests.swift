@@ -9,7 +9,8 @@ extension World {
         let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
         let content = Digest(high: number, low: token.high << 8 | token.low)
         let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map {
-            Digest(high: $0, low: recipient.isOfAlias ? token.low : .max)
+            // No message has such a number.
+            Digest(high: $0 | 1 << 40, low: recipient.isOfAlias ? token.low : .max)
         }
         return SubmissionDigests(token: token, identity: identity ?? content, content: content)
     }

@@ -16,6 +16,13 @@ package enum Vectors {
         try read(key, of: "seed-systems-vectors.json")
     }
 
+    /// The list under `key` of `reply-vectors.json`, each entry decoded.
+    package static func replies<Entry: Decodable>(_ key: String, as type: [Entry].Type = [Entry].self) throws
+        -> [Entry]
+    {
+        try read(key, of: "reply-vectors.json")
+    }
+
     /// The cases of one kind in `web-push-vectors.json`, each decoded.
     package static func webPush<Entry: Decodable>(_ kind: String, as type: Entry.Type = Entry.self) throws
         -> [Entry]

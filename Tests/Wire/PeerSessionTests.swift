@@ -33,6 +33,22 @@ import Vectors
         #expect(reaction == Reaction(requests: requests, frameCount: 50))
     }
 
+    @Test(arguments: Cutting.allCases)
+    func whatIsAskedOfTheWayBackIsHandedOnInOrderAndAnswersAreNot(cutting: Cutting) {
+        var post = MobileReplyRequest()
+        (post.uid, post.sealed) = ("1", Array(repeating: 7, count: 300))
+        var fetch = MobileReplyFetch()
+        (fetch.uid, fetch.acknowledged) = ("2", 1 << 40)
+        let messages: [Message] = [
+            .replyRequest(post), .replyResponse(MobileReplyResponse()), .replyFetch(fetch),
+            .replies(MobileReplies(requestUid: "3", replies: [.init(number: 1, sealed: [1])])),
+            .bundle([Envelope(messageVersion: 10, message: .replyRequest(post))]),
+        ]
+        var session = PeerSession(network: .mainnet)
+        let reaction = session.reaction(to: cutting.pieces(of: Array(messages.map { frame($0) }.joined())))
+        #expect(reaction == Reaction(wayBack: [.post(post), .fetch(fetch), .post(post)], frameCount: 5))
+    }
+
     @Test(arguments: BisqNetwork.allCases)
     func aNetworkSpeaksItsOwnVersionOnly(network: BisqNetwork) {
         for version in Int32(9)...16 {

@@ -92,7 +92,39 @@ import Wire
         let peerText =
             "{ node_address { host_name: \"p.onion\" port: -1 } date: -5 supported_capabilities: [0, 9, -3] }"
         let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: .min, lastRoundTripTime: .max)))
-        return statuses + platforms + [
+        var post = MobileReplyRequest()
+        (post.uid, post.mailbox, post.channel, post.sealed) = ("u", "mb1:a", "c", [0, 1, 255])
+        var fetch = MobileReplyFetch()
+        (fetch.uid, fetch.mailbox, fetch.channel) = ("u", "mb1:a", "c")
+        (fetch.acknowledged, fetch.waitMilliseconds) = (.max, 120_000)
+        let wayBack: [(String, Message)] = [
+            (
+                #"mobile_reply_request { uid: "u" mailbox: "mb1:a" channel: "c" sealed: "\000\001\377" }"#,
+                .replyRequest(post)
+            ), ("mobile_reply_request {}", .replyRequest(MobileReplyRequest())),
+            (
+                #"mobile_reply_response { request_uid: "u" status: BUSY reason: "Busy" retry_after_ms: 60000 }"#,
+                .replyResponse(
+                    MobileReplyResponse(
+                        requestUid: "u", status: .busy, reason: "Busy", retryAfterMilliseconds: 60_000))
+            ),
+            (
+                """
+                mobile_reply_fetch { uid: "u" mailbox: "mb1:a" channel: "c" acknowledged: 9223372036854775807
+                wait_ms: 120000 }
+                """, .replyFetch(fetch)
+            ),
+            (
+                #"mobile_replies { request_uid: "u" replies { number: 7 sealed: "a" } replies {} }"#,
+                .replies(
+                    MobileReplies(requestUid: "u", replies: [.init(number: 7, sealed: [97]), .init()]))
+            ),
+            (
+                #"mobile_replies { request_uid: "u" reason: "NoSuchMailbox" }"#,
+                .replies(MobileReplies(requestUid: "u", reason: "NoSuchMailbox"))
+            ),
+        ]
+        return statuses + platforms + wayBack + [
             (fullText, .notificationRequest(full)),
             ("mobile_notification_request {}", .notificationRequest(MobileNotificationRequest())),
             ("ping { nonce: -2147483648 last_round_trip_time: 2147483647 }", ping.message),

@@ -4,6 +4,7 @@ import Wire
 struct Reaction: Equatable {
     var replies: [UInt8] = []
     var requests: [MobileNotificationRequest] = []
+    var wayBack: [PeerTurn.WayBack] = []
     var close: PeerClose?
     var frameCount = 0
     var isFrameIncomplete = false
@@ -19,6 +20,7 @@ extension PeerSession {
             receive(piece, at: now, into: &turn)
             result.replies += turn.replies
             result.requests += turn.requests
+            result.wayBack += turn.wayBack
             result.close = result.close ?? turn.close
             result.frameCount += turn.frameCount
         }

@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import Relay
 
-/// Names the three capabilities of a mailbox without keeping them, and makes new ones. One owner, one isolation.
+/// Names the capabilities of a mailbox and its channels without keeping them, and makes new ones. One owner, one isolation.
 package final class MailboxDigests {
     private let digest: KeyedDigest
 
@@ -12,6 +12,14 @@ package final class MailboxDigests {
     package func address(_ text: String) -> Relay.Digest { make("address", text) }
     package func topic(_ text: String) -> Relay.Digest { make("topic", text) }
     package func token(_ text: String) -> Relay.Digest { make("token", text) }
+
+    package func channel(_ text: String) -> Relay.Digest { make("channel", text) }
+
+    /// - Parameter channel: 32 bytes.
+    package func reply(_ sealed: [UInt8], in channel: String) -> Relay.Digest {
+        let digest = digest(Array("mailbox reply\0\(channel)".utf8) + sealed)
+        return Relay.Digest(high: digest.high, low: digest.low)
+    }
 
     private func make(_ kind: String, _ text: String) -> Relay.Digest {
         let digest = digest("mailbox \(kind)\0\(text)")

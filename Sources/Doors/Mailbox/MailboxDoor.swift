@@ -39,6 +39,8 @@ package final class MailboxDoor: LiveDoor {
     private let settings: Settings
     let store: any Mailboxes
     let digests: MailboxDigests
+    /// The way back.
+    package let replies: ReplyBoard
     /// Of registered readers, and of those without a token: neither takes the others'.
     private let places: Places
     private let strangers: Places
@@ -67,11 +69,13 @@ package final class MailboxDoor: LiveDoor {
     private static let cleaningInterval: Duration = .seconds(60)
 
     package init(
-        settings: Settings, store: any Mailboxes, digests: MailboxDigests, room: BufferRoom = BufferRoom()
+        settings: Settings, store: any Mailboxes, digests: MailboxDigests, replies: ReplyBoard,
+        room: BufferRoom = BufferRoom()
     ) {
         self.settings = settings
         self.store = store
         self.digests = digests
+        self.replies = replies
         places = Places(settings.readers, room: room)
         strangers = Places(settings.strangers, room: room)
         rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
@@ -101,6 +105,7 @@ package final class MailboxDoor: LiveDoor {
         isClosed = true
         cleaning.stop()
         keepAliveTimer.stop()
+        replies.close()
         for reading in readings.values { reading.end() }
         await places.shutDown()
         await strangers.shutDown()
@@ -157,6 +162,9 @@ package final class MailboxDoor: LiveDoor {
     package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
         if let push = MailboxPush(request) {
             return { [self] live in answer(push, request, over: live) }
+        }
+        if let channel = ReplyForm.channel(inPath: request.path) {
+            return { [self] live in answer(request, at: channel, over: live) }
         }
         guard let (topics, kind) = MailboxRequest.path(request.path) else { return nil }
         return { [self] live in

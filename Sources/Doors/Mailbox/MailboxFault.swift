@@ -14,6 +14,7 @@ enum MailboxFault: Int, Error {
     case tooLarge = 41301
     case storeFailed = 50001
     case noSubscriber = 50701
+    case tooManyReplies = 50702
 
     private var words: String {
         switch self {
@@ -27,6 +28,7 @@ enum MailboxFault: Int, Error {
         case .tooManyReaders: "limit reached: too many active subscriptions"
         case .tooLarge: "message too large"
         case .noSubscriber: "cannot publish to UnifiedPush topic without previously active subscriber"
+        case .tooManyReplies: "limit reached: too many replies wait"
         case .storeFailed: "internal server error"
         }
     }

@@ -85,7 +85,7 @@ struct MailboxRequest: Equatable {
     }
 
     /// Basic (the password) and Bearer.
-    private static func credentials(in authorization: String?) -> Credentials? {
+    static func credentials(in authorization: String?) -> Credentials? {
         guard let authorization else { return nil }
         guard let text = authorization.name(limit: 300) else { return Credentials(token: "") }
         let parts = text.split(separator: " ")

@@ -36,6 +36,7 @@ final class PeerConnection: DoorConnection {
         let reason = door.turn.close
         // Taken out of the turn one by one, whose room is used again: no copy of the list, and none of a request.
         for index in door.turn.requests.indices { submit(door.turn.takeRequest(at: index)) }
+        for request in door.turn.wayBack { take(request) }
         door.turn.clear()
         if let reason { close(reason) }
         return weight
@@ -62,6 +63,19 @@ final class PeerConnection: DoorConnection {
             write { session.append(.notificationResponse(response), to: &$0) }
         }
         if hasWaited || isHeldBack { goOn() }
+    }
+
+    private func take(_ request: PeerTurn.WayBack) {
+        unanswered += 1
+        Task {
+            let answer =
+                await door.replies?.answer(request) { strike() } ?? request.answer(to: .notServed)
+            let hasWaited = !wantsMore || isHeldBack || isShuttingDown
+            unanswered -= 1
+            guard !hasEnded else { return }
+            write { session.append(answer, to: &$0) }
+            if hasWaited || isHeldBack { goOn() }
+        }
     }
 
     /// A peer gets on no faster than its notifications are stored.

@@ -38,6 +38,8 @@ package final class PeerDoor {
     let dispatcher: Dispatcher
     let counter: DoorCounter
     let circuits: Circuits
+    /// The way back; `nil`: the node has no mailboxes.
+    let replies: ReplyBoard?
     /// Reused by all connections: cleared after each read.
     var turn = PeerTurn()
 
@@ -46,8 +48,10 @@ package final class PeerDoor {
 
     /// - Parameter room: for the buffers of all connections, of other doors too.
     package init(
-        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil, room: BufferRoom = BufferRoom()
+        settings: Settings, dispatcher: Dispatcher, circuits: Circuits? = nil,
+        room: BufferRoom = BufferRoom(), replies: ReplyBoard? = nil
     ) {
+        self.replies = replies
         connections = Places(settings.connections, room: room)
         self.settings = settings
         self.dispatcher = dispatcher

@@ -64,7 +64,7 @@ package final class WebPushDoor: HTTPDoor {
         var submission: Submission
         do throws(WebPushMessage.Fault) {
             let message = try WebPushMessage(request)
-            if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key.bytes) { throw .badKey }
+            if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key) { throw .badKey }
             guard
                 let read = WebPushSubmission.make(
                     message, to: route, settings, now: EventLoop.unixMilliseconds)

@@ -6,15 +6,9 @@ import HTTP1
 struct WebPushMessage: Equatable {
     enum Encoding: Equatable {
         /// Key and salt come in header fields.
-        case aesgcm(key: Parameter, salt: Parameter)
+        case aesgcm(key: [UInt8], salt: [UInt8])
         /// Key and salt are in the body.
         case aes128gcm
-    }
-
-    /// A value of a header field: as it came, without padding, and what it stands for.
-    struct Parameter: Equatable {
-        let text: String
-        let bytes: [UInt8]
     }
 
     /// Why a message is not taken. Senders give a subscription up for each of these.
@@ -50,10 +44,10 @@ struct WebPushMessage: Equatable {
         case "aes128gcm": encoding = .aes128gcm
         case "aesgcm":
             guard let key = WebPushMessage.parameter("dh", in: "crypto-key", of: request),
-                key.bytes.count == 65
+                key.count == 65
             else { throw .badKey }
             guard let salt = WebPushMessage.parameter("salt", in: "encryption", of: request),
-                salt.bytes.count == 16
+                salt.count == 16
             else { throw .badSalt }
             encoding = .aesgcm(key: key, salt: salt)
         case _: throw .unsupportedEncoding
@@ -73,26 +67,39 @@ struct WebPushMessage: Equatable {
 
     /// The first parameter of that name in all fields of that name. Parameters are `name=value`, parted by `;` or `,`
     /// with blanks as one likes; a value may stand in quotes and may be padded.
-    private static func parameter(_ name: String, in field: String, of request: HTTPRequest) -> Parameter? {
-        for line in request.fields.all where line.name == field {
-            for part in line.value.utf8.split(whereSeparator: { [0x3b, 0x2c].contains($0) }) {
-                guard let sign = part.firstIndex(of: UInt8(ascii: "=")),
-                    part[..<sign].trimming(" \t").lazy.map(ASCII.lowercased).elementsEqual(name.utf8)
-                else { continue }
-                let value = part[part.index(after: sign)...].trimming(" \t").trimming("\"").trimming("=")
-                let text = String(Substring(value))
-                return Base64.decodeFromURL(text).map { Parameter(text: text, bytes: $0) }
+    ///
+    /// - Returns: What it stands for.
+    private static func parameter(_ name: String, in field: String, of request: HTTPRequest) -> [UInt8]? {
+        request.fields.firstResult(of: field) { line -> [UInt8]?? in
+            var start = 0
+            while start < line.count {
+                let end = line.endOfParameter(from: start)
+                let part = line.extracting(start..<end)
+                start = end + 1
+                guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
+                let key = part.extracting(first: sign)
+                guard key.extracting(key.trimmed(of: " ", "\t")).isWord(name) else { continue }
+                var value = part.extracting(droppingFirst: sign + 1)
+                value = value.extracting(value.trimmed(of: " ", "\t"))
+                value = value.extracting(value.trimmed(of: "\"", "\""))
+                return Base64.decodeFromURL(value.extracting(value.trimmed(of: "=", "=")))
             }
-        }
-        return nil
+            return nil
+        } ?? nil
     }
 }
 
-extension Substring.UTF8View {
-    /// Without these characters at both ends.
-    fileprivate func trimming(_ characters: String) -> Substring.UTF8View {
-        var rest = drop { characters.utf8.contains($0) }
-        while let last = rest.last, characters.utf8.contains(last) { rest.removeLast() }
-        return rest
+extension Span<UInt8> {
+    fileprivate func endOfParameter(from start: Int) -> Int {
+        firstIndex(from: start) { Swift.min($0 ^ UInt8(ascii: ";"), $0 ^ UInt8(ascii: ",")) } ?? count
+    }
+
+    /// What is left without these characters at both ends.
+    fileprivate func trimmed(of one: Unicode.Scalar, _ other: Unicode.Scalar) -> Range<Int> {
+        var (start, end) = (0, count)
+        func isOne(_ byte: UInt8) -> Bool { byte == UInt8(ascii: one) || byte == UInt8(ascii: other) }
+        while start < end, isOne(self[start]) { start += 1 }
+        while start < end, isOne(self[end - 1]) { end -= 1 }
+        return start..<end
     }
 }

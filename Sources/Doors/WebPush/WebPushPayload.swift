@@ -10,30 +10,34 @@ enum WebPushPayload {
     /// For toot-relay's apps at Apple: `p` the message, `k` and `s` its key and salt if it is `aesgcm`, `x` the extra
     /// of the path; binary values in ``Encodings/Z85``. Apps tell the encodings apart by `k` and `s`.
     static func toot(_ message: WebPushMessage, extra: String?) -> String {
-        var body = Array(
-            #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#.utf8)
-        for (name, value) in values(message, extra: extra) { body.append(name, value) }
+        var body = apple
+        body.reserveCapacity(body.count + message.body.count * 5 / 4 + 256)
+        append(message, extra: extra, to: &body)
         body.append(UInt8(ascii: "}"))
-        return String(decoding: body, as: UTF8.self)
+        return text(body)
     }
+
+    private static let apple = Array(
+        #"{"aps":{"alert":"\#(trumpet)","content-available":1,"mutable-content":1}"#.utf8)
 
     /// The same for its apps at Google: the members of `message` beside token and android.
     ///
     /// - Returns: Also the bytes that Google counts: keys and values of `data` and `notification`.
     static func tootAtGoogle(_ message: WebPushMessage, extra: String?) -> (body: String, size: Int) {
-        var values = values(message, extra: extra)
-        if case .aes128gcm = message.encoding { values.append(("rfc", Array("\"1\"".utf8))) }
-        var body = Array(#""notification":{"title":"\#(trumpet)"},"data":{"#.utf8)
-        let start = body.count
-        for (name, value) in values { body.append(name, value) }
-        body.remove(at: start)  // The first comma.
-        body.append(
-            contentsOf: #"},"apns":{"payload":{"aps":{"content-available":1,"mutable-content":1}}}"#.utf8)
-        let size = values.reduce("title".utf8.count + trumpet.utf8.count) {
-            // Quotes are not counted; what JSON escapes is counted as it is written.
-            $0 + $1.name.utf8.count + $1.value.count - 2
+        var members: [UInt8] = []
+        var count = append(message, extra: extra, to: &members)
+        if case .aes128gcm = message.encoding {
+            members.append(contentsOf: #","rfc":"1""#.utf8)
+            count += 1
         }
-        return (String(decoding: body, as: UTF8.self), size)
+        // Quotes, colons and commas are not counted; what JSON escapes is counted as it is written.
+        let size = "title".utf8.count + trumpet.utf8.count + members.count - 6 * count
+        // The first comma.
+        members.removeFirst()
+        let body =
+            Array(#""notification":{"title":"\#(trumpet)"},"data":{"#.utf8) + members
+            + Array(#"},"apns":{"payload":{"aps":{"content-available":1,"mutable-content":1}}}"#.utf8)
+        return (text(body), size)
     }
 
     /// For the apps of metatext-apns and its children: `m` the message and `k`, `s` in base64url, `i` the id of the
@@ -42,54 +46,54 @@ enum WebPushPayload {
         var body = Array(
             #"{"aps":{"alert":{"loc-key":"apns-default-message"},"mutable-content":1},"i":"#.utf8)
         body.append(jsonString: id)
-        let text = Base64.encodeForURL(message.body, isPadded: true)
-        body.append("m", quoted(Array(text.utf8)))
+        body.append(contentsOf: #","m":""#.utf8)
+        body.append(contentsOf: Base64.encodeForURL(message.body, isPadded: true).utf8)
         switch message.encoding {
         case .aesgcm(let key, let salt):
-            body.append("s", quoted(Array(salt.text.utf8)))
-            body.append("k", quoted(Array(key.text.utf8)))
-            body.append("e", Array(#""aesgcm""#.utf8))
-        case .aes128gcm: body.append("e", Array(#""aes128gcm""#.utf8))
+            body.append(contentsOf: #"","s":""#.utf8)
+            body.append(contentsOf: Base64.encodeForURL(salt).utf8)
+            body.append(contentsOf: #"","k":""#.utf8)
+            body.append(contentsOf: Base64.encodeForURL(key).utf8)
+            body.append(contentsOf: #"","e":"aesgcm"}"#.utf8)
+        case .aes128gcm: body.append(contentsOf: #"","e":"aes128gcm"}"#.utf8)
         }
-        body.append(UInt8(ascii: "}"))
-        return String(decoding: body, as: UTF8.self)
+        return text(body)
     }
 
-    /// Names, and values as JSON has them.
-    private static func values(
-        _ message: WebPushMessage, extra: String?
-    ) -> [(name: String, value: [UInt8])] {
-        var values = [(name: "p", value: z85(message.body))]
+    /// Further members of a JSON object.
+    ///
+    /// - Returns: How many.
+    @discardableResult
+    private static func append(_ message: WebPushMessage, extra: String?, to body: inout [UInt8]) -> Int {
+        var count = 1
+        body.append(#","p":"#, z85: message.body)
         if case .aesgcm(let key, let salt) = message.encoding {
-            values.append(("k", z85(key.bytes)))
-            values.append(("s", z85(salt.bytes)))
+            body.append(#","k":"#, z85: key)
+            body.append(#","s":"#, z85: salt)
+            count += 2
         }
         if let extra {
-            var text: [UInt8] = []
-            text.append(jsonString: extra)
-            values.append(("x", text))
+            body.append(contentsOf: #","x":"#.utf8)
+            body.append(jsonString: extra)
+            count += 1
         }
-        return values
+        return count
     }
 
-    private static func z85(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(Z85.length(of: bytes.count) + 2)
-        text.append(UInt8(ascii: "\""))
-        Z85.append(bytes, to: &text)
-        text.append(UInt8(ascii: "\""))
-        return text
-    }
-
-    private static func quoted(_ text: [UInt8]) -> [UInt8] {
-        [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
+    private static func text(_ bytes: [UInt8]) -> String {
+        // Our own words, digits of ASCII, and a text that was one already.
+        guard let valid = try? UTF8Span(validating: bytes.span) else {
+            preconditionFailure("a payload of UTF-8")
+        }
+        return String(copying: valid)
     }
 }
 
 extension [UInt8] {
-    /// A further member of a JSON object.
-    fileprivate mutating func append(_ name: String, _ value: [UInt8]) {
-        append(contentsOf: ",\"\(name)\":".utf8)
-        append(contentsOf: value)
+    fileprivate mutating func append(_ name: String, z85 bytes: [UInt8]) {
+        append(contentsOf: name.utf8)
+        append(UInt8(ascii: "\""))
+        Z85.append(bytes, to: &self)
+        append(UInt8(ascii: "\""))
     }
 }

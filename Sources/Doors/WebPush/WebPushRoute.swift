@@ -36,30 +36,44 @@ enum WebPushRoute: Equatable {
             self = .unknown
             return
         }
-        if decoded.utf8.starts(with: WebPushRoute.relayPrefix.utf8) {
-            self = WebPushRoute.relay(decoded.utf8.dropFirst(WebPushRoute.relayPrefix.utf8.count))
-        } else if decoded.utf8.starts(with: WebPushRoute.pushPrefix.utf8) {
-            let parts = WebPushRoute.parts(
-                decoded.utf8.dropFirst(WebPushRoute.pushPrefix.utf8.count), atMost: 2)
+        if decoded.utf8.span.starts(with: WebPushRoute.relayPrefix.utf8.span) {
+            self = WebPushRoute.relay(
+                WebPushRoute.parts(of: decoded, behind: WebPushRoute.relayPrefix, atMost: 3))
+        } else if decoded.utf8.span.starts(with: WebPushRoute.pushPrefix.utf8.span) {
+            let parts = WebPushRoute.parts(of: decoded, behind: WebPushRoute.pushPrefix, atMost: 2)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
                 self = .unknown
                 return
             }
             let sandbox = (try? HTTPQuery(query ?? ""))?["sandbox"]?.name()
-            self = .push(isSandbox: sandbox == "true", token: String(parts[0]), id: String(parts[1]))
+            self = .push(isSandbox: sandbox == "true", token: parts[0], id: parts[1])
         } else {
             self = .unknown
         }
     }
 
     /// Split as bytes: a stranger's character may be as long as the path.
-    private static func parts(_ path: Substring.UTF8View, atMost count: Int) -> [Substring] {
-        path.split(separator: UInt8(ascii: "/"), maxSplits: count - 1, omittingEmptySubsequences: false)
-            .map { Substring($0) }
+    private static func parts(of path: String, behind prefix: String, atMost count: Int) -> [String] {
+        let path = path.utf8.span
+        var parts: [String] = []
+        var start = prefix.utf8.count
+        while let end = parts.count < count - 1 ? path.firstIndex(of: UInt8(ascii: "/"), from: start) : nil {
+            parts.append(text(path.extracting(start..<end)))
+            start = end + 1
+        }
+        parts.append(text(path.extracting(droppingFirst: start)))
+        return parts
     }
 
-    private static func relay(_ rest: Substring.UTF8View) -> WebPushRoute {
-        let parts = parts(rest, atMost: 3)
+    /// Whole characters, as slashes are ends of them.
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        guard let valid = try? UTF8Span(validating: bytes) else {
+            preconditionFailure("a part of a text is none")
+        }
+        return String(copying: valid)
+    }
+
+    private static func relay(_ parts: [String]) -> WebPushRoute {
         let word = parts[0].name()
         if parts.count == 1 { return word == "_health" ? .health : .unknown }
         guard !parts[1].isEmpty else { return .unknown }
@@ -73,8 +87,8 @@ enum WebPushRoute: Equatable {
             // As the original has it: every other word.
             case _: .development
             }
-        let extra = parts.count == 3 && !parts[2].isEmpty ? String(parts[2]) : nil
-        return .relay(environment, token: String(parts[1]), extra: extra)
+        return .relay(
+            environment, token: parts[1], extra: parts.count == 3 && !parts[2].isEmpty ? parts[2] : nil)
     }
 
     static func path(ofState id: NotificationID) -> String { "/relay-to/_state/\(id.uuid)" }

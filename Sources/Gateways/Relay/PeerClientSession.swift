@@ -76,8 +76,8 @@ final class PeerClientSession: GatheringClientSession {
         case .pong: events.append(.alive)
         case .closeConnection(let close): take(close)
         // A neighbour of Bisq's kind may say more, and nothing of it is for us.
-        case .bundle, .nestedBundle, .getPeersRequest, .getPeersResponse, .notificationRequest, .swallowed,
-            .unknown, .missing:
+        case .bundle, .nestedBundle, .getPeersRequest, .getPeersResponse, .notificationRequest,
+            .replyRequest, .replyResponse, .replyFetch, .replies, .swallowed, .unknown, .missing:
             break
         }
     }

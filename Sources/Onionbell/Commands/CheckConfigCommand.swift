@@ -15,6 +15,8 @@ struct CheckConfigCommand: AsyncParsableCommand {
             environment), problem.
 
             Exit status: 0 no error, 78 an error.
+
+            Example: onionbell check-config --config node.yaml
             """)
 
     @OptionGroup var config: ConfigOption

@@ -8,7 +8,11 @@ struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
         abstract: "Decrypt a message string as the paired phone does.",
-        discussion: "Exit status: 0 decrypted, 65 it cannot be decrypted.")
+        discussion: """
+            Exit status: 0 decrypted, 65 it cannot be decrypted.
+
+            Example: onionbell decrypt --pairing-token - 'BisqMessageAndroid|IV|BASE64'
+            """)
 
     @OptionGroup var phone: PairingTokenOption
 

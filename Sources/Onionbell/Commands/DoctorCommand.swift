@@ -19,6 +19,8 @@ struct DoctorCommand: AsyncParsableCommand {
             With --json an array of objects: check, verdict (pass, warn, fail), words, advice.
 
             Exit status: 0 nothing failed, 1 something failed, 64 usage.
+
+            Example: onionbell doctor --json
             """)
 
     @OptionGroup var config: ConfigOption

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JSONCoding
 import Node
 import Programs
 import Reactor
@@ -24,25 +25,41 @@ struct KeyCommand: AsyncParsableCommand {
 
 struct KeyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show the address and the path of its key.")
+        commandName: "show", abstract: "Show the address and the path of its key.",
+        discussion: """
+            With --json an object: address (with --vapid public_key), file.
+
+            Example: onionbell key show --json
+            """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
     @OptionGroup var kind: KeyKind
 
     func run() async throws {
         if kind.vapid {
             let file = VapidKeyFile(try config.settings())
-            return printLine("\(try file.existing().publicText)\n\(file.path)")
+            return show(try file.existing().publicText, as: "public_key", file: file.path)
         }
         let (file, key) = try existingKey(config)
-        printLine("\(key.address)\n\(file.path)")
+        show("\(key.address)", as: "address", file: file.path)
+    }
+
+    private func show(_ text: String, as name: String, file: String) {
+        printLine(
+            format.json
+                ? JSON.object([name: .string(text), "file": .string(file)]).text : "\(text)\n\(file)")
     }
 }
 
 struct KeyExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write the key to a file in tor's format (hs_ed25519_secret_key).",
-        discussion: "The file gets mode 0600. An existing file is not replaced.")
+        discussion: """
+            The file gets mode 0600. An existing file is not replaced.
+
+            Example: onionbell key export onion-key.backup
+            """)
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var kind: KeyKind
@@ -71,6 +88,8 @@ struct KeyImportCommand: AsyncParsableCommand {
             node's own onion-key. If a hostname file is beside it, the key must match that address. Stop the node \
             first. Afterwards remove the address from the other program: two programs with the same address push \
             each other off the network.
+
+            Example: onionbell key import onion-key.backup
             """)
 
     @OptionGroup var config: ConfigOption

@@ -27,6 +27,8 @@ struct PairCommand: AsyncParsableCommand {
         discussion: """
             The token contains the key to the phone's messages: whoever has it can read them. Enter it in Bisq under \
             Settings, Notifications. Without --device-token the phone is simulated, for tests.
+
+            Example: onionbell pair --platform iOS
             """)
 
     @Option(help: ArgumentHelp("The kind of phone.", valueName: "platform"))

@@ -29,6 +29,8 @@ struct RegisterCommand: AsyncParsableCommand {
 
             Exit status: 0 done, 1 refused, 64 usage, 65 the pairing token or the code cannot be used, 69 not reached \
             or no answer, 78 configuration.
+
+            Example: onionbell register --name alice --pairing-token - --pairing-code -
             """)
 
     @OptionGroup var config: ConfigOption

@@ -14,6 +14,8 @@ struct RunCommand: ParsableCommand {
             then. On SIGHUP the node reads changed credentials at once, and retries what a gateway has blocked.
 
             Exit status: 0 stopped, 78 configuration, 69 something that the node needs is missing or in use.
+
+            Example: onionbell run --config node.yaml
             """)
 
     @OptionGroup var config: ConfigOption

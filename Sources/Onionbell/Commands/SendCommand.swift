@@ -41,6 +41,8 @@ struct SendCommand: AsyncParsableCommand {
 
             Exit status: 0 stored (with --wait: delivered), 1 refused, 64 usage, 65 the pairing token, the key or \
             the text cannot be used, 69 not reached, 75 try again later.
+
+            Example: onionbell send --to ADDRESS.onion --pairing-token - --title Hello --message 'from Onionbell'
             """)
 
     @Option(

@@ -12,6 +12,8 @@ struct StatusCommand: AsyncParsableCommand {
 
             Exit status: 0 the node answered, whatever its health; 69 no node runs; 77 the node runs as another \
             user; 78 configuration.
+
+            Example: onionbell status --watch
             """)
 
     @OptionGroup var config: ConfigOption

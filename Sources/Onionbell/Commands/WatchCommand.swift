@@ -23,6 +23,8 @@ struct WatchCommand: AsyncParsableCommand {
 
             Exit status: 0 everything works, 1 the notification was not delivered as expected, 64 usage, 69 the node \
             was not reached, 75 the node has no room, 78 there is no torrc for --tor.
+
+            Example: onionbell watch --to ADDRESS.onion --every 5m
             """)
 
     @Option(

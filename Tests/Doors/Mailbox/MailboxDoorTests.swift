@@ -50,7 +50,9 @@ import Testing
             }
             var settings = MailboxDoor.Settings()
             change(&settings)
-            door = MailboxDoor(settings: settings, store: store, digests: digests)
+            door = MailboxDoor(
+                settings: settings, store: store, digests: digests,
+                replies: ReplyBoard(store: store, digests: digests))
             door.use(try await store.all(unless: nil)?.mailboxes ?? [])
             server = HTTPServer(doors: [door])
             endpoint = try server.open(on: .unix(path: path + "/http"))

@@ -21,6 +21,8 @@ struct InitCommand: AsyncParsableCommand {
 
             Exit status: 0 written, 64 usage, 65 a value or file cannot be used, 73 the configuration cannot be \
             written, or exists already and --force is not given.
+
+            Example: onionbell init --bisq
             """)
 
     @OptionGroup var config: ConfigOption

@@ -31,6 +31,8 @@ struct InstallationAddCommand: ParsableCommand {
         discussion: """
             The key is shown only once, because the node stores only its digest. If the id exists, it gets a new key \
             and the old key becomes invalid.
+
+            Example: onionbell installation add --json
             """)
 
     @OptionGroup var config: ConfigOption
@@ -71,7 +73,8 @@ struct InstallationAddCommand: ParsableCommand {
 /// `onionbell installation enable`.
 struct InstallationEnableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Enable an installation again, with its old key.")
+        commandName: "enable", abstract: "Enable an installation again, with its old key.",
+        discussion: "Example: onionbell installation enable 8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
@@ -82,7 +85,8 @@ struct InstallationEnableCommand: ParsableCommand {
 /// `onionbell installation disable`.
 struct InstallationDisableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "disable", abstract: "Disable an installation; its devices stay registered.")
+        commandName: "disable", abstract: "Disable an installation; its devices stay registered.",
+        discussion: "Example: onionbell installation disable 8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11")
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
@@ -93,18 +97,24 @@ struct InstallationDisableCommand: ParsableCommand {
 /// `onionbell installation list`.
 struct InstallationListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List installations, without their keys.")
+        commandName: "list", abstract: "List installations, without their keys.",
+        discussion: "Example: onionbell installation list")
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
 
-    func run() throws { try config.listRegistrations(of: "installation") }
+    func run() throws { try config.listRegistrations(of: "installation", asJSON: format.json) }
 }
 
 /// `onionbell installation remove`.
 struct InstallationRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete an installation and all its devices.",
-        discussion: "Exit status: 0 deleted, 1 it did not exist.")
+        discussion: """
+            Exit status: 0 deleted, 1 it did not exist.
+
+            Example: onionbell installation remove 8b1d3ff0-2f52-4cb0-a3b3-2f3d9d4a4f11
+            """)
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName

@@ -29,6 +29,8 @@ struct MailboxAddCommand: ParsableCommand {
 
             Exit status: 0 made, 1 there is a mailbox of this name, 64 usage, 69 the node has never run, 78 \
             configuration.
+
+            Example: onionbell mailbox add me --reader phone --reader desk
             """)
 
     @OptionGroup var config: ConfigOption

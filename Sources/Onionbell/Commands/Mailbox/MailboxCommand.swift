@@ -17,11 +17,16 @@ struct MailboxCommand: AsyncParsableCommand {
 struct MailboxListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the mailboxes, with what waits in each.",
-        discussion: "Columns are separated by tabs. The first line has their names.")
+        discussion: """
+            Columns are separated by tabs. The first line has their names.
+
+            Example: onionbell mailbox list --json
+            """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
 
-    func run() throws { try config.listRegistrations(of: "mailbox") }
+    func run() throws { try config.listRegistrations(of: "mailbox", asJSON: format.json) }
 }
 
 /// `onionbell mailbox remove`.
@@ -31,6 +36,8 @@ struct MailboxRemoveCommand: ParsableCommand {
         discussion: """
             Its address, its topic and the tokens of its readers become invalid. Exit status: 0 deleted, 1 it did not \
             exist.
+
+            Example: onionbell mailbox remove me
             """)
 
     @OptionGroup var config: ConfigOption

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Node
 import Programs
 import Reactor
@@ -8,14 +9,26 @@ import SQLiteStorage
 struct OutboxCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check the outbox file, and count what waits in it.",
-        discussion: "Exit status: 0 sound, 1 damaged, 69 it cannot be opened.")
+        discussion: """
+            With --json an object: sound, faults, running; of a sound file also waiting, bytes, oldest_ms, apps, \
+            remembered, dead_devices.
+
+            Exit status: 0 sound, 1 damaged, 69 it cannot be opened.
+
+            Example: onionbell outbox check --json
+            """)
 
     @OptionGroup var outbox: OutboxOption
+    @OptionGroup var format: JSONOption
 
     func run() throws {
         let isSound = try outbox.read { file, settings, isRunning in
             let faults = try file.faults()
             guard faults.isEmpty else {
+                if format.json {
+                    printLine(report(faults: faults, isRunning: isRunning, [:]))
+                    return false
+                }
                 for fault in faults { printLine("  \(fault)") }
                 printLine(
                     "damaged. \(SQLiteError.advice(path: StateDirectory.outbox(in: settings.stateDirectory)))"
@@ -24,6 +37,22 @@ struct OutboxCheckCommand: ParsableCommand {
             }
             let summary = try file.summary()
             let now = EventLoop.unixMilliseconds
+            if format.json {
+                let apps = try file.apps().map {
+                    JSON.object(["app": .string($0), "waiting": .integer(Int64($1))])
+                }
+                printLine(
+                    report(
+                        faults: [], isRunning: isRunning,
+                        [
+                            "waiting": .integer(Int64(summary.waiting)),
+                            "bytes": .integer(Int64(summary.bytes)),
+                            "oldest_ms": summary.oldest.map { .integer(max(0, now - $0)) } ?? .null,
+                            "apps": .array(apps), "remembered": .integer(Int64(summary.identities)),
+                            "dead_devices": .integer(Int64(summary.deadTokens)),
+                        ]))
+                return true
+            }
             let oldest = summary.oldest.map { ", the oldest for \(Age.text(now - $0))" } ?? ""
             printLine("\(summary.waiting) waiting, \(summary.bytes) bytes\(oldest)")
             for (app, waiting) in try file.apps() {
@@ -39,6 +68,14 @@ struct OutboxCheckCommand: ParsableCommand {
             return true
         }
         guard isSound else { throw ExitCode(1) }
+    }
+
+    private func report(faults: [String], isRunning: Bool, _ members: JSON.Object) -> String {
+        let head: JSON.Object = [
+            "sound": .bool(faults.isEmpty), "faults": .array(faults.map { .string($0) }),
+            "running": .bool(isRunning),
+        ]
+        return JSON.object(head.merging(members)).text
     }
 }
 

@@ -12,6 +12,8 @@ struct OutboxDropCommand: AsyncParsableCommand {
 
             Exit status: 0 dropped, 1 some of the numbers were not dropped (the others were), 69 there is no outbox, \
             78 configuration.
+
+            Example: onionbell outbox drop --app bisq-remote-ios --yes
             """)
 
     @OptionGroup var outbox: OutboxOption

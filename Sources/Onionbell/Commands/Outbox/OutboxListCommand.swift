@@ -13,6 +13,8 @@ struct OutboxListCommand: ParsableCommand {
         discussion: """
             With --json an array of objects: sequence, app, sandbox, urgent, age_ms, attempts, next_attempt_in_ms \
             (0: due), expires_in_ms, bytes, device.
+
+            Example: onionbell outbox list --app bisq-remote-ios
             """)
 
     @OptionGroup var outbox: OutboxOption

@@ -11,6 +11,8 @@ struct OutboxMoveCommand: AsyncParsableCommand {
             settings, or has no credentials.
 
             Exit status: 0 moved, 1 the node refuses it, 69 there is no outbox, 78 configuration.
+
+            Example: onionbell outbox move --app old-name --to new-name
             """)
 
     @OptionGroup var outbox: OutboxOption

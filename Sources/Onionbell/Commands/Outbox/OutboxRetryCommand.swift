@@ -10,6 +10,8 @@ struct OutboxRetryCommand: AsyncParsableCommand {
             are tried as well.
 
             Exit status: 0 done, 69 there is no outbox, 78 configuration.
+
+            Example: onionbell outbox retry --all
             """)
 
     @OptionGroup var outbox: OutboxOption

@@ -12,6 +12,8 @@ struct InviteCommand: AsyncParsableCommand {
             Makes a key for the peer and prints the lines for the peer's tor. The key is shown only once and not \
             stored. Send it to the peer over a channel that nobody else reads. A running node applies the invitation \
             within seconds. The first invitation ends all open connections; later ones disturb nobody.
+
+            Example: onionbell invite alice
             """)
 
     @OptionGroup var invitations: InvitationsOption

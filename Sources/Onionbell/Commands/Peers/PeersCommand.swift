@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Programs
 
 /// `onionbell peers`.
@@ -7,10 +8,15 @@ struct PeersCommand: AsyncParsableCommand {
         commandName: "peers",
         abstract: "List the authorized clients.",
         discussion: """
-            Prints one name a line. For a public node it prints nothing, and says so on standard error.
+            Prints one name a line. For a public node it prints nothing, and says so on standard error. With --json an \
+            object: private, clients.
+
+            Example: onionbell peers --json
             """)
 
     @OptionGroup var invitations: InvitationsOption
+
+    @OptionGroup var format: JSONOption
 
     @Flag(help: "Revoke all invitations and make the node public.")
     var letEverybodyIn = false
@@ -18,7 +24,13 @@ struct PeersCommand: AsyncParsableCommand {
     func run() async throws {
         try invitations.use { invitations, _ in
             if letEverybodyIn, try invitations.load() != nil { try invitations.makePublic() }
-            guard let keys = try invitations.load() else {
+            let keys = try invitations.load()
+            guard !format.json else {
+                let names = (keys ?? [:]).keys.sorted().map { JSON.string($0) }
+                return printLine(
+                    JSON.object(["private": .bool(keys != nil), "clients": .array(names)]).text)
+            }
+            guard let keys else {
                 return printError("the node is public: everybody who knows its address can connect")
             }
             for name in keys.keys.sorted() { printLine(name) }

@@ -10,6 +10,8 @@ struct RevokeCommand: AsyncParsableCommand {
             The peer is shut out within seconds. All open connections end, and the other clients connect again. The \
             node stays private even if no authorized client is left; onionbell peers --let-everybody-in makes it \
             public again.
+
+            Example: onionbell revoke alice
             """)
 
     @OptionGroup var invitations: InvitationsOption

@@ -18,6 +18,8 @@ struct PhonesAddCommand: ParsableCommand {
 
             Exit status: 0 added, 1 the book does not take it, 64 usage, 65 the token cannot be used, 69 the node has \
             never run, 78 configuration.
+
+            Example: onionbell phones add alice --pairing-token -
             """)
 
     @OptionGroup var config: ConfigOption

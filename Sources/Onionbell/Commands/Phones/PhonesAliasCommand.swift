@@ -20,6 +20,8 @@ struct PhonesAliasCommand: ParsableCommand {
             has it. A phone whose limit is reached misses it; the others get it.
 
             Exit status: 0 done, 1 the name can't have one, 64 usage, 65 the pairing token cannot be used.
+
+            Example: onionbell phones alias alice --pairing-token -
             """)
 
     @OptionGroup var config: ConfigOption

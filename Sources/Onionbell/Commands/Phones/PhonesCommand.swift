@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Node
 import Programs
 import Relay
@@ -40,17 +41,32 @@ func checkPhoneBookName(_ name: String) throws {
 struct PhonesListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the names, with the number of their phones.",
-        discussion: "Columns are separated by tabs. The first line has their names.")
+        discussion: """
+            Columns are separated by tabs. The first line has their names. With --json an array of objects: name, \
+            phones, alias.
+
+            Example: onionbell phones list --json
+            """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
 
     func run() throws {
         try config.registrations(isReadOnly: true) { file in
             let book = try file.phoneBook().book
-            guard !book.phones.isEmpty else { return printLine("no phones") }
-            printLine("name\tphones\talias")
             var names: [String] = []
             for phone in book.phones where !names.contains(phone.name) { names.append(phone.name) }
+            guard !format.json else {
+                let rows = names.map { name in
+                    JSON.object([
+                        "name": .string(name), "phones": .integer(Int64(book.phones(of: name).count)),
+                        "alias": .bool(book.alias(of: name) != nil),
+                    ])
+                }
+                return printLine(JSON.array(rows).text)
+            }
+            guard !names.isEmpty else { return printLine("no phones") }
+            printLine("name\tphones\talias")
             for name in names {
                 printLine(
                     "\(name)\t\(book.phones(of: name).count)\t\(book.alias(of: name) == nil ? "no" : "yes")")
@@ -63,9 +79,16 @@ struct PhonesListCommand: ParsableCommand {
 struct PhonesShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the phones of a name, without their device tokens.",
-        discussion: "Exit status: 0 shown, 1 nobody has this name.")
+        discussion: """
+            With --json an object: alias, and phones with number, platform, app, model, added.
+
+            Exit status: 0 shown, 1 nobody has this name.
+
+            Example: onionbell phones show alice
+            """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
     @OptionGroup var which: PhoneBookName
 
     func run() throws {
@@ -73,16 +96,24 @@ struct PhonesShowCommand: ParsableCommand {
             let (entries, book) = try file.phoneBook()
             let phones = entries.filter { $0.phone.name == which.name }
             guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
-            printLine("number\tplatform\tapp\tmodel\tadded")
-            for entry in phones {
-                let phone = entry.phone
-                printLine(
-                    [
-                        "\(phone.number)", phone.platform.stored, phone.app.isEmpty ? "default" : phone.app,
-                        entry.model, UTCTime.text(entry.addedAt) ?? "",
-                    ].map(SettingsFault.shown).joined(separator: "\t"))
+            let columns = ["number", "platform", "app", "model", "added"]
+            let rows = phones.map { entry in
+                [
+                    "\(entry.phone.number)", entry.phone.platform.stored,
+                    entry.phone.app.isEmpty ? "default" : entry.phone.app, entry.model,
+                    UTCTime.text(entry.addedAt) ?? "",
+                ]
             }
-            printLine("alias: \(book.alias(of: which.name) == nil ? "no" : "yes")")
+            let hasAlias = book.alias(of: which.name) != nil
+            guard !format.json else {
+                let objects = rows.map { row in
+                    JSON.object(JSON.Object(zip(columns, row.map { JSON.string($0) })))
+                }
+                return printLine(JSON.object(["alias": .bool(hasAlias), "phones": .array(objects)]).text)
+            }
+            printLine(columns.joined(separator: "\t"))
+            for row in rows { printLine(row.map(SettingsFault.shown).joined(separator: "\t")) }
+            printLine("alias: \(hasAlias ? "yes" : "no")")
         }
     }
 }
@@ -91,7 +122,11 @@ struct PhonesShowCommand: ParsableCommand {
 struct PhonesRenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Give the phones of a name another name; their alias stays.",
-        discussion: "Exit status: 0 renamed, 1 nobody has the old name, or somebody has the new one.")
+        discussion: """
+            Exit status: 0 renamed, 1 nobody has the old name, or somebody has the new one.
+
+            Example: onionbell phones rename alice bob
+            """)
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: PhoneBookName
@@ -117,6 +152,8 @@ struct PhonesRemoveCommand: ParsableCommand {
             With the last phone the name's alias goes. What was accepted before is still delivered.
 
             Exit status: 0 deleted, 1 there was nothing to delete.
+
+            Example: onionbell phones remove alice --phone 2
             """)
 
     @OptionGroup var config: ConfigOption

@@ -12,6 +12,8 @@ struct PhonesLinkCommand: ParsableCommand {
             behind the #. The browser does not send that part to the web server. The link is no secret.
 
             Exit status: 0 printed, 64 usage, 69 the node has no VAPID key yet, 78 configuration.
+
+            Example: onionbell phones link --page https://phone.example.org/phone/
             """)
 
     @OptionGroup var config: ConfigOption

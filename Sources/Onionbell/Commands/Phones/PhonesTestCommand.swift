@@ -24,6 +24,8 @@ struct PhonesTestCommand: AsyncParsableCommand {
 
             Exit status: 0 delivered to all, 1 not, 64 usage, 65 the key cannot be used, 69 no node runs, 75 stored, \
             but not delivered yet, 77 the node runs as another user.
+
+            Example: onionbell phones test alice --pairing-token -
             """)
 
     @OptionGroup var config: ConfigOption

@@ -19,6 +19,8 @@ struct PointCommand: AsyncParsableCommand {
             Exit status: 0 done; 64 wrong arguments; 65 the file can't be changed automatically, the reason is printed; \
             66 the directory or file can't be read; 69 the node has no address yet; 73 the file can't be written; 78 \
             configuration.
+
+            Example: onionbell point bisq1 --write ~/.local/share/Bisq
             """)
 
     @OptionGroup var config: ConfigOption

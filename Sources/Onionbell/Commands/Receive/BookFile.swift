@@ -36,12 +36,12 @@ final class BookFile {
 
     let path: String
     private var seal: PassphraseSeal?
-    private let lock: CInt
+    private let lock: FileLock?
 
     /// `$XDG_STATE_HOME/onionbell/phone`.
-    static func standardPath(in environment: [String: String]) -> String {
+    static func standardPath(in environment: [String: String], named name: String = "phone") -> String {
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (state ?? "\(environment["HOME"] ?? ".")/.local/state") + "/onionbell/phone"
+        return (state ?? "\(environment["HOME"] ?? ".")/.local/state") + "/onionbell/\(name)"
     }
 
     /// - Parameter passphrase: A file that is not sealed yet is sealed when it is written next.
@@ -49,32 +49,28 @@ final class BookFile {
     static func open(
         _ path: String, passphrase: Secret?
     ) throws(Fault) -> (file: BookFile, book: MailboxBook?) {
-        let file = BookFile(path, lock: try lock(path))
+        let lock: FileLock
+        do throws(FileLock.Fault) {
+            lock = try FileLock(of: path)
+        } catch {
+            switch error {
+            case .inUse: throw .inUse(path)
+            case .system(let error): throw .system(error)
+            }
+        }
+        let file = BookFile(path, lock: lock)
         return (file, try file.read(passphrase))
     }
 
     /// What is kept there, also while another process keeps it.
     static func look(at path: String, passphrase: Secret?) throws(Fault) -> MailboxBook? {
-        try BookFile(path, lock: -1).read(passphrase)
+        try BookFile(path, lock: nil).read(passphrase)
     }
 
-    private static func lock(_ path: String) throws(Fault) -> CInt {
-        BookFile.makeDirectories(above: path)
-        let lock = Glibc.open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw .system(SystemError("open \(path).lock")) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            Glibc.close(lock)
-            throw .inUse(path)
-        }
-        return lock
-    }
-
-    private init(_ path: String, lock: CInt) {
+    private init(_ path: String, lock: FileLock?) {
         self.path = path
         self.lock = lock
     }
-
-    deinit { if lock >= 0 { Glibc.close(lock) } }
 
     private func read(_ passphrase: Secret?) throws(Fault) -> MailboxBook? {
         var bytes: [UInt8]
@@ -120,15 +116,6 @@ final class BookFile {
             try PrivateFile.write(bytes, to: path, replacing: true)
         } catch {
             throw .system(error)
-        }
-    }
-
-    /// What can't be made shows when the file is opened.
-    private static func makeDirectories(above path: String) {
-        var end = path.startIndex
-        while let slash = path[end...].dropFirst().firstIndex(of: "/") {
-            mkdir(String(path[..<slash]), 0o700)
-            end = slash
         }
     }
 }

@@ -37,7 +37,7 @@ struct MailboxOptions: ParsableArguments {
 
     /// - Parameter known: From an earlier run: what is not given stays.
     func access(besides known: MailboxBook.Access?) throws -> MailboxBook.Access {
-        let file = try mailbox.map { try contents(of: $0) }
+        let file = try mailbox.map { try MailboxOptions.contents(of: $0) }
         guard let url = url ?? file?["url"]?.string ?? known?.url else {
             throw MailboxOptions.missing("--url")
         }
@@ -95,17 +95,17 @@ struct MailboxOptions: ParsableArguments {
         return readers.keys.first { _ in true }
     }
 
-    private func contents(of path: String) throws -> JSON {
+    static func contents(of path: String) throws -> JSON {
         let bytes: [UInt8]
         if path == "-" {
             var text: [UInt8] = []
-            while let line = readLine(strippingNewline: false), text.count < MailboxOptions.longest {
+            while let line = readLine(strippingNewline: false), text.count < longest {
                 text += line.utf8
             }
             bytes = text
         } else {
             do {
-                bytes = try PrivateFile.read(path, limit: MailboxOptions.longest)
+                bytes = try PrivateFile.read(path, limit: longest)
             } catch {
                 throw fail(error, status: 66)
             }
@@ -125,8 +125,10 @@ struct MailboxPlace: Equatable {
     /// With its slash.
     let topic: String
 
-    /// - Parameter url: `http://<address>[:port]/<topic>`.
-    init(_ url: String) throws {
+    /// - Parameters:
+    ///   - url: `http://<address>[:port]/<topic>`.
+    ///   - needsTopic: False: the topic is another one's matter.
+    init(_ url: String, needsTopic: Bool = true) throws {
         let scheme = "http://"
         guard url.utf8.count <= 300, url.utf8.starts(with: scheme.utf8) else {
             throw fail(
@@ -136,7 +138,9 @@ struct MailboxPlace: Equatable {
         let rest = Substring(url).dropFirst(scheme.count)
         let authority = String(rest.prefix { $0 != "/" })
         let topic = rest.dropFirst(authority.count)
-        guard topic.utf8.count > 1, topic.utf8.dropFirst().allSatisfy(MailboxPlace.isPartOfTopic) else {
+        guard topic.utf8.count > 1 || !needsTopic,
+            topic.utf8.dropFirst().allSatisfy(MailboxPlace.isPartOfTopic)
+        else {
             throw fail("the ntfy address has no topic behind the node's address", status: 65)
         }
         do throws(NodeAddressFault) {

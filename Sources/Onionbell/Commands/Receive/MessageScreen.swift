@@ -18,12 +18,12 @@ enum NotifyForm: String, CaseIterable, ExpressibleByArgument {
 final class MessageScreen {
     private let isJSON: Bool
     private let exec: String?
-    private let limit: Duration
     private let notify: NotifyForm?
-    private var child: ChildProcess?
+    private let program: LimitedProgram
 
     nonisolated init(isJSON: Bool, exec: String?, limit: Duration, notify: NotifyForm?) {
-        (self.isJSON, self.exec, self.limit, self.notify) = (isJSON, exec, limit, notify)
+        (self.isJSON, self.exec, self.notify) = (isJSON, exec, notify)
+        program = LimitedProgram(limit: limit)
     }
 
     /// - Returns: False when standard output takes no more.
@@ -84,7 +84,7 @@ final class MessageScreen {
             case .bell: ("Bisq", message.kind.words)
             case .text: (message.title.isEmpty ? message.kind.words : message.title, message.message)
             }
-        await finish(["notify-send", "--app-name=Onionbell", "--", title, text], environment: nil)
+        await finish(["notify-send", "--app-name=Onionbell", "--", title, text])
     }
 
     private func run(for entry: MailboxBook.Entry) async {
@@ -96,25 +96,13 @@ final class MessageScreen {
             "ONIONBELL_MESSAGE": message.message, "ONIONBELL_TRADE": message.tradeID,
             "ONIONBELL_SENT": "\(message.sentDate)",
         ]
-        await finish(
-            [exec], environment: environment.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" })
+        await finish([exec], variables: variables)
     }
 
     /// The message counts as shown whatever becomes of the program: it was told of it.
-    private func finish(_ arguments: [String], environment: [String]?) async {
-        let timer = Timer { [unowned self] in child?.signal(SIGKILL) }
-        timer.start(after: limit)
-        let fault: String? = await withUnsafeContinuation { continuation in
-            do throws(SystemError) {
-                child = try ChildProcess(arguments, environment: environment) { exit in
-                    continuation.resume(returning: exit == .exited(0) ? nil : "\(exit)")
-                }
-            } catch {
-                continuation.resume(returning: "\(error)")
-            }
+    private func finish(_ arguments: [String], variables: [String: String] = [:]) async {
+        if let fault = await program.run(arguments, variables: variables) {
+            printError("onionbell: \(arguments[0]): \(fault)")
         }
-        timer.stop()
-        child = nil
-        if let fault { printError("onionbell: \(arguments[0]): \(fault)") }
     }
 }

@@ -38,9 +38,15 @@ struct ReceiveCommand: AsyncParsableCommand {
             ONIONBELL_KIND, ONIONBELL_TITLE, ONIONBELL_MESSAGE, ONIONBELL_TRADE and ONIONBELL_SENT in its environment. \
             Texts come from other traders: quote them.
 
-            Exit status: 0 stopped, or with --once all is fetched; 1 the mailbox refuses the token, 64 usage, 65 \
-            something given cannot be used, 66 a file cannot be read, 69 not reached (with --once), 74 not kept or not \
-            shown, 75 the kept file is in use, 78 there is no torrc for --tor.
+            With --reply it says something to the Bisq that has the pairing token: onionbell bisq-agent beside that Bisq \
+            does what is configured there for this kind. It works while another onionbell receive runs: onionbell receive --reply status.
+
+            Exit status: 0 stopped, or with --once all is fetched, or with --reply it was done; 1 the mailbox refuses \
+            the token or the reply, or it was not done, 64 usage, 65 something given cannot be used, 66 a file cannot be \
+            read, 69 not reached (with --once and --reply), 74 not kept or not shown, 75 the kept file is in use, or \
+            nobody has said what became of the reply, 78 there is no torrc for --tor.
+
+            Example: onionbell receive --mailbox me.json
             """)
 
     @OptionGroup var mailbox: MailboxOptions
@@ -88,24 +94,22 @@ struct ReceiveCommand: AsyncParsableCommand {
     var execLimit = TimeSpan(.seconds(60))
 
     @Option(
+        help: ArgumentHelp(
+            "Send Bisq's agent a reply of this kind, wait for what became of it, and end.",
+            valueName: "kind"))
+    var reply: String?
+
+    @Option(help: ArgumentHelp("What the reply says, at most 1,000 bytes.", valueName: "text"))
+    var replyText = ""
+
+    @Option(
         help: """
             Show each message with notify-send. bell: a fixed text. text: the message, which other users of this \
             machine can see for a moment.
             """)
     var notify: NotifyForm?
 
-    @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port|unix:path"))
-    var socks = "127.0.0.1:9050"
-
-    @Option(
-        help: ArgumentHelp("Start this tor program, and use it instead of --socks.", valueName: "program"))
-    var tor: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The configuration of that tor; by default the one installed with the program.", valueName: "file"
-        ))
-    var torrc = ""
+    @OptionGroup var tor: TorOptions
 
     @Option(
         help: ArgumentHelp("Time between two pings, at most 7m: more often costs battery.", valueName: "3m"))
@@ -115,8 +119,17 @@ struct ReceiveCommand: AsyncParsableCommand {
     var timeout = TimeSpan(.seconds(120))
 
     func validate() throws {
-        if tor == nil, !torrc.isEmpty { throw ValidationError("--torrc is for --tor") }
         if ping.duration > .seconds(420) { throw ValidationError("--ping must be 7m or less") }
+        if let reply {
+            guard PhoneReply.isKind(reply.utf8.span), PhoneReply.isText(replyText) else {
+                throw ValidationError(
+                    "--reply has 1 to 32 small letters, digits and hyphens, --reply-text at most 1,000 bytes on one line"
+                )
+            }
+            if list || once || new { throw ValidationError("--reply sends a reply, and nothing else") }
+        } else if !replyText.isEmpty {
+            throw ValidationError("--reply-text is for --reply")
+        }
         if list, once || new { throw ValidationError("--list shows what is kept, and nothing else") }
         if passphrase, passphraseFile != nil {
             throw ValidationError("--passphrase and --passphrase-file exclude each other")
@@ -131,6 +144,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         umask(0o077)
         let path = absolute(path ?? BookFile.standardPath(in: environment))
         let secret = try secret()
+        if let reply { return try await send(reply, beside: path, secret) }
         let file: BookFile
         let kept: MailboxBook?
         do throws(BookFile.Fault) {
@@ -141,13 +155,33 @@ struct ReceiveCommand: AsyncParsableCommand {
         }
         let book = try book(kept, in: file)
         let settings = ReceiveRun.Settings(
-            place: try MailboxPlace(book.access.url), tor: try source(beside: path), since: since,
+            place: try MailboxPlace(book.access.url), tor: try tor.source(keptIn: path + ".tor"),
+            since: since,
             isOnce: once, pingInterval: ping.duration, deadline: timeout.duration)
         let screen = MessageScreen(isJSON: json, exec: exec, limit: execLimit.duration, notify: notify)
         if isatty(STDOUT_FILENO) == 1, !json { show(kept) }
         if case .onion = settings.place.node { printProgress("connecting through Tor") }
         let status = await Task { @EventLoop in
             await ReceiveRun(settings, file: file, book: book, screen: screen).run()
+        }.value
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    /// Beside another one that has the kept file.
+    private func send(_ kind: String, beside path: String, _ secret: Secret?) async throws {
+        let access: MailboxBook.Access
+        do {
+            let kept = try BookFile.look(at: path, passphrase: secret)
+            access = try mailbox.access(besides: kept?.access)
+        } catch let error as BookFile.Fault {
+            throw fail(error, status: error.exitStatus)
+        }
+        let settings = ReplyRun.Settings(
+            place: try MailboxPlace(access.url), pairingToken: access.pairingToken,
+            tor: try tor.source(keptIn: path + ".reply.tor"), deadline: timeout.duration, isJSON: json)
+        let counter = path + ".replies"
+        let status = await Task { @EventLoop in
+            await ReplyRun(settings).send(kind, replyText, countedIn: counter)
         }.value
         if status != 0 { throw ExitCode(status) }
     }
@@ -213,18 +247,5 @@ struct ReceiveCommand: AsyncParsableCommand {
         let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         guard !line.isEmpty else { throw fail("the passphrase is empty", status: 65) }
         return Secret(line)
-    }
-
-    private func source(beside path: String) throws -> WatchTor.Source {
-        guard let proxy = Endpoint(socks) else {
-            throw fail("--socks must be ADDRESS:PORT or unix:PATH", status: 64)
-        }
-        guard let tor else { return .socks(proxy) }
-        do {
-            return .own(
-                binary: tor, torrc: try TorConfiguration.path(setting: torrc), directory: path + ".tor")
-        } catch {
-            throw fail(error, status: error.exitStatus)
-        }
     }
 }

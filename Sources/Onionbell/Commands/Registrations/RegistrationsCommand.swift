@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JSONCoding
 import Node
 import Programs
 import Reactor
@@ -22,24 +23,34 @@ struct RegistrationsCommand: AsyncParsableCommand {
 struct RegistrationsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List registrations of one kind or of all kinds.",
-        discussion:
-            "Columns are separated by tabs. Before each kind is a line with its name and the column names.")
+        discussion: """
+            Columns are separated by tabs. Before each kind is a line with its name and the column names.
+
+            Example: onionbell registrations list bitwarden
+            """)
 
     @OptionGroup var config: ConfigOption
+
+    @OptionGroup var format: JSONOption
 
     @Argument(help: "The kind, such as installation; by default all kinds.")
     var kind: String?
 
-    func run() throws { try config.listRegistrations(of: kind) }
+    func run() throws { try config.listRegistrations(of: kind, asJSON: format.json) }
 }
 
 /// `onionbell registrations show`.
 struct RegistrationsShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one registration.",
-        discussion: "Exit status: 0 shown, 1 it does not exist.")
+        discussion: """
+            Exit status: 0 shown, 1 it does not exist.
+
+            Example: onionbell registrations show bitwarden ID
+            """)
 
     @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
     @OptionGroup var which: RegistrationName
 
     func run() throws {
@@ -48,6 +59,7 @@ struct RegistrationsShowCommand: ParsableCommand {
             guard let row = try file.row(which.id, of: view) else {
                 throw fail("no \(view.noun) has this id", status: 1)
             }
+            guard !format.json else { return printLine(row.json(of: view).text) }
             for (field, value) in zip(row.fields, row.values) {
                 printLine("\(field): \(SettingsFault.shown(value))")
             }
@@ -59,7 +71,11 @@ struct RegistrationsShowCommand: ParsableCommand {
 struct RegistrationsRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete one registration.",
-        discussion: "Exit status: 0 deleted, 1 it did not exist.")
+        discussion: """
+            Exit status: 0 deleted, 1 it did not exist.
+
+            Example: onionbell registrations remove bitwarden ID
+            """)
 
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: RegistrationName
@@ -78,11 +94,18 @@ struct RegistrationName: ParsableArguments {
 
 extension ConfigOption {
     /// - Parameter kind: `nil`: all.
-    func listRegistrations(of kind: String?) throws {
+    func listRegistrations(of kind: String?, asJSON: Bool) throws {
         try registrations(isReadOnly: true) { file in
             // Its table comes with the first one.
             if kind == "installation", !file.views.contains(where: { $0.kind == kind }) {
-                return printLine("installation: none")
+                return printLine(asJSON ? "[]" : "installation: none")
+            }
+            guard !asJSON else {
+                var rows: [JSON] = []
+                for view in try file.views(kind) {
+                    try file.forEach(of: view) { rows.append($0.json(of: view)) }
+                }
+                return printLine(JSON.array(rows).text)
             }
             for view in try file.views(kind) {
                 var isFirst = true
@@ -124,6 +147,14 @@ extension ConfigOption {
         } catch let error as SQLiteError {
             throw fail(error.explained(path: path), status: 69)
         }
+    }
+}
+
+extension RegistrationFile.Row {
+    fileprivate func json(of view: RegistrationView) -> JSON {
+        var members: JSON.Object = ["kind": .string(view.kind)]
+        for (field, value) in zip(fields, values) { members[field] = .string(value) }
+        return .object(members)
     }
 }
 

@@ -41,7 +41,8 @@ struct StorageOption: ParsableArguments {
 
 struct StorageInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make the tables in the database, as the node does at its start.")
+        commandName: "init", abstract: "Make the tables in the database, as the node does at its start.",
+        discussion: "Example: onionbell storage init")
 
     @OptionGroup var storage: StorageOption
 
@@ -55,7 +56,8 @@ struct StorageInitCommand: ParsableCommand {
 
 struct StorageCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check the store in the database, also beside the node.")
+        commandName: "check", abstract: "Check the store in the database, also beside the node.",
+        discussion: "Example: onionbell storage check")
 
     @OptionGroup var config: ConfigOption
 
@@ -98,6 +100,8 @@ struct StorageCopyCommand: ParsableCommand {
             The node must be stopped. The target must not hold a store yet; a copy that was cut short goes on where it \
             ended, and no node uses it before it is whole. What is copied from stays as it is: start no node with it \
             afterwards, or everything that waits is sent twice.
+
+            Example: onionbell storage copy --to database
             """)
 
     @OptionGroup var storage: StorageOption

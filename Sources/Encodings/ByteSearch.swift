@@ -3,8 +3,8 @@ extension Span<UInt8> {
     ///
     /// Many bytes are looked at together while none of them is meant: the least of them all takes a few vector
     /// instructions, as long as `difference` is arithmetic without a branch.
-    @inline(__always)
-    func firstIndex(from start: Int, whereZero difference: (UInt8) -> UInt8) -> Int? {
+    @inlinable @inline(__always)
+    public func firstIndex(from start: Int, whereZero difference: (UInt8) -> UInt8) -> Int? {
         var start = endOfRuns(of: 64, from: start, withoutZero: difference)
         start = endOfRuns(of: 16, from: start, withoutZero: difference)
         let rest = extracting(droppingFirst: start)
@@ -12,8 +12,8 @@ extension Span<UInt8> {
         return nil
     }
 
-    @inline(__always)
-    private func endOfRuns(
+    @inlinable @inline(__always)
+    func endOfRuns(
         of length: Int, from start: Int, withoutZero difference: (UInt8) -> UInt8
     ) -> Int {
         var rest = extracting(droppingFirst: start)
@@ -23,21 +23,21 @@ extension Span<UInt8> {
         return count - rest.count
     }
 
-    @inline(__always)
-    func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+    @inlinable @inline(__always)
+    public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         firstIndex(from: start) { $0 ^ byte }
     }
 
-    @inline(__always)
-    private func least(of difference: (UInt8) -> UInt8) -> UInt8 {
+    @inlinable @inline(__always)
+    func least(of difference: (UInt8) -> UInt8) -> UInt8 {
         var least = UInt8.max
         for index in indices { least = min(least, difference(self[index])) }
         return least
     }
 
     /// Where the run of allowed bytes ends that begins at `start`.
-    @inline(__always)
-    func endOfRun(from start: Int = 0, of isAllowed: (UInt8) -> Bool) -> Int {
+    @inlinable @inline(__always)
+    public func endOfRun(from start: Int = 0, of isAllowed: (UInt8) -> Bool) -> Int {
         var end = start
         while end < count, isAllowed(self[end]) { end += 1 }
         return end

@@ -1,0 +1,56 @@
+import Wire
+
+/// What Bisq's agent makes of what comes to it: which replies are acted upon, and what the phone is told of them.
+package struct ReplyAgent: Sendable {
+    package enum Verdict: Equatable, Sendable {
+        /// To be done, once the window is on the disk.
+        case act(PhoneReply)
+        /// Nothing is configured for its kind.
+        case unknown(PhoneReply)
+        /// Neither done nor answered: it may be anybody's.
+        case drop(ReplyFault)
+    }
+
+    /// What the phone is told, as the kind of a reply whose text is the counter of the phone's.
+    package enum Answer: String, CaseIterable, Sendable {
+        case done
+        case failed
+        case unknown
+
+        /// What is told of a phone's reply; `nil`: it is about another one.
+        package init?(_ reply: PhoneReply, to counter: Int64) {
+            guard reply.text == "\(counter)" else { return nil }
+            self.init(rawValue: reply.kind)
+        }
+    }
+
+    package private(set) var window: ReplyWindow
+    private let kinds: Set<String>
+    private let toBisq: ReplyChannel
+    private let toPhone: ReplyChannel
+
+    /// - Parameter kinds: What something is configured for.
+    package init(_ token: PairingToken, kinds: Set<String>, window: ReplyWindow) {
+        self.kinds = kinds
+        self.window = window
+        toBisq = ReplyChannel(.toBisq, of: token)
+        toPhone = ReplyChannel(.toPhone, of: token)
+    }
+
+    /// - Parameter now: Milliseconds since 1970.
+    package mutating func verdict(on sealed: [UInt8], at now: Int64) -> Verdict {
+        do throws(ReplyFault) {
+            let reply = try toBisq.open(sealed)
+            try window.take(reply, at: now)
+            return kinds.contains(reply.kind) ? .act(reply) : .unknown(reply)
+        } catch {
+            return .drop(error)
+        }
+    }
+
+    /// What the phone is sent.
+    package func sealed(_ answer: Answer, to reply: PhoneReply, at now: Int64) -> [UInt8]? {
+        PhoneReply(counter: reply.counter, sentAt: now, kind: answer.rawValue, text: "\(reply.counter)")
+            .flatMap { try? toPhone.seal($0) }
+    }
+}

@@ -1,0 +1,95 @@
+import Encodings
+import HTTP1
+import Reactor
+import Registrations
+
+/// The way back over HTTP: `POST /v1/replies/<channel>` leaves a reply, `GET` fetches what waits. Both show the mailbox's
+/// address as a token.
+enum ReplyForm: Equatable {
+    case post([UInt8])
+    case fetch(acknowledged: Int64, wait: Duration)
+
+    private static let path = "/v1/replies/"
+
+    /// `nil`: the path is none of these.
+    static func channel(inPath path: String) -> String? {
+        guard path.utf8.count == ReplyForm.path.utf8.count + 32, path.hasPrefix(ReplyForm.path) else {
+            return nil
+        }
+        return String(path.dropFirst(ReplyForm.path.count))
+    }
+
+    init(_ request: HTTPRequest) throws(MailboxFault) {
+        guard request.method == "GET" else {
+            guard !request.body.isEmpty else { throw .badRequest }
+            guard request.body.count <= MailboxReply.longest else { throw .tooLarge }
+            self = .post(request.body)
+            return
+        }
+        let query: HTTPQuery
+        do throws(HTTPFault) {
+            query = try HTTPQuery(request.query ?? "")
+        } catch {
+            throw .badRequest
+        }
+        guard let acknowledged = ReplyForm.number(query["acknowledge"]),
+            let wait = ReplyForm.number(query["wait"])
+        else { throw .badRequest }
+        self = .fetch(acknowledged: acknowledged, wait: .seconds(min(wait, 3600)))
+    }
+
+    /// Digits; nothing is 0.
+    private static func number(_ text: String?) -> Int64? {
+        guard let text else { return 0 }
+        guard (1...18).contains(text.utf8.count), text.utf8.span.consists(of: ASCII.digit) else {
+            return nil
+        }
+        return Int64(text)
+    }
+
+    static func body(of replies: [MailboxReply]) -> [UInt8] {
+        let items = replies.map { #"{"number":\#($0.number),"sealed":"\#(Base64.encode($0.sealed))"}"# }
+        return Array(#"{"replies":[\#(items.joined(separator: ","))]}"#.utf8) + [UInt8(ascii: "\n")]
+    }
+}
+
+extension MailboxDoor {
+    func answer(_ request: HTTPRequest, at channel: String, over live: LiveAnswer) {
+        guard request.method != "OPTIONS" else { return live.answer(MailboxDoor.crossOrigin) }
+        guard ["GET", "POST"].contains(request.method) else {
+            return live.answer(.methodNotAllowed("GET, POST, OPTIONS"))
+        }
+        do throws(MailboxFault) {
+            try countRequest()
+            let form = try ReplyForm(request)
+            let address = MailboxRequest.credentials(in: request.fields["authorization"])?.token ?? ""
+            guard let place = ReplyBoard.Place(channel: channel, address: address) else {
+                throw .unauthorized
+            }
+            Task { await answer(form, at: place, over: live) }
+        } catch {
+            refuse(error, over: live)
+        }
+    }
+
+    private func answer(_ form: ReplyForm, at place: ReplyBoard.Place, over live: LiveAnswer) async {
+        do throws(ReplyBoard.Refusal) {
+            switch form {
+            case .post(let sealed):
+                try await replies.post(sealed, at: place)
+                live.answer(.mailbox(Array("{\"stored\":true}\n".utf8)))
+            case .fetch(let acknowledged, let wait):
+                let found = try await replies.replies(
+                    at: place, acknowledging: acknowledged, waiting: wait)
+                live.answer(.mailbox(ReplyForm.body(of: found)))
+            }
+        } catch {
+            switch error {
+            case .noSuchMailbox: refuse(.unauthorized, over: live)
+            case .badForm, .notServed: refuse(.badRequest, over: live)
+            case .full: refuse(.tooManyReplies, over: live)
+            case .storeFailed: refuse(.storeFailed, over: live)
+            }
+        }
+    }
+}

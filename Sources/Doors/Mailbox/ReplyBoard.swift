@@ -1,0 +1,155 @@
+import Crypto
+import Encodings
+import Reactor
+import Registrations
+import Relay
+
+/// The way back: holds what a phone says to its Bisq, and the other way round, until the other one fetches it. One for all
+/// doors. It can open nothing of it.
+@EventLoop
+package final class ReplyBoard {
+    /// Whose channel it is, as a request says it.
+    package struct Place: Equatable, Sendable {
+        let channel: String
+        /// The mailbox's: whoever may write to it may use its channels.
+        let address: String
+
+        /// `nil`: it has not the form of one.
+        package init?(channel: String, address: String) {
+            guard channel.utf8.count == 32,
+                channel.utf8.span.consists(of: {
+                    ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "-") | ASCII.equal($0, "_")
+                }), (1...300).contains(address.utf8.count)
+            else { return nil }
+            (self.channel, self.address) = (channel, address)
+        }
+    }
+
+    package enum Refusal: Error, Equatable, Sendable {
+        /// The node has no mailboxes.
+        case notServed
+        case badForm
+        case noSuchMailbox
+        /// As much waits as may: for the channel, the mailbox or in all.
+        case full
+        case storeFailed
+    }
+
+    private struct Key: Equatable {
+        let mailbox: Relay.Digest
+        let channel: Relay.Digest
+    }
+
+    /// Somebody who waits for what comes to a channel.
+    private final class Waiter {
+        let channel: Relay.Digest
+        private(set) var hasNews = false
+        var continuation: UnsafeContinuation<Void, Never>?
+
+        init(for channel: Relay.Digest) { self.channel = channel }
+
+        func wake() {
+            hasNews = true
+            continuation?.resume()
+            continuation = nil
+        }
+    }
+
+    private let store: any MailboxReplies
+    private let digests: MailboxDigests
+    private let bounds: MailboxReplyBounds
+    /// By their mailboxes, the oldest first.
+    private var waiters: [Relay.Digest: [Waiter]] = [:]
+    private var isClosed = false
+
+    /// Of one mailbox: one more, and the oldest gets what there is.
+    private static let mostWaiters = 8
+    package nonisolated static let longestWait: Duration = .seconds(120)
+
+    package init(
+        store: any MailboxReplies, digests: MailboxDigests, bounds: MailboxReplyBounds = MailboxReplyBounds()
+    ) {
+        (self.store, self.digests, self.bounds) = (store, digests, bounds)
+    }
+
+    /// Who waits is told that there is nothing, and nobody waits any more.
+    package func close() {
+        isClosed = true
+        for waiter in waiters.values.flatMap(\.self) { waiter.wake() }
+    }
+
+    /// Keeps a reply; a repetition is kept once.
+    ///
+    /// - Parameter sealed: At most ``Registrations/MailboxReply/longest`` bytes.
+    package func post(_ sealed: [UInt8], at place: Place) async throws(Refusal) {
+        let key = key(of: place)
+        let result: MailboxReplyResult
+        do throws(OutboxError) {
+            result = try await store.post(
+                sealed, digest: digests.reply(sealed, in: place.channel), in: key.channel,
+                by: key.mailbox, at: EventLoop.unixMilliseconds, within: bounds)
+        } catch {
+            throw .storeFailed
+        }
+        switch result {
+        case .stored:
+            for waiter in waiters[key.mailbox] ?? [] where waiter.channel == key.channel { waiter.wake() }
+        case .full: throw .full
+        case .noSuchMailbox: throw .noSuchMailbox
+        }
+    }
+
+    /// What lies in a channel: as soon as there is something, or after a while.
+    ///
+    /// - Parameter acknowledged: The number of the last one that was taken, and is no longer needed; 0: none.
+    package func replies(
+        at place: Place, acknowledging acknowledged: Int64, waiting time: Duration
+    ) async throws(Refusal) -> [MailboxReply] {
+        let key = key(of: place)
+        guard time > .zero, !isClosed else { return try await look(key, acknowledged) }
+        // What comes while the store is asked wakes it too.
+        let waiter = Waiter(for: key.channel)
+        add(waiter, of: key.mailbox)
+        defer { remove(waiter, of: key.mailbox) }
+        let replies = try await look(key, acknowledged)
+        guard replies.isEmpty else { return replies }
+        await wait(waiter, atMost: min(time, ReplyBoard.longestWait))
+        return try await look(key, 0)
+    }
+
+    private func look(_ key: Key, _ acknowledged: Int64) async throws(Refusal) -> [MailboxReply] {
+        let replies: [MailboxReply]?
+        do throws(OutboxError) {
+            replies = try await store.replies(
+                in: key.channel, of: key.mailbox, acknowledging: acknowledged, at: EventLoop.unixMilliseconds)
+        } catch {
+            throw .storeFailed
+        }
+        guard let replies else { throw .noSuchMailbox }
+        return replies
+    }
+
+    private func key(of place: Place) -> Key {
+        Key(mailbox: digests.address(place.address), channel: digests.channel(place.channel))
+    }
+
+    // MARK: Waiting
+
+    private func add(_ waiter: Waiter, of mailbox: Relay.Digest) {
+        // Whoever asks anew has lost the connection by which it waited.
+        if let known = waiters[mailbox], known.count >= ReplyBoard.mostWaiters { known[0].wake() }
+        waiters[mailbox, default: []].append(waiter)
+    }
+
+    private func remove(_ waiter: Waiter, of mailbox: Relay.Digest) {
+        waiters[mailbox]?.removeAll { $0 === waiter }
+        if waiters[mailbox]?.isEmpty ?? false { waiters[mailbox] = nil }
+    }
+
+    private func wait(_ waiter: Waiter, atMost time: Duration) async {
+        let timer = Timer { waiter.wake() }
+        timer.start(after: time)
+        if !waiter.hasNews { await withUnsafeContinuation { waiter.continuation = $0 } }
+        timer.stop()
+    }
+}

@@ -1,0 +1,80 @@
+import Encodings
+import Reactor
+import Registrations
+import Relay
+import Wire
+
+/// The way back in the peers' protocol.
+extension ReplyBoard {
+    /// Does what a peer asks for.
+    ///
+    /// - Parameter onGuess: Called when a mailbox was named that there is none of.
+    func answer(_ request: PeerTurn.WayBack, onGuess: () -> Void) async -> Message {
+        do throws(Refusal) {
+            switch request {
+            case .post(let post):
+                guard let place = Place(channel: post.channel, address: post.mailbox),
+                    (1...MailboxReply.longest).contains(post.sealed.count)
+                else { throw .badForm }
+                try await self.post(post.sealed, at: place)
+                return .replyResponse(MobileReplyResponse(requestUid: request.uid, status: .stored))
+            case .fetch(let fetch):
+                guard let place = Place(channel: fetch.channel, address: fetch.mailbox) else {
+                    throw .badForm
+                }
+                let found = try await replies(
+                    at: place, acknowledging: fetch.acknowledged,
+                    waiting: .milliseconds(max(0, min(fetch.waitMilliseconds, 3_600_000))))
+                return .replies(
+                    MobileReplies(
+                        requestUid: request.uid,
+                        replies: found.map { .init(number: $0.number, sealed: $0.sealed) }))
+            }
+        } catch {
+            if error == .noSuchMailbox { onGuess() }
+            return request.answer(to: error)
+        }
+    }
+}
+
+extension PeerTurn.WayBack {
+    /// As an answer has it: one over the limit is cut, since it only echoes.
+    fileprivate var uid: String {
+        switch self {
+        case .post(let post): post.uid.cut(toBytes: 64)
+        case .fetch(let fetch): fetch.uid.cut(toBytes: 64)
+        }
+    }
+
+    func answer(to refusal: ReplyBoard.Refusal) -> Message {
+        switch self {
+        case .post:
+            let wait = refusal.retryAfter.milliseconds
+            return .replyResponse(
+                MobileReplyResponse(
+                    requestUid: uid, status: wait > 0 ? .busy : .refused, reason: refusal.code,
+                    retryAfterMilliseconds: wait))
+        case .fetch: return .replies(MobileReplies(requestUid: uid, reason: refusal.code))
+        }
+    }
+}
+
+extension ReplyBoard.Refusal {
+    fileprivate var code: String {
+        switch self {
+        case .notServed: Reason.gatewayDisabled.code
+        case .badForm: Reason.badMessage.code
+        case .noSuchMailbox: "NoSuchMailbox"
+        case .full, .storeFailed: Reason.busy.code
+        }
+    }
+
+    /// None: it can never succeed.
+    fileprivate var retryAfter: Duration {
+        switch self {
+        case .notServed, .badForm, .noSuchMailbox: .zero
+        case .full: .seconds(60)
+        case .storeFailed: .seconds(5)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+import ArgumentParser
+
+/// `--json` of commands that list something.
+struct JSONOption: ParsableArguments {
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+}

@@ -1,0 +1,32 @@
+import Glibc
+import Programs
+import Reactor
+
+/// Runs programs one after the other, without a shell, each for a limited time.
+@EventLoop
+final class LimitedProgram {
+    private let limit: Duration
+    private var child: ChildProcess?
+
+    nonisolated init(limit: Duration) { self.limit = limit }
+
+    /// - Parameter variables: In its environment, beside this process' own.
+    /// - Returns: What went wrong, once it has ended; `nil`: it ended well.
+    func run(_ arguments: [String], variables: [String: String]) async -> String? {
+        let environment = environment.merging(variables) { $1 }.map { "\($0.key)=\($0.value)" }
+        let timer = Timer { [unowned self] in child?.signal(SIGKILL) }
+        timer.start(after: limit)
+        let fault: String? = await withUnsafeContinuation { continuation in
+            do throws(SystemError) {
+                child = try ChildProcess(arguments, environment: environment) { exit in
+                    continuation.resume(returning: exit == .exited(0) ? nil : "\(exit)")
+                }
+            } catch {
+                continuation.resume(returning: "\(error)")
+            }
+        }
+        timer.stop()
+        child = nil
+        return fault
+    }
+}

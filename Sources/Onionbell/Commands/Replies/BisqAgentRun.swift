@@ -1,0 +1,193 @@
+import Client
+import Glibc
+import JSONCoding
+import Programs
+import Reactor
+import Tor
+import Wire
+
+/// Fetches what a phone replies until it is stopped, and runs what is configured for it.
+@EventLoop
+final class BisqAgentRun {
+    struct Settings {
+        var place: MailboxPlace
+        var pairingToken: PairingToken
+        var tor: WatchTor.Source
+        /// By the kinds of replies.
+        var programs: [String: String]
+        /// For one program.
+        var limit: Duration
+        /// Do what waits, and end.
+        var isOnce: Bool
+        var deadline: Duration
+        var isJSON: Bool
+    }
+
+    private let settings: Settings
+    private let file: ReplyCounterFile
+    private let line: ReplyLine
+    private let program: LimitedProgram
+    private let inward: ReplyCalls
+    private let outward: ReplyCalls
+    private var agent: ReplyAgent
+    private var isStopping = false
+    private var isBusy = false
+    private var lastWords = ""
+    private var backoff = Backoff(first: .seconds(2), longest: .seconds(120))
+
+    /// Seconds: less than proxies wait for an answer.
+    private static let wait = 50
+
+    init(_ settings: Settings, file: ReplyCounterFile, window: ReplyWindow) {
+        (self.settings, self.file) = (settings, file)
+        let token = settings.pairingToken
+        line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)
+        program = LimitedProgram(limit: settings.limit)
+        inward = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
+        outward = ReplyCalls(ReplyChannel(.toPhone, of: token), of: token)
+        agent = ReplyAgent(token, kinds: Set(settings.programs.keys), window: window)
+    }
+
+    /// - Returns: The exit status.
+    func run() async -> Int32 {
+        let signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
+        defer { withExtendedLifetime(signals) {} }
+        var acknowledged: Int64 = 0
+        var status = EXIT_SUCCESS
+        // None at first: whether the node is there shows at once.
+        var wait = 0
+        while !isStopping {
+            do throws(ReplyLine.Fault) {
+                let asked = EventLoop.monotonicNanoseconds
+                let replies = try await line.replies(
+                    by: inward, acknowledging: acknowledged, waiting: wait)
+                tell("connected")
+                if replies.isEmpty {
+                    if settings.isOnce { break }
+                    // Others wait at this channel too, or the node stops.
+                    let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - asked)
+                    if wait > 0, lasted < .seconds(5) { await pause() } else { backoff.reset() }
+                }
+                guard await take(replies) else {
+                    status = 74
+                    break
+                }
+                acknowledged = replies.last?.number ?? acknowledged
+                wait = settings.isOnce ? 0 : BisqAgentRun.wait
+            } catch {
+                if settings.isOnce || error.isFinal {
+                    status = fail(error, status: error.isFinal ? 1 : 69).rawValue
+                    break
+                }
+                tell("\(error); trying again")
+                wait = 0
+                await pause()
+            }
+        }
+        await line.stop()
+        return status
+    }
+
+    /// A program that runs ends before this one does.
+    private func stop() {
+        isStopping = true
+        guard !isBusy else { return }
+        Task {
+            await line.stop()
+            Glibc.exit(EXIT_SUCCESS)
+        }
+    }
+
+    /// An outage is told once, not with every attempt.
+    private func tell(_ words: String) {
+        guard words != lastWords else { return }
+        lastWords = words
+        printError("onionbell: \(words)")
+    }
+
+    private func pause() async {
+        guard !isStopping else { return }
+        var random = SystemRandomNumberGenerator()
+        try? await Task.sleep(for: backoff.next(using: &random))
+    }
+
+    // MARK: Replies
+
+    /// - Returns: False when the counter can't be kept: nothing is run then.
+    private func take(_ replies: [(number: Int64, sealed: [UInt8])]) async -> Bool {
+        isBusy = true
+        defer { isBusy = false }
+        for (_, sealed) in replies where !isStopping {
+            let verdict = agent.verdict(on: sealed, at: EventLoop.unixMilliseconds)
+            if case .drop(let fault) = verdict {
+                show(refused: fault)
+                continue
+            }
+            do throws(ReplyCounterFile.Fault) {
+                try file.write(agent.window)
+            } catch {
+                printError("onionbell: \(error); nothing was run")
+                return false
+            }
+            switch verdict {
+            case .drop: break
+            case .unknown(let reply): await answer(.unknown, to: reply)
+            case .act(let reply): await answer(await run(reply), to: reply)
+            }
+        }
+        return true
+    }
+
+    private func run(_ reply: PhoneReply) async -> ReplyAgent.Answer {
+        guard let path = settings.programs[reply.kind] else { return .unknown }
+        let fault = await program.run(
+            [path],
+            variables: [
+                "ONIONBELL_REPLY": reply.kind, "ONIONBELL_REPLY_TEXT": reply.text,
+                "ONIONBELL_REPLY_SENT": "\(reply.sentAt)", "ONIONBELL_REPLY_COUNTER": "\(reply.counter)",
+            ])
+        if let fault { printError("onionbell: \(path): \(fault)") }
+        return fault == nil ? .done : .failed
+    }
+
+    /// The phone waits for it, but nothing depends on it.
+    private func answer(_ answer: ReplyAgent.Answer, to reply: PhoneReply) async {
+        show(answer, reply)
+        guard let sealed = agent.sealed(answer, to: reply, at: EventLoop.unixMilliseconds) else { return }
+        do throws(ReplyLine.Fault) {
+            try await line.post(sealed, by: outward)
+        } catch {
+            printError("onionbell: the phone was not told: \(error)")
+        }
+    }
+
+    private func show(_ answer: ReplyAgent.Answer, _ reply: PhoneReply) {
+        guard settings.isJSON else {
+            printLine(
+                "\(reply.kind): \(answer == .unknown ? "nothing is configured for it" : answer.rawValue)")
+            return
+        }
+        let json: JSON = [
+            "kind": .string(reply.kind), "counter": .integer(reply.counter),
+            "sentDate": .integer(reply.sentAt), "answer": .string(answer.rawValue),
+        ]
+        printLine(json.text)
+    }
+
+    private func show(refused fault: ReplyFault) {
+        guard settings.isJSON else { return printError("onionbell: a reply was refused: \(fault.words)") }
+        let json: JSON = ["refused": .string(fault.rawValue)]
+        printLine(json.text)
+    }
+}
+
+extension ReplyFault {
+    fileprivate var words: String {
+        switch self {
+        case .notAuthentic: "it was changed, or sealed with another key"
+        case .replayed: "it, or a later one, came before"
+        case .expired: "it was sent more than ten minutes ago, or before this agent was there"
+        case .fromTheFuture: "it was sent later than now: one of the clocks is wrong"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Client
+import HTTP1
+import Reactor
+import Wire
+
+/// One end of the way back: calls to the node, each over a connection of its own.
+@EventLoop
+final class ReplyLine {
+    enum Fault: Error, CustomStringConvertible {
+        /// Another try may help.
+        case notReached(String)
+        case refused(status: Int)
+
+        var description: String {
+            switch self {
+            case .notReached(let words): words
+            case .refused(401): "the node has no mailbox of this pairing token"
+            case .refused(404):
+                "nothing holds replies there: is this the ntfy address of a node, of a version that does?"
+            case .refused(507): "as many replies wait at the node as may"
+            case .refused(let status): "the node refuses with status \(status)"
+            }
+        }
+
+        /// No other try helps.
+        var isFinal: Bool {
+            if case .refused(let status) = self { [400, 401, 404, 413].contains(status) } else { false }
+        }
+    }
+
+    private let place: MailboxPlace
+    private let tor: WatchTor
+    private let deadline: Duration
+
+    /// - Parameter deadline: For a connection, and for an answer besides the time that the node may wait.
+    init(to place: MailboxPlace, by tor: WatchTor.Source, deadline: Duration) {
+        self.place = place
+        self.tor = WatchTor(tor)
+        self.deadline = deadline
+    }
+
+    func stop() async { await tor.stop() }
+
+    func post(_ sealed: [UInt8], by calls: ReplyCalls) async throws(Fault) {
+        _ = try await answer(to: calls.post(sealed))
+    }
+
+    func replies(
+        by calls: ReplyCalls, acknowledging acknowledged: Int64, waiting seconds: Int
+    ) async throws(Fault) -> [(number: Int64, sealed: [UInt8])] {
+        let answer = try await answer(
+            to: calls.fetch(acknowledging: acknowledged, waiting: seconds), waiting: seconds)
+        guard let replies = ReplyCalls.replies(in: answer) else {
+            throw .notReached("what answers there does not speak as a node does")
+        }
+        return replies
+    }
+
+    private func answer(
+        to request: HTTPRequest, waiting seconds: Int = 0
+    ) async throws(Fault) -> HTTPResponse {
+        let answer: HTTPResponse
+        do {
+            let route: PeerRoute =
+                switch place.node {
+                case .direct(let endpoint): .direct(endpoint)
+                case .onion(let onion, let port): .tor(socks: try await tor.socks(), onion: onion, port: port)
+                }
+            answer = try await HTTPExchange.answer(
+                to: request, host: place.host, by: route, deadline: deadline + .seconds(seconds))
+        } catch {
+            throw .notReached("\(error)")
+        }
+        guard answer.status == 200 else { throw .refused(status: answer.status) }
+        return answer
+    }
+}

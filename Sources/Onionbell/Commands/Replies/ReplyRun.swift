@@ -1,0 +1,124 @@
+import Client
+import Glibc
+import JSONCoding
+import Programs
+import Reactor
+import Tor
+import Wire
+
+/// The phone's end of the way back: leaves one reply with the node, and hears what became of it.
+@EventLoop
+final class ReplyRun {
+    struct Settings {
+        var place: MailboxPlace
+        var pairingToken: PairingToken
+        var tor: WatchTor.Source
+        /// Until the node has it; and again until Bisq's agent has answered.
+        var deadline: Duration
+        var isJSON: Bool
+    }
+
+    private let settings: Settings
+    private let line: ReplyLine
+    private var backoff = Backoff(first: .seconds(1), longest: .seconds(20))
+
+    private static let wait = 20
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)
+    }
+
+    /// - Returns: The exit status.
+    func send(_ kind: String, _ text: String, countedIn path: String) async -> Int32 {
+        let token = settings.pairingToken
+        let reply: PhoneReply
+        let sealed: [UInt8]
+        do throws(ReplyCounterFile.Fault) {
+            guard let next = try ReplyRun.next(kind, text, to: token, countedIn: path),
+                let bytes = try? ReplyChannel(.toBisq, of: token).seal(next)
+            else { return fail("the reply can't be made", status: 65).rawValue }
+            (reply, sealed) = (next, bytes)
+        } catch {
+            return fail(error, status: error.exitStatus).rawValue
+        }
+        let status = await deliver(sealed, for: reply)
+        await line.stop()
+        return status
+    }
+
+    /// Its counter is on the disk before it is used.
+    private static func next(
+        _ kind: String, _ text: String, to token: PairingToken, countedIn path: String
+    ) throws(ReplyCounterFile.Fault) -> PhoneReply? {
+        let (file, known) = try ReplyCounterFile.open(path, for: ReplyChannel(.toBisq, of: token))
+        let now = EventLoop.unixMilliseconds
+        let last = known?.counter ?? 0
+        let counter = max(now, last < .max ? last + 1 : last)
+        try file.write(ReplyWindow(counter: counter, since: 0))
+        return PhoneReply(counter: counter, sentAt: now, kind: kind, text: text)
+    }
+
+    private func deliver(_ sealed: [UInt8], for reply: PhoneReply) async -> Int32 {
+        let token = settings.pairingToken
+        let outward = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
+        var end = EventLoop.monotonicNanoseconds + settings.deadline.nanoseconds
+        while true {
+            do throws(ReplyLine.Fault) {
+                try await line.post(sealed, by: outward)
+                break
+            } catch {
+                // The same bytes again: the node holds them once.
+                guard !error.isFinal, EventLoop.monotonicNanoseconds < end else {
+                    if case .notReached = error { return fail(error, status: 69).rawValue }
+                    return fail(error, status: 1).rawValue
+                }
+                await pause()
+            }
+        }
+        printProgress("the node has it; waiting for Bisq's agent")
+        end = EventLoop.monotonicNanoseconds + settings.deadline.nanoseconds
+        let back = ReplyChannel(.toPhone, of: token)
+        let inward = ReplyCalls(back, of: token)
+        var acknowledged: Int64 = 0
+        while EventLoop.monotonicNanoseconds < end {
+            let rest = (end - EventLoop.monotonicNanoseconds) / 1_000_000_000 + 1
+            do throws(ReplyLine.Fault) {
+                let answers = try await line.replies(
+                    by: inward, acknowledging: acknowledged, waiting: min(Int(rest), ReplyRun.wait))
+                acknowledged = answers.last?.number ?? acknowledged
+                for (_, bytes) in answers {
+                    guard let opened = try? back.open(bytes),
+                        let answer = ReplyAgent.Answer(opened, to: reply.counter)
+                    else { continue }
+                    return tell(answer, of: reply)
+                }
+            } catch {
+                await pause()
+            }
+        }
+        return fail(
+            "the node has the reply, but Bisq's agent has not said what became of it: does it run, and are both clocks right?",
+            status: 75
+        ).rawValue
+    }
+
+    private func tell(_ answer: ReplyAgent.Answer, of reply: PhoneReply) -> Int32 {
+        if settings.isJSON {
+            let json: JSON = ["reply": .string(reply.kind), "answer": .string(answer.rawValue)]
+            printLine(json.text)
+        } else {
+            switch answer {
+            case .done: printLine("done")
+            case .failed: printError("onionbell: the program for \(reply.kind) failed")
+            case .unknown: printError("onionbell: nothing is configured for \(reply.kind)")
+            }
+        }
+        return answer == .done ? EXIT_SUCCESS : 1
+    }
+
+    private func pause() async {
+        var random = SystemRandomNumberGenerator()
+        try? await Task.sleep(for: backoff.next(using: &random))
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Node
+import Reactor
+
+/// By which tor a command reaches a node.
+struct TorOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Tor's SOCKS port.", valueName: "address:port|unix:path"))
+    var socks = "127.0.0.1:9050"
+
+    @Option(
+        help: ArgumentHelp("Start this tor program, and use it instead of --socks.", valueName: "program"))
+    var tor: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration of that tor; by default the one installed with the program.", valueName: "file"
+        ))
+    var torrc = ""
+
+    func validate() throws {
+        if tor == nil, !torrc.isEmpty { throw ValidationError("--torrc is for --tor") }
+    }
+
+    /// - Parameter directory: Where a tor of its own keeps what it knows.
+    func source(keptIn directory: String) throws -> WatchTor.Source {
+        guard let proxy = Endpoint(socks) else {
+            throw fail("--socks must be ADDRESS:PORT or unix:PATH", status: 64)
+        }
+        guard let tor else { return .socks(proxy) }
+        do {
+            return .own(
+                binary: tor, torrc: try TorConfiguration.path(setting: torrc), directory: directory)
+        } catch {
+            throw fail(error, status: error.exitStatus)
+        }
+    }
+}

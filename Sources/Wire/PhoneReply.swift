@@ -1,0 +1,129 @@
+import Encodings
+
+/// One word of the way back, before it is sealed: what a phone tells its Bisq, or what Bisq's agent tells the phone of it.
+///
+/// `counter (8) | sent at (8) | length (1) | kind | length (2) | text | zeros`, numbers big-endian, filled up to a multiple
+/// of 256 bytes, so that its length says little of what is asked.
+package struct PhoneReply: Equatable, Sendable {
+    /// Higher than that of every one before, of all phones that share the key: milliseconds since 1970, or one more than the
+    /// last if that is more.
+    package let counter: Int64
+    /// Milliseconds since 1970.
+    package let sentAt: Int64
+    /// 1 to 32 lower-case letters, digits and hyphens.
+    package let kind: String
+    /// At most 1,000 bytes of UTF-8 without control characters.
+    package let text: String
+
+    package static let longestText = 1000
+    private static let longestKind = 32
+    private static let block = 256
+    /// Bytes of all that a reply may have.
+    package static let longest = 5 * block
+
+    /// - Returns: `nil` where a part has another form than it may have.
+    package init?(counter: Int64, sentAt: Int64, kind: String, text: String) {
+        guard counter > 0, sentAt > 0, PhoneReply.isKind(kind.utf8.span), PhoneReply.isText(text) else {
+            return nil
+        }
+        (self.counter, self.sentAt, self.kind, self.text) = (counter, sentAt, kind, text)
+    }
+
+    package static func isKind(_ text: Span<UInt8>) -> Bool {
+        (1...longestKind).contains(text.count)
+            && text.consists { byte in
+                ASCII.letter(byte) & (byte >> 5 & 1) | ASCII.digit(byte) | ASCII.equal(byte, "-")
+            }
+    }
+
+    package static func isText(_ text: String) -> Bool {
+        text.utf8.count <= longestText
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(number: UInt64(counter), bytes: 8)
+        bytes.append(number: UInt64(sentAt), bytes: 8)
+        bytes.append(number: UInt64(kind.utf8.count), bytes: 1)
+        bytes.append(contentsOf: kind.utf8)
+        bytes.append(number: UInt64(text.utf8.count), bytes: 2)
+        bytes.append(contentsOf: text.utf8)
+        let rest = bytes.count % PhoneReply.block
+        if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: PhoneReply.block - rest)) }
+        return bytes
+    }
+
+    /// Takes exactly what ``bytes`` gives; `nil`: it is none.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count <= PhoneReply.longest else { return nil }
+        var rest = bytes[...]
+        guard let counter = rest.takeNumber(bytes: 8).flatMap({ Int64(exactly: $0) }),
+            let sentAt = rest.takeNumber(bytes: 8).flatMap({ Int64(exactly: $0) }),
+            let kind = rest.takeText(lengthBytes: 1), let text = rest.takeText(lengthBytes: 2)
+        else { return nil }
+        self.init(counter: counter, sentAt: sentAt, kind: kind, text: text)
+        guard self.bytes == bytes else { return nil }
+    }
+}
+
+/// Why a reply is not acted upon. What it says is not among it.
+package enum ReplyFault: String, Error, CaseIterable, Sendable {
+    /// It was changed, sealed under another key or for the other direction, or has another form.
+    case notAuthentic = "not_authentic"
+    /// It, or a later one, was taken before.
+    case replayed
+    /// It was sent longer ago than a reply is good for, or before the agent was there.
+    case expired
+    /// It was sent later than now: one of the two clocks is wrong.
+    case fromTheFuture = "from_the_future"
+}
+
+/// Which replies of a channel are still to be taken: each once, in the order of their counters, for ten minutes.
+package struct ReplyWindow: Equatable, Sendable {
+    /// Of the last one that was taken.
+    package private(set) var counter: Int64
+    /// Milliseconds since 1970. What was sent before is not taken: there is no counter that could tell whether it was.
+    package let since: Int64
+
+    /// Milliseconds that a reply is good for.
+    package static let validity: Int64 = 600_000
+    /// By so many milliseconds the sender's clock may be ahead.
+    package static let clockError: Int64 = 120_000
+
+    package init(counter: Int64 = 0, since: Int64) {
+        self.counter = counter
+        self.since = since
+    }
+
+    /// Takes a reply, which is the last one then.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    package mutating func take(_ reply: PhoneReply, at now: Int64) throws(ReplyFault) {
+        guard reply.sentAt - now <= ReplyWindow.clockError else { throw .fromTheFuture }
+        guard now - reply.sentAt < ReplyWindow.validity, reply.sentAt >= since else { throw .expired }
+        guard reply.counter > counter else { throw .replayed }
+        counter = reply.counter
+    }
+}
+
+extension [UInt8] {
+    /// The low bytes of a number, the highest first.
+    fileprivate mutating func append(number: UInt64, bytes: Int) {
+        for index in (0..<bytes).reversed() { append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate mutating func takeNumber(bytes: Int) -> UInt64? {
+        guard count >= bytes else { return nil }
+        defer { self = dropFirst(bytes) }
+        return prefix(bytes).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    fileprivate mutating func takeText(lengthBytes: Int) -> String? {
+        guard let length = takeNumber(bytes: lengthBytes), length <= UInt64(count) else { return nil }
+        defer { self = dropFirst(Int(length)) }
+        return String(validating: prefix(Int(length)), as: UTF8.self)
+    }
+}
