@@ -55,6 +55,8 @@ let package = Package(
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         system("CSecp256k1", pkgConfig: "libsecp256k1", apt: "libsecp256k1-dev"),
         .target(name: "CSupport"),
+        // Needs libpq's header to be built, and libpq itself when a database is asked for: dlopen finds it then.
+        .target(name: "CPostgreSQL"),
 
         .target(name: "Wire", dependencies: ["Encodings"], exclude: ["onionbell.proto"], swiftSettings: pure),
         library("Encodings", pure: true, []),
@@ -90,10 +92,11 @@ let package = Package(
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Registrations", pure: true, ["Relay"]),
+        library("PostgreSQL", ["CPostgreSQL"]),
         library(
             "SQLiteStorage",
             [
-                "Encodings", "Reactor", "Relay", "Registrations", "CSQLite",
+                "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "Registrations", "CSQLite",
             ]),
         library(
             "Gateways",
@@ -124,7 +127,7 @@ let package = Package(
             "Node",
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
-                "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "SQLiteStorage",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview", "QR",
                 "YAML",
                 "Programs", "CSupport", log,
@@ -136,7 +139,7 @@ let package = Package(
             name: "Onionbell",
             dependencies: [
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
-                "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "SQLiteStorage",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
                 log,
             ],
@@ -223,7 +226,8 @@ let package = Package(
         tests(
             "SQLiteStorage",
             [
-                "CSQLite", "Encodings", "Registrations", "SQLiteStorage", "Relay", "Vectors",
+                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations", "SQLiteStorage", "Relay",
+                "Vectors",
             ]),
         tests(
             "Gateways",
@@ -258,7 +262,7 @@ let package = Package(
                 "Vectors",
             ]),
         tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", "Wire", log]),
-        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay"]),
+        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "SQLiteStorage"]),
         tests(
             "EndToEnd",
             [

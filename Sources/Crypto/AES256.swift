@@ -84,6 +84,7 @@ struct Cipher: @unchecked Sendable {
     static let aes256CBC = Cipher("AES-256-CBC")
     static let aes256GCM = Cipher("AES-256-GCM")
     static let aes128GCM = Cipher("AES-128-GCM")
+    static let aes256SIV = Cipher("AES-256-SIV")
 
     private init(_ name: String) {
         guard let handle = EVP_CIPHER_fetch(nil, name, nil) else {

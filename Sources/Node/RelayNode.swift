@@ -103,7 +103,12 @@ final class RelayNode {
     private func openOutbox() async throws(NodeError) -> Dispatcher {
         let outbox: SQLiteOutbox
         do {
-            outbox = try await SQLiteOutbox(path: state.outbox)
+            switch try settings.store() {
+            case .file(let path): outbox = try await SQLiteOutbox(path: path)
+            case .database(let place): outbox = try await SQLiteOutbox(place)
+            }
+        } catch let error as NodeError {
+            throw error
         } catch {
             throw .unavailable("\(error)")
         }
@@ -118,7 +123,8 @@ final class RelayNode {
         memory.identities = settings.identityMemory
         memory.deadTokens = settings.deadTokenMemory
         let pipeline = Pipeline(
-            validator: validator, limits: settings.limits, memory: memory, writeBehind: settings.writeBehind)
+            validator: validator, limits: settings.limits, memory: memory, writeBehind: settings.writeBehind,
+            isShared: !settings.storage.url.isEmpty)
         let digester = SubmissionDigester(key: try state.digestKey())
         let dispatcher = Dispatcher(pipeline: pipeline, outbox: outbox, digester: digester, log: log)
         for lane in lanes { dispatcher.add(lane.gateway, for: lane.id) }

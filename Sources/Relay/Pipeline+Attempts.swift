@@ -26,7 +26,7 @@ extension Pipeline {
         }
         var room = hasFault ? max(1, room) : room
         guard room > 0, !isStopping, outboxFault == nil, delivery.lanes[lane].hasGateway,
-            !delivery.lanes[lane].isLoading
+            !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonicNanoseconds)
         else { return }
         var isStarved = false
         var wakeAt = Int64.max

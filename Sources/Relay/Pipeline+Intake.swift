@@ -158,6 +158,7 @@ extension Pipeline {
         self.commit = nil
         let time = now.monotonicNanoseconds
         effects.append(.committed(after: time - commit.begun))
+        provenLease(begunAt: commit.begun, at: time)
         if outboxFault != nil {
             outboxFault = nil
             effects.append(.outboxRecovered)

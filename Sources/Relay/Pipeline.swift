@@ -114,6 +114,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Why the last commit failed; `nil` while the outbox works. Until then nothing is sent: its end could not be
     /// written down.
     package internal(set) var outboxFault: OutboxError?
+    /// Other nodes can come to the store.
+    let isShared: Bool
+    var lease: Lease?
 
     // Time.
     var clock: ClockWatch?
@@ -157,10 +160,12 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter bodyBudget: Bytes of messages and tokens kept in memory. Beyond it those that are stored and not
     ///   about to be sent are on disk only until their turn comes.
     /// - Parameter writeBehind: How long a notification may be out before it is stored; zero: it is stored first.
+    /// - Parameter isShared: Whether other nodes can come to the outbox.
     package init(
         validator: Validator, limits: Admission.Limits, policy: RetryPolicy = RetryPolicy(),
         memory: Memory = Memory(), bodyBudget: Int = 4 << 20, originsPerApp: Int = mostOriginsPerApp,
-        window: Window = Window(), mostLookups: Int = mostLookups, writeBehind: Duration = .zero
+        window: Window = Window(), mostLookups: Int = mostLookups, writeBehind: Duration = .zero,
+        isShared: Bool = false
     ) {
         self.validator = validator
         self.policy = policy
@@ -170,6 +175,7 @@ package struct Pipeline: ~Copyable, Sendable {
         self.window = window
         self.mostLookups = mostLookups
         self.writeBehind = writeBehind
+        self.isShared = isShared
         admission = Admission(limits: limits)
     }
 
@@ -178,6 +184,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
+        beginLease(at: now.monotonicNanoseconds)
         lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
@@ -230,7 +237,10 @@ package struct Pipeline: ~Copyable, Sendable {
     // MARK: Time
 
     /// Monotonic nanoseconds at which ``wake(at:clockOffset:)`` is to be called.
-    package var wakeAt: Int64 { min(commitAt, housekeepingAt, lanesWakeAt, stopAt, writeAt, unstored.wakeAt) }
+    package var wakeAt: Int64 {
+        min(
+            commitAt, housekeepingAt, lanesWakeAt, stopAt, writeAt, unstored.wakeAt, lease?.renewAt ?? .max)
+    }
 
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
@@ -238,6 +248,7 @@ package struct Pipeline: ~Copyable, Sendable {
         noteClock(now)
         if unstored.wakeAt <= time { storeDue(at: now) }
         if writeAt <= time { writeRemembered(at: time) }
+        if let lease, lease.renewAt <= time { renewLease(at: time) }
         if commitAt <= time { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max

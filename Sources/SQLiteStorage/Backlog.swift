@@ -55,24 +55,24 @@ final class Backlog {
             """, on: connection)
         count = try Statement("UPDATE backlog SET attempts = ?2 WHERE sequence = ?1", on: connection)
         delete = try Statement("DELETE FROM backlog WHERE sequence = ?", on: connection)
-        let row = "SELECT \(Statement.waitingColumns) FROM backlog"
+        let row = "SELECT \(Statement.waitingColumns(connection.dialect)) FROM backlog"
         let ofLane = "app = ?1 AND \(Schema.hostKey()) = ?2"
         ready = try Statement(
             """
             \(row) WHERE \(ofLane) AND not_before = 0 AND rank = ?3 AND sequence > ?4 AND sequence <= ?5
-            ORDER BY sequence
+            ORDER BY sequence LIMIT ?6
             """, on: connection)
         spared = try Statement(
             """
             \(row) WHERE \(ofLane) AND not_before > 0 AND not_before > ?3 AND not_before <= ?4 AND sequence <= ?5
-            ORDER BY not_before, sequence
+            ORDER BY not_before, sequence LIMIT ?6
             """, on: connection)
         nextSpared = try Statement(
             """
             SELECT min(not_before) FROM backlog WHERE \(ofLane) AND not_before > 0 AND not_before > ?3
             """, on: connection)
         expired = try Statement(
-            "\(row) WHERE expires_at <= ?1 AND sequence <= ?2 ORDER BY expires_at", on: connection)
+            "\(row) WHERE expires_at <= ?1 AND sequence <= ?2 ORDER BY expires_at LIMIT ?3", on: connection)
         lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
         try takeStragglers(connection)
     }
@@ -93,8 +93,7 @@ final class Backlog {
         }
         guard !stragglers.isEmpty else { return }
         let remove = try Statement("DELETE FROM notification WHERE sequence = ?", on: connection)
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
             for straggler in stragglers {
                 let notBefore = max(straggler.notBefore, try state(of: straggler.token).notBefore)
                 try take(straggler.sequence)
@@ -102,10 +101,6 @@ final class Backlog {
                 try remove.bind(1, straggler.sequence)
                 try remove.run()
             }
-            try connection.execute("COMMIT")
-        } catch {
-            try? connection.execute("ROLLBACK")
-            throw error
         }
     }
 
@@ -169,11 +164,12 @@ final class Backlog {
         app: String, host: LaneHost?, toApp other: String, on connection: borrowing Connection
     ) throws(SQLiteError) {
         for text in [
-            "UPDATE backlog SET app = ?3 WHERE app = ?1 AND (?2 IS NULL OR \(Schema.hostKey()) = ?2)",
+            "UPDATE backlog SET app = ?3 WHERE app = ?1 AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)",
             """
-            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (?2 IS NULL OR host = ?2)
-                ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting, bytes = bytes + excluded.bytes
-            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (?2 IS NULL OR host = ?2)",
+            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (host = ?2 OR ?2 IS NULL)
+                ON CONFLICT (app, host) DO UPDATE
+                SET waiting = lane.waiting + excluded.waiting, bytes = lane.bytes + excluded.bytes
+            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (host = ?2 OR ?2 IS NULL)",
         ] {
             let statement = try Statement(text, on: connection)
             try statement.bind(1, app)
@@ -223,10 +219,13 @@ final class Backlog {
     func claim(_ claim: Claim) throws(SQLiteError) -> Claimed {
         var found = Claimed()
         var reached = reached
+        // Those that were handed out are read as well.
+        let most = Int64(claim.limit + claimed.count)
         switch claim.kind {
         case .expired:
             try expired.bind(1, claim.time)
             try expired.bind(2, claim.last)
+            try expired.bind(3, most)
             try take(from: expired, into: &found, claim)
         case .due(let lane):
             let longest = claim.time.addingReportingOverflow(Claim.longestWait).partialValue
@@ -235,6 +234,7 @@ final class Backlog {
                 try spared.bind(3, range.0)
                 try spared.bind(4, range.1)
                 try spared.bind(5, claim.last)
+                try spared.bind(6, most)
                 try take(from: spared, into: &found, claim)
             }
             for rank in 0..<Backlog.ranks where found.rows.count < claim.limit {
@@ -243,6 +243,7 @@ final class Backlog {
                 try ready.bind(3, Int64(rank))
                 try ready.bind(4, reached[lane]?[rank] ?? 0)
                 try ready.bind(5, claim.last)
+                try ready.bind(6, most)
                 try take(from: ready, into: &found, claim)
                 guard found.rows.count > before, let last = found.rows.last else { continue }
                 reached[lane, default: Array(repeating: 0, count: Backlog.ranks)][rank] = last.row.sequence
@@ -268,7 +269,9 @@ final class Backlog {
         defer { statement.reset() }
         while found.rows.count < claim.limit, try statement.step() {
             let row = statement.waitingRow
-            if !claimed.contains(row.sequence) { found.rows.append(Claimed.Row(row, statement.notification)) }
+            if !claimed.contains(row.sequence) {
+                found.rows.append(Claimed.Row(row, try statement.notification()))
+            }
         }
     }
 
@@ -295,6 +298,7 @@ final class Backlog {
             try ready.bind(3, Int64(rank))
             try ready.bind(4, 0)
             try ready.bind(5, .max)
+            try ready.bind(6, 1)
             defer { ready.reset() }
             if try ready.step() { oldest = min(oldest, ready.waitingRow.acceptedAt) }
         }
@@ -302,6 +306,7 @@ final class Backlog {
         try spared.bind(3, 0)
         try spared.bind(4, .max)
         try spared.bind(5, .max)
+        try spared.bind(6, 1)
         defer { spared.reset() }
         if try spared.step() { oldest = min(oldest, spared.waitingRow.acceptedAt) }
         return oldest

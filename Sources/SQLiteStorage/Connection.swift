@@ -1,13 +1,26 @@
 import CSQLite
 
-/// One open database: one owner, closed when it lets go. Never leaves the thread of its store.
+/// One open store: one owner, closed when it lets go. Never leaves the thread of its store.
 struct Connection: ~Copyable {
-    let handle: OpaquePointer
+    enum Engine {
+        case file(OpaquePointer)
+        case database(Database)
+    }
+
+    let engine: Engine
 
     /// Once for the process. Where somebody has opened a database before, it changes nothing.
     private static let countsNoMemory = onionbell_sqlite3_count_no_memory()
 
-    init(path: String, isReadOnly: Bool = false) throws(SQLiteError) {
+    init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
+        switch place {
+        case .file(let path):
+            engine = .file(try Connection.open(path: path, isReadOnly: access == .reading))
+        case .database(let place): engine = .database(try Database(place, for: access))
+        }
+    }
+
+    private static func open(path: String, isReadOnly: Bool) throws(SQLiteError) -> OpaquePointer {
         _ = Connection.countsNoMemory
         var handle: OpaquePointer?
         // The store's thread is the only one to use it: SQLite needs no locks of its own.
@@ -19,25 +32,92 @@ struct Connection: ~Copyable {
             sqlite3_close_v2(handle)  // SQLite gives a handle even when it fails
             throw SQLiteError(code: code, operation: .open, message: message)
         }
-        self.handle = handle
         sqlite3_busy_timeout(handle, Connection.patience)
+        return handle
     }
 
     /// Milliseconds to wait for another process that has the file.
     private static let patience: Int32 = 5000
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        switch engine {
+        case .file(let handle): sqlite3_close_v2(handle)
+        case .database(let database): database.close()
+        }
+    }
 
-    var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }
+    /// What is only in a database, or differs there.
+    var database: Database? {
+        if case .database(let database) = engine { database } else { nil }
+    }
+
+    var dialect: Dialect { database == nil ? .sqlite : .postgreSQL }
 
     /// Runs statements that bring no rows.
     func execute(_ sql: String) throws(SQLiteError) {
-        let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: .step, message: lastMessage) }
+        switch engine {
+        case .file(let handle):
+            let code = sqlite3_exec(handle, sql, nil, nil, nil)
+            guard code == SQLITE_OK else {
+                throw SQLiteError(
+                    code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
+            }
+        case .database(let database): try database.execute(sql)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Makes all that `body` changes, or nothing.
+    func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        try begin()
+        do throws(SQLiteError) {
+            let value = try body()
+            try commit()
+            return value
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    func begin() throws(SQLiteError) {
+        switch engine {
+        case .file: try execute("BEGIN IMMEDIATE")
+        case .database(let database): try database.begin()
+        }
+    }
+
+    func commit() throws(SQLiteError) {
+        switch engine {
+        case .file: try execute("COMMIT")
+        case .database(let database): try database.commit()
+        }
+    }
+
+    func rollback() {
+        switch engine {
+        // Some errors have rolled back by themselves; then there is nothing left to roll back.
+        case .file(let handle): if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+        case .database(let database): database.rollback()
+        }
+    }
+
+    var isInTransaction: Bool {
+        switch engine {
+        case .file(let handle): sqlite3_get_autocommit(handle) == 0
+        case .database(let database): database.isInTransaction
+        }
+    }
+
+    /// What was changed so far has failed or not: SQLite tells at once, PostgreSQL when it is asked.
+    func settle() throws(SQLiteError) {
+        if case .database(let database) = engine { try database.settle() }
     }
 
     /// Empties the write-ahead log, unless somebody reads it just now: waits for nobody.
     func emptyLog() {
+        guard case .file(let handle) = engine else { return }
         sqlite3_busy_timeout(handle, 0)
         sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         sqlite3_busy_timeout(handle, Connection.patience)

@@ -11,6 +11,9 @@ protocol DoorTables: AnyObject {
     /// never changed. Each is a text of SQL statements.
     static var steps: [String] { get }
 
+    /// The same for PostgreSQL.
+    static var databaseSteps: [String] { get }
+
     /// What `onionbell registrations` shows of them.
     static var views: [RegistrationView] { get }
 
@@ -57,22 +60,23 @@ enum DoorSchema {
         _ kind: any DoorTables.Type, on connection: borrowing Connection
     ) throws(SQLiteError) {
         let known = try steps(of: kind, on: connection)
-        guard known <= kind.steps.count else {
+        let steps = connection.database == nil ? kind.steps : kind.databaseSteps
+        guard known <= steps.count else {
             throw SQLiteError(
                 code: SQLiteError.generic, operation: .open,
                 message:
-                    "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(kind.steps.count))"
+                    "the tables of \(kind.name) were written by a later version of onionbell (step \(known), this one knows \(steps.count))"
             )
         }
-        guard known < kind.steps.count else { return }
-        let statements = kind.steps[known...].joined(separator: ";\n")
-        try connection.execute(
-            """
-            BEGIN IMMEDIATE;
-            \(statements);
-            INSERT OR REPLACE INTO door VALUES ('\(kind.name)', \(kind.steps.count));
-            COMMIT
-            """)
+        guard known < steps.count else { return }
+        try connection.transaction { () throws(SQLiteError) in
+            for step in steps[known...] { try connection.execute(step) }
+            try connection.execute(
+                """
+                INSERT INTO door VALUES ('\(kind.name)', \(steps.count))
+                    ON CONFLICT (name) DO UPDATE SET steps = excluded.steps
+                """)
+        }
     }
 
     static func steps(

@@ -11,15 +11,21 @@ final class GatewayWishes {
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         insert = try Statement(
-            "INSERT OR REPLACE INTO wish (digest, app, host, since, until) VALUES (?, ?, ?, ?, ?)",
-            on: connection, room: 512)
+            """
+            INSERT INTO wish (digest, app, host, since, until) VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE
+                SET app = excluded.app, host = excluded.host, since = excluded.since, until = excluded.until
+            """, on: connection, room: 512)
         forget = try Statement("DELETE FROM wish WHERE digest = ?", on: connection)
         wishes = try Statement("SELECT digest, app, host, since, until FROM wish", on: connection)
         setLane = try Statement(
             """
-            INSERT OR REPLACE INTO lane_state (app, host, written_at, paused_at, paused_until, asked_until, failures,
+            INSERT INTO lane_state (app, host, written_at, paused_at, paused_until, asked_until, failures,
                 blocked_reason, blocked_since)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (app, host) DO UPDATE
+                SET written_at = excluded.written_at, paused_at = excluded.paused_at,
+                paused_until = excluded.paused_until, asked_until = excluded.asked_until,
+                failures = excluded.failures, blocked_reason = excluded.blocked_reason,
+                blocked_since = excluded.blocked_since
             """, on: connection, room: 1024)
         dropLane = try Statement("DELETE FROM lane_state WHERE app = ? AND host = ?", on: connection)
         allLanes = try Statement(

@@ -23,7 +23,8 @@ final class Identities {
 
     /// In place of an ending, while a door keeps it in tables of its own.
     static let kept: Int64 = 5
-    private static let stays = "(\(Schema.waits("identity.sequence")) OR identity.ending IS \(kept))"
+    private static let stays =
+        "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         insert = try Statement(
@@ -47,14 +48,32 @@ final class Identities {
                 AND NOT \(Identities.stays)
             """, on: connection)
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
-        let all = try Statement(
-            "SELECT sequence, digest, accepted_at FROM identity ORDER BY sequence", on: connection)
-        while try all.step() {
-            let digest = Digest(all.pair(1))
-            known.recall(digest, at: all.integer(0))
-            filter.insert(digest, acceptedAt: all.integer(2))
-        }
+        try readAll(connection)
     }
+
+    /// Page by page: a database sends all that a statement finds at once.
+    private func readAll(_ connection: borrowing Connection) throws(SQLiteError) {
+        let rows = try Statement(
+            "SELECT sequence, digest, accepted_at FROM identity WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            on: connection)
+        var last: Int64 = 0
+        var count: Int64
+        repeat {
+            count = 0
+            try rows.bind(1, last)
+            try rows.bind(2, Identities.page)
+            while try rows.step() {
+                last = rows.integer(0)
+                let digest = Digest(rows.pair(1))
+                known.recall(digest, at: last)
+                filter.insert(digest, acceptedAt: rows.integer(2))
+                count += 1
+            }
+            rows.reset()
+        } while count == Identities.page
+    }
+
+    private static let page: Int64 = 20_000
 
     /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
     func takeFilter() -> IdentityFilter {

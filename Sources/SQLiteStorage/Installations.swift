@@ -35,6 +35,13 @@ final class InstallationTables: DoorTables {
         ) STRICT, WITHOUT ROWID
         """
     ]
+    static let databaseSteps = [
+        """
+        CREATE TABLE installation (
+            id TEXT PRIMARY KEY, key_digest BYTEA NOT NULL, enabled BIGINT NOT NULL, added_at BIGINT NOT NULL
+        )
+        """
+    ]
     static let views = [
         RegistrationView(
             kind: "installation",
@@ -49,7 +56,11 @@ final class InstallationTables: DoorTables {
     private let select: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
-        insert = try Statement("INSERT OR REPLACE INTO installation VALUES (?, ?, ?, ?)", on: connection)
+        insert = try Statement(
+            """
+            INSERT INTO installation (id, key_digest, enabled, added_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+                SET key_digest = excluded.key_digest, enabled = excluded.enabled, added_at = excluded.added_at
+            """, on: connection)
         select = try Statement(
             "SELECT key_digest, enabled, added_at FROM installation WHERE id = ?", on: connection)
     }

@@ -29,9 +29,11 @@ final class MailboxMessages {
         selectByID = try Statement(
             "SELECT number FROM mailbox_message WHERE mailbox = ? AND id = ?", on: connection)
         selectHeld = try Statement(
-            "SELECT count(*), coalesce(sum(size), 0) FROM mailbox_message WHERE mailbox = ?", on: connection)
+            """
+            SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_message WHERE mailbox = ?
+            """, on: connection)
         selectAllHeld = try Statement(
-            "SELECT count(*), coalesce(sum(size), 0) FROM mailbox_message", on: connection)
+            "SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_message", on: connection)
         insert = try Statement(
             """
             INSERT INTO mailbox_message (mailbox, id, accepted_at, expires_at, is_urgent, size, text, sequence,
@@ -91,7 +93,7 @@ final class MailboxMessages {
         }
         if let replaced = message.replaces {
             try deleteReplaced.bind(1, mailbox)
-            try deleteReplaced.bind(2, replaced)
+            try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse)
             try deleteReplaced.run()
         }
         let size = message.text.utf8.count
@@ -140,9 +142,9 @@ final class MailboxMessages {
         try insert.bind(4, message.expiresAt)
         try insert.bind(5, message.isUrgent ? 1 : 0)
         try insert.bind(6, Int64(size))
-        try insert.bind(7, message.text)
+        try insert.bind(7, sealed: message.text, as: Sealed.message)
         if let sequence { try insert.bind(8, sequence) } else { try insert.bind(8, nil) }
-        try insert.bind(9, message.replaces)
+        try insert.bind(9, sealed: message.replaces, as: Sealed.collapse)
         try insert.run()
     }
 
@@ -186,7 +188,7 @@ final class MailboxMessages {
                         MailboxMessage(
                             number: select.integer(0), id: select.text(1), acceptedAt: select.integer(2),
                             expiresAt: select.integer(3), isUrgent: select.integer(4) != 0,
-                            text: select.text(5))
+                            text: try select.sealedText(5, as: Sealed.message))
                     ))
             }
         }

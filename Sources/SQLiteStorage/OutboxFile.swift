@@ -1,4 +1,3 @@
-import CSQLite
 import Relay
 
 /// The outbox as the operator's commands see it: beside the node that runs, reading only, or in place of one that is
@@ -39,7 +38,7 @@ package struct OutboxFile: ~Copyable {
     private let connection: Connection
     private let version: Int64
     /// SQL for the bytes of a row, as the node counts them.
-    private var sizeColumn: String { Schema.size(version: version) }
+    private var sizeColumn: String { Schema.size(version: version, in: connection.dialect) }
     /// SQL for all rows that wait.
     private var rows: String { Schema.waitingRows(version: version) }
 
@@ -49,29 +48,33 @@ package struct OutboxFile: ~Copyable {
     /// - Parameter isReadOnly: Beside a node that runs.
     /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
     package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
-        let connection = try Connection(path: path, isReadOnly: isReadOnly)
+        try self.init(.file(path), isReadOnly: isReadOnly)
+    }
+
+    package init(_ place: StorePlace, isReadOnly: Bool) throws(SQLiteError) {
+        let connection = try Connection(place, for: isReadOnly ? .reading : .owning)
         if !isReadOnly { try Schema.promise(connection) }
-        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
-        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
+        version = try Schema.found(connection)
         self.connection = connection
-        self.version = version
     }
 
     /// All that is wrong with it, at most 100 sentences: SQLite's own, and rows that don't fit each other.
     package func faults() throws(SQLiteError) -> [String] {
         var faults: [String] = []
-        let check = try Statement("PRAGMA integrity_check(90)", on: connection)
-        while try check.step() {
-            if check.text(0) != "ok" { faults.append(check.text(0)) }
+        if connection.database == nil {
+            let check = try Statement("PRAGMA integrity_check(90)", on: connection)
+            while try check.step() {
+                if check.text(0) != "ok" { faults.append(check.text(0)) }
+            }
         }
         let strays: [(String, String)] = [
             (
                 "waiting notifications that no repetition would be recognized for",
-                "SELECT count(*) FROM \(rows) n LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
+                "SELECT count(*) FROM \(rows) LEFT JOIN identity i USING (sequence) WHERE i.sequence IS NULL"
             ),
             (
                 "remembered as ended that wait",
-                "SELECT count(*) FROM identity JOIN \(rows) n USING (sequence) WHERE ending IS NOT NULL"
+                "SELECT count(*) FROM identity JOIN \(rows) USING (sequence) WHERE ending IS NOT NULL"
             ),
         ]
         for (words, query) in strays {
@@ -86,7 +89,7 @@ package struct OutboxFile: ~Copyable {
         var summary = Summary()
         let waiting = try Statement(
             """
-            SELECT count(*), coalesce(sum(\(sizeColumn)), 0), min(accepted_at) FROM \(rows)
+            SELECT count(*), CAST(coalesce(sum(\(sizeColumn)), 0) AS BIGINT), min(accepted_at) FROM \(rows)
             """, on: connection)
         if try waiting.step() {
             summary.waiting = Int(waiting.integer(0))
@@ -126,7 +129,7 @@ package struct OutboxFile: ~Copyable {
             """
             SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,
                 \(Schema.hostColumn(version: version))
-            FROM \(rows) WHERE sequence > ?1 AND (?2 IS NULL OR app = ?2) ORDER BY sequence LIMIT ?3
+            FROM \(rows) WHERE sequence > ?1 AND (app = ?2 OR ?2 IS NULL) ORDER BY sequence LIMIT ?3
             """, on: connection)
         try statement.bind(1, last)
         try statement.bind(2, app)
@@ -193,17 +196,12 @@ package struct OutboxFile: ~Copyable {
         try rows.bind(1, app)
         let count = try rows.step() ? Int(rows.integer(0)) : 0
         rows.reset()
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
             let waiting = try Statement("UPDATE notification SET app = ?2 WHERE app = ?1", on: connection)
             try waiting.bind(1, app)
             try waiting.bind(2, other)
             try waiting.run()
             try Backlog.move(app: app, host: nil, toApp: other, on: connection)
-            try connection.execute("COMMIT")
-        } catch {
-            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
-            throw error
         }
         return count
     }
@@ -214,15 +212,14 @@ package struct OutboxFile: ~Copyable {
     private func change(
         _ selection: Selection, _ statements: (_ table: String, _ condition: String) -> [String]
     ) throws(SQLiteError) -> Int {
-        var changed = 0
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            var changed = 0
             for table in Schema.waitingTables(version: version) {
                 switch selection {
                 case .lanes(let app, let host):
                     let hosts =
                         "coalesce(\(Schema.hostColumn(version: version)), iif(flags & 1, 'sandbox', ''))"
-                    let condition = "(?1 IS NULL OR app = ?1) AND (?2 IS NULL OR \(hosts) = ?2)"
+                    let condition = "(app = ?1 OR ?1 IS NULL) AND (\(hosts) = ?2 OR ?2 IS NULL)"
                     changed += try run(statements(table, condition)) { (statement) throws(SQLiteError) in
                         try statement.bind(1, app)
                         try statement.bind(2, host?.key)
@@ -235,22 +232,21 @@ package struct OutboxFile: ~Copyable {
                     }
                 }
             }
-            try connection.execute("COMMIT")
-        } catch {
-            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
-            throw error
+            return changed
         }
-        return changed
     }
 
     private func run(
         _ texts: [String], _ bind: (borrowing Statement) throws(SQLiteError) -> Void
     ) throws(SQLiteError) -> Int {
+        var changed = 0
         for text in texts {
             let statement = try Statement(text, on: connection)
             try bind(statement)
             try statement.run()
+            try connection.settle()
+            changed = statement.changes
         }
-        return Int(sqlite3_changes(connection.handle))
+        return changed
     }
 }

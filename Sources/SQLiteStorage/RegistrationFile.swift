@@ -1,4 +1,3 @@
-import CSQLite
 import Registrations
 
 /// What doors have registered, as the operator's commands see it, also beside the node that runs: doors ask their
@@ -16,10 +15,13 @@ package struct RegistrationFile: ~Copyable {
 
     /// - Parameter isReadOnly: for those who change nothing.
     package init(path: String, isReadOnly: Bool) throws(SQLiteError) {
-        let connection = try Connection(path: path, isReadOnly: isReadOnly)
+        try self.init(.file(path), isReadOnly: isReadOnly)
+    }
+
+    package init(_ place: StorePlace, isReadOnly: Bool) throws(SQLiteError) {
+        let connection = try Connection(place, for: isReadOnly ? .reading : .changing)
         if !isReadOnly { try Schema.promise(connection) }
-        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
-        guard Schema.readable.contains(version) else { throw Schema.otherVersion(version) }
+        let version = try Schema.found(connection)
         var views: [RegistrationView] = []
         if version >= Schema.firstWithDoors {
             for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: connection) > 0 {
@@ -37,26 +39,21 @@ package struct RegistrationFile: ~Copyable {
     }
 
     package func row(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Row? {
-        let statement = try Statement("SELECT * FROM (\(view.query)) WHERE id = ?1", on: connection)
+        let statement = try Statement("SELECT * FROM (\(view.query)) AS view WHERE id = ?1", on: connection)
         try statement.bind(1, id)
         return try statement.step() ? Row(statement) : nil
     }
 
     /// - Returns: whether it was there.
     package func remove(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Bool {
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
             let isThere = try row(id, of: view) != nil
             for removal in view.removal {
                 let statement = try Statement(removal, on: connection)
                 try statement.bind(1, id)
                 try statement.run()
             }
-            try connection.execute("COMMIT")
             return isThere
-        } catch {
-            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
-            throw error
         }
     }
 }
@@ -65,7 +62,9 @@ extension RegistrationFile {
     /// Adds an installation, or puts it in the place of the one with its id.
     package func put(_ installation: Installation) throws(SQLiteError) {
         try DoorSchema.prepare(InstallationTables.self, on: connection)
-        try InstallationTables(connection).put(installation)
+        try connection.transaction { () throws(SQLiteError) in
+            try InstallationTables(connection).put(installation)
+        }
     }
 
     package func installation(_ id: String) throws(SQLiteError) -> Installation? {

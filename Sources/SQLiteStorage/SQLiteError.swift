@@ -1,6 +1,7 @@
 import CSQLite
+import PostgreSQL
 
-/// A call into SQLite that failed, with SQLite's own words. They name tables and files, never a row's content.
+/// A call into SQLite or PostgreSQL that failed, with its own words. They name tables and files, never a row's content.
 package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, prepare, bind, step
@@ -10,18 +11,38 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     package let code: Int32
     package let operation: Operation
     package let message: String
+    /// PostgreSQL's; `nil`: it is SQLite's failure.
+    private var remote: PostgreSQLError?
 
-    package var description: String {
-        isOurs ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
+    package init(code: Int32, operation: Operation, message: String) {
+        self.code = code
+        self.operation = operation
+        self.message = message
     }
 
+    init(_ error: PostgreSQLError, _ operation: Operation) {
+        self.init(code: SQLITE_ERROR, operation: operation, message: error.message)
+        remote = error
+    }
+
+    package var description: String {
+        if let remote { return "outbox: \(remote)" }
+        return isOurs
+            ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
+    }
+
+    /// What was asked may have been done or not.
+    var isConnectionLost: Bool { remote?.isConnectionLost ?? false }
+
     /// SQLite took the file, and the node does not: the sentence is not SQLite's.
-    private var isOurs: Bool { operation == .open && code == SQLITE_ERROR }
+    private var isOurs: Bool { operation == .open && code == SQLITE_ERROR && remote == nil }
 
     private var primaryCode: Int32 { code & 0xff }
 
     /// No room on the disk, or the disk doesn't take what it is given.
-    var isDiskFull: Bool { primaryCode == SQLITE_FULL || code == onionbellIOErrorWrite }
+    var isDiskFull: Bool {
+        primaryCode == SQLITE_FULL || code == onionbellIOErrorWrite || remote?.state == "53100"
+    }
 
     /// With what to do when the file is damaged, and which file it is.
     package func explained(path: String) -> SQLiteError {
@@ -41,6 +62,8 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
         sqlite3 \(path) .recover
         """
     }
+
+    static let noRow = SQLiteError(code: generic, operation: .step, message: "no row came back")
 
     /// For faults that SQLite doesn't know.
     static var generic: Int32 { SQLITE_ERROR }

@@ -1,4 +1,3 @@
-import CSQLite
 import Registrations
 import Relay
 
@@ -104,15 +103,8 @@ extension RegistrationFile {
         _ mailbox: Mailbox, address: Digest, addedAt: Int64
     ) throws(SQLiteError) -> Bool {
         try DoorSchema.prepare(MailboxTables.self, on: connection)
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(SQLiteError) {
-            let isAdded = try MailboxTables(connection).add(
-                mailbox, address: address, addedAt: addedAt)
-            try connection.execute("COMMIT")
-            return isAdded
-        } catch {
-            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
-            throw error
+        return try connection.transaction { () throws(SQLiteError) in
+            try MailboxTables(connection).add(mailbox, address: address, addedAt: addedAt)
         }
     }
 }

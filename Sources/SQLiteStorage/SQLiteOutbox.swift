@@ -3,7 +3,7 @@ import Glibc
 import Reactor
 import Relay
 
-/// The outbox in one SQLite file: durable when ``commit(_:)`` returns.
+/// The outbox in one SQLite file or in a PostgreSQL database: durable when ``commit(_:)`` returns.
 ///
 /// It runs on a thread of its own, one commit at a time; whoever calls gathers what comes meanwhile into the next.
 package actor SQLiteOutbox: Outbox {
@@ -22,7 +22,7 @@ package actor SQLiteOutbox: Outbox {
     package init(path: String) async throws(SQLiteError) {
         thread = WorkThread(named: "store")
         do {
-            store = try Store(path: path)
+            store = try Store(.file(path))
         } catch {
             thread.end()
             throw error.explained(path: path)
@@ -32,6 +32,19 @@ package actor SQLiteOutbox: Outbox {
             store = nil
             thread.end()
             throw SQLiteError(code: SQLITE_CANTOPEN, operation: .open, message: "\(error)")
+        }
+    }
+
+    /// Makes the tables in the database if they are not there, and takes it for this node.
+    package init(_ place: DatabasePlace) async throws(SQLiteError) {
+        thread = WorkThread(named: "store")
+        do {
+            let store = try Store(.database(place))
+            store.connection.database?.hurry()
+            self.store = store
+        } catch {
+            thread.end()
+            throw error
         }
     }
 
@@ -136,6 +149,7 @@ package actor SQLiteOutbox: Outbox {
             guard let store else {
                 throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
             }
+            try store.connect()
             return try body(store)
         } catch {
             throw translation(error)

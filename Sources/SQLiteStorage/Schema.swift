@@ -54,7 +54,8 @@ enum Schema {
     /// SQL for the rows of all of them.
     static func waitingRows(version: Int64 = version) -> String {
         guard version > 2 else { return "notification" }
-        return "(\(waitingTables().map { "SELECT \(columns) FROM \($0)" }.joined(separator: " UNION ALL ")))"
+        let tables = waitingTables().map { "SELECT \(columns) FROM \($0)" }
+        return "(\(tables.joined(separator: " UNION ALL "))) AS waiting"
     }
 
     /// SQL for whether a notification with that number waits.
@@ -72,12 +73,13 @@ enum Schema {
     }
 
     /// SQL for the bytes of a row as the node counts them.
-    static func size(_ row: String = "", version: Int64 = version) -> String {
-        let size = "length(CAST(\(row)token AS BLOB)) + length(CAST(\(row)message AS BLOB))"
-        guard version > 1 else { return size }
-        return size
-            + " + coalesce(length(CAST(\(row)android AS BLOB)), 0)"
-            + " + coalesce(length(CAST(\(row)collapse_id AS BLOB)), 0)"
+    static func size(
+        _ row: String = "", version: Int64 = version, in dialect: Dialect = .sqlite
+    ) -> String {
+        let size = { dialect.size(of: row + $0) }
+        guard version > 1 else { return "\(size("token")) + \(size("message"))" }
+        return "\(size("token")) + \(size("message")) + coalesce(\(size("android")), 0)"
+            + " + coalesce(\(size("collapse_id")), 0)"
     }
 
     /// A device's rows in the backlog all have the same `not_before`, and no later one of them a lower `rank`.
@@ -104,7 +106,7 @@ enum Schema {
         """
 
     /// By lane, those that are due at any time and those that were put off; by device; by end.
-    private static let backlogIndices = """
+    static let backlogIndices = """
         CREATE INDEX backlog_ready ON backlog (app, \(hostKey()), rank, sequence) WHERE not_before = 0;
         CREATE INDEX backlog_spared ON backlog (app, \(hostKey()), not_before, sequence) WHERE not_before > 0;
         CREATE INDEX backlog_device ON backlog (token_digest, rank, not_before);
@@ -188,6 +190,8 @@ enum Schema {
 
     /// Makes a new database ready, or checks an old one and brings it to this version.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
+        // A database is ready once it is open.
+        guard connection.database == nil else { return }
         try promise(connection)
         switch try connection.firstInteger("PRAGMA user_version") ?? 0 {
         case 0: try change(connection, tables)
@@ -232,8 +236,17 @@ enum Schema {
         throw SQLiteError(code: SQLITE_CORRUPT, operation: .open, message: verdict)
     }
 
-    /// For whoever writes.
+    /// How far the tables of what is open have come.
+    static func found(_ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
+        guard connection.database == nil else { return version }
+        let version = try connection.firstInteger("PRAGMA user_version") ?? 0
+        guard readable.contains(version) else { throw otherVersion(version) }
+        return version
+    }
+
+    /// For whoever writes a file.
     static func promise(_ connection: borrowing Connection) throws(SQLiteError) {
+        guard connection.database == nil else { return }
         try connection.execute("PRAGMA secure_delete = ON")
         // For a new file; an old one keeps its own. A page holds ten notifications, and each written is two calls.
         try connection.execute("PRAGMA page_size = 8192")

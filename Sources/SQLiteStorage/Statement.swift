@@ -1,62 +1,127 @@
 import CSQLite
+import Crypto
+import PostgreSQL
 import Relay
 
 /// One prepared statement: one owner, finalized when it lets go. It must not outlive its connection.
 struct Statement: ~Copyable {
-    private let handle: OpaquePointer
-    private let connection: OpaquePointer
+    private enum Engine {
+        case file(handle: OpaquePointer, connection: OpaquePointer)
+        case database(PostgreSQLStatement, AES256SIV)
+    }
+
+    private let engine: Engine
     private let room: BindingRoom?
 
     /// - Parameter room: Bytes for texts and blobs of one run, which then cost no memory of their own. All values of
     ///   such a statement are bound anew for each run.
     init(_ sql: String, on connection: borrowing Connection, room: Int = 0) throws(SQLiteError) {
-        var handle: OpaquePointer?
-        let code = sqlite3_prepare_v3(
-            connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-        guard code == SQLITE_OK, let handle else {
-            throw SQLiteError(code: code, operation: .prepare, message: connection.lastMessage)
+        switch connection.engine {
+        case .file(let connection):
+            var handle: OpaquePointer?
+            let code = sqlite3_prepare_v3(
+                connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+            guard code == SQLITE_OK, let handle else {
+                throw SQLiteError(
+                    code: code, operation: .prepare, message: String(cString: sqlite3_errmsg(connection)))
+            }
+            engine = .file(handle: handle, connection: connection)
+            self.room = room > 0 ? BindingRoom(byteCount: room) : nil
+        case .database(let database):
+            engine = .database(database.statement(sql), database.seal)
+            self.room = nil
         }
-        self.handle = handle
-        self.connection = connection.handle
-        self.room = room > 0 ? BindingRoom(byteCount: room) : nil
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit { if case .file(let handle, _) = engine { sqlite3_finalize(handle) } }
 
     // MARK: Values in, from index 1
 
     func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
-        try check(sqlite3_bind_int64(handle, index, value))
+        switch engine {
+        case .file(let handle, _): try check(sqlite3_bind_int64(handle, index, value))
+        case .database(let statement, _): statement.bind(index, value)
+        }
     }
 
     func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
-        guard var value else { return try check(sqlite3_bind_null(handle, index)) }
-        let code = value.withUTF8 { text in
-            withBytes(UnsafeRawBufferPointer(text)) { bytes, owner in
-                sqlite3_bind_text(
-                    handle, index, bytes?.assumingMemoryBound(to: CChar.self), Int32(text.count), owner)
+        guard let value else { return try bindNull(index) }
+        switch engine {
+        case .file(let handle, _):
+            var value = value
+            let code = value.withUTF8 { text in
+                withBytes(UnsafeRawBufferPointer(text)) { bytes, owner in
+                    sqlite3_bind_text(
+                        handle, index, bytes?.assumingMemoryBound(to: CChar.self), Int32(text.count), owner)
+                }
             }
+            try check(code)
+        case .database(let statement, _): statement.bind(index, value)
         }
-        try check(code)
+    }
+
+    /// Text that a database holds sealed, and a file as it is: nobody else reads the file, and what is deleted in it is gone.
+    ///
+    /// - Parameter context: Of the column; what was sealed for another one is not opened.
+    func bind(_ index: Int32, sealed value: String?, as context: String) throws(SQLiteError) {
+        guard case .database(let statement, let seal) = engine, let value else {
+            return try bind(index, value)
+        }
+        try bind(index, sealed: value.utf8, as: context, to: statement, seal)
+    }
+
+    func bind(_ index: Int32, sealed value: [UInt8]?, as context: String) throws(SQLiteError) {
+        guard case .database(let statement, let seal) = engine, let value else {
+            return try bind(index, bytes: value)
+        }
+        try bind(index, sealed: value, as: context, to: statement, seal)
+    }
+
+    private func bind(
+        _ index: Int32, sealed value: some Collection<UInt8>, as context: String,
+        to statement: PostgreSQLStatement, _ seal: AES256SIV
+    ) throws(SQLiteError) {
+        do throws(CryptoError) {
+            let sealed = try seal.seal(value, as: context)
+            sealed.withUnsafeBytes { statement.bind(index, bytes: $0) }
+        } catch {
+            throw SQLiteError(code: SQLiteError.generic, operation: .bind, message: "\(error)")
+        }
+    }
+
+    private func bindNull(_ index: Int32) throws(SQLiteError) {
+        switch engine {
+        case .file(let handle, _): try check(sqlite3_bind_null(handle, index))
+        case .database(let statement, _): statement.bindNull(index)
+        }
     }
 
     /// 16 bytes, big-endian.
     func bind(_ index: Int32, high: UInt64, low: UInt64) throws(SQLiteError) {
-        let code = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
-            withBytes($0) { sqlite3_bind_blob(handle, index, $0, 16, $1) }
+        switch engine {
+        case .file(let handle, _):
+            let code = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+                withBytes($0) { sqlite3_bind_blob(handle, index, $0, 16, $1) }
+            }
+            try check(code)
+        case .database(let statement, _):
+            withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { statement.bind(index, bytes: $0) }
         }
-        try check(code)
     }
 
     /// `nil`: NULL.
     func bind(_ index: Int32, bytes: [UInt8]?) throws(SQLiteError) {
-        guard let bytes else { return try check(sqlite3_bind_null(handle, index)) }
-        // SQLite takes a null address, which no bytes may have, for NULL.
-        guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(handle, index, 0)) }
-        let code = bytes.withUnsafeBytes { blob in
-            withBytes(blob) { sqlite3_bind_blob(handle, index, $0, Int32(blob.count), $1) }
+        guard let bytes else { return try bindNull(index) }
+        switch engine {
+        case .file(let handle, _):
+            // SQLite takes a null address, which no bytes may have, for NULL.
+            guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(handle, index, 0)) }
+            let code = bytes.withUnsafeBytes { blob in
+                withBytes(blob) { sqlite3_bind_blob(handle, index, $0, Int32(blob.count), $1) }
+            }
+            try check(code)
+        case .database(let statement, _): bytes.withUnsafeBytes { statement.bind(index, bytes: $0) }
         }
-        try check(code)
     }
 
     func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
@@ -73,69 +138,147 @@ struct Statement: ~Copyable {
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {
-        guard code == SQLITE_OK else {
-            throw SQLiteError(
-                code: code, operation: .bind, message: String(cString: sqlite3_errmsg(connection)))
-        }
+        guard code == SQLITE_OK else { throw failure(code, .bind) }
+    }
+
+    private func failure(_ code: Int32, _ operation: SQLiteError.Operation) -> SQLiteError {
+        guard case .file(_, let connection) = engine else { preconditionFailure("SQLite was not asked") }
+        return SQLiteError(
+            code: code, operation: operation, message: String(cString: sqlite3_errmsg(connection)))
     }
 
     // MARK: Running
 
     /// True when there is a row to read.
     func step() throws(SQLiteError) -> Bool {
-        switch sqlite3_step(handle) {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        case let code:
-            let error = SQLiteError(
-                code: code, operation: .step, message: String(cString: sqlite3_errmsg(connection)))
-            sqlite3_reset(handle)
-            throw error
+        switch engine {
+        case .file(let handle, _):
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: return true
+            case SQLITE_DONE: return false
+            case let code:
+                let error = failure(code, .step)
+                sqlite3_reset(handle)
+                throw error
+            }
+        case .database(let statement, _):
+            do throws(PostgreSQLError) {
+                return try statement.step()
+            } catch {
+                throw SQLiteError(error, .step)
+            }
         }
     }
 
     /// Runs a statement that brings no row, and makes it ready for the next values.
     func run() throws(SQLiteError) {
-        defer { room?.clear() }
-        _ = try step()
-        sqlite3_reset(handle)
+        switch engine {
+        case .file(let handle, _):
+            defer { room?.clear() }
+            _ = try step()
+            sqlite3_reset(handle)
+        case .database(let statement, _):
+            do throws(PostgreSQLError) {
+                try statement.run()
+            } catch {
+                throw SQLiteError(error, .step)
+            }
+        }
     }
 
-    func reset() { sqlite3_reset(handle) }
+    func reset() {
+        switch engine {
+        case .file(let handle, _): sqlite3_reset(handle)
+        case .database(let statement, _): statement.reset()
+        }
+    }
+
+    /// How many rows the last run changed, once the connection has settled.
+    var changes: Int {
+        switch engine {
+        case .file(_, let connection): Int(sqlite3_changes(connection))
+        case .database(let statement, _): statement.changes
+        }
+    }
 
     // MARK: Values out, from column 0, valid rows only
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func integer(_ column: Int32) -> Int64 {
+        switch engine {
+        case .file(let handle, _): sqlite3_column_int64(handle, column)
+        case .database(let statement, _): statement.integer(column)
+        }
+    }
 
-    var columnCount: Int32 { sqlite3_column_count(handle) }
+    var columnCount: Int32 {
+        switch engine {
+        case .file(let handle, _): sqlite3_column_count(handle)
+        case .database(let statement, _): statement.columnCount
+        }
+    }
 
     func name(_ column: Int32) -> String {
-        sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+        switch engine {
+        case .file(let handle, _): sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+        case .database(let statement, _): statement.name(column)
+        }
     }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    func isNull(_ column: Int32) -> Bool {
+        switch engine {
+        case .file(let handle, _): sqlite3_column_type(handle, column) == SQLITE_NULL
+        case .database(let statement, _): statement.isNull(column)
+        }
+    }
 
     func text(_ column: Int32) -> String {
-        guard let bytes = sqlite3_column_text(handle, column) else { return "" }
-        let count = Int(sqlite3_column_bytes(handle, column))
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+        switch engine {
+        case .file(let handle, _):
+            guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+            let count = Int(sqlite3_column_bytes(handle, column))
+            return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+        case .database(let statement, _): return statement.text(column)
+        }
     }
 
-    func bytes(_ column: Int32) -> [UInt8] {
-        guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+    private func withBytes<Value>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        switch engine {
+        case .file(let handle, _):
+            let bytes = sqlite3_column_blob(handle, column)
+            let count = Int(sqlite3_column_bytes(handle, column))
+            return body(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
+        case .database(let statement, _): return statement.withBytes(column, body)
+        }
     }
+
+    func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
     /// 16 bytes, big-endian; zeros when the column holds anything else.
     func pair(_ column: Int32) -> (high: UInt64, low: UInt64) {
-        guard let bytes = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16
-        else {
-            return (0, 0)
+        withBytes(column) { bytes in
+            guard bytes.count == 16 else { return (0, 0) }
+            return (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
         }
-        return (
-            UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        )
+    }
+
+    /// - Throws: It was sealed under another key or for another column.
+    func sealedText(_ column: Int32, as context: String) throws(SQLiteError) -> String {
+        guard case .database = engine else { return text(column) }
+        return String(decoding: try sealedBytes(column, as: context), as: UTF8.self)
+    }
+
+    func sealedBytes(_ column: Int32, as context: String) throws(SQLiteError) -> [UInt8] {
+        guard case .database(_, let seal) = engine else { return bytes(column) }
+        do throws(CryptoError) {
+            return try seal.open(bytes(column), as: context)
+        } catch {
+            throw SQLiteError(
+                code: SQLITE_CORRUPT, operation: .step,
+                message: "a row of the database was not written with this node's digest key")
+        }
     }
 }
 

@@ -1,11 +1,9 @@
-import CSQLite
 import Relay
 
-/// The statements of the outbox over one connection. SQLite closes it when the last statement is finalized, so the
-/// order in which they are let go doesn't matter.
+/// The statements of the outbox over one connection, to a file or a database. SQLite closes it when the last statement is
+/// finalized, so the order in which they are let go doesn't matter.
 final class Store {
-    private let begin: Statement
-    private let end: Statement
+    private let transaction: Transaction
     private let savepoint: Statement
     private let release: Statement
     private let undo: Statement
@@ -13,29 +11,29 @@ final class Store {
     private let insertPrepared: Statement
     private let deleteNotifications: Statement
     private let postpone: Statement
-    private let selectNotification: Statement
+    let selectNotification: Statement
     private let bury: Statement
     private let revive: Statement
     private let forgetTokens: Statement
-    private let prove: Statement
     private let setClock: Statement
-    private let connection: Connection
+    let connection: Connection
 
-    private let identities: Identities
-    private let backlog: Backlog
-    private let wishes: GatewayWishes
+    let identities: Identities
+    let backlog: Backlog
+    let wishes: GatewayWishes
     /// Whose rows the running commit takes away: together, since most follow one another.
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var delivered: [Int64] = []
     /// Higher than that of every row and identity still there.
-    private var nextSequence: Int64 = 1
+    private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
+    /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
+    var lost: (stored: Range<Int64>, commit: Int64)?
 
-    init(path: String) throws(SQLiteError) {
-        let connection = try Connection(path: path)
+    init(_ place: StorePlace) throws(SQLiteError) {
+        let connection = try Connection(place, for: .owning)
         try Schema.prepare(connection)
-        begin = try Statement("BEGIN IMMEDIATE", on: connection)
-        end = try Statement("COMMIT", on: connection)
+        transaction = try Transaction(on: connection)
         savepoint = try Statement("SAVEPOINT door", on: connection)
         release = try Statement("RELEASE door", on: connection)
         undo = try Statement("ROLLBACK TO door", on: connection)
@@ -56,23 +54,28 @@ final class Store {
         postpone = try Statement(
             "UPDATE notification SET attempts = ?, not_before = ? WHERE sequence = ?", on: connection)
         selectNotification = try Statement(
-            "SELECT \(Statement.waitingColumns) FROM \(Schema.waitingRows()) WHERE sequence = ?",
-            on: connection)
+            """
+            SELECT \(Statement.waitingColumns(connection.dialect)) FROM \(Schema.waitingRows()) WHERE sequence = ?
+            """, on: connection)
         bury = try Statement(
-            "INSERT OR REPLACE INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?)", on: connection)
+            """
+            INSERT INTO dead_token (digest, since, buried_at) VALUES (?, ?, ?) ON CONFLICT (digest) DO UPDATE
+                SET since = excluded.since, buried_at = excluded.buried_at
+            """, on: connection)
         revive = try Statement("DELETE FROM dead_token WHERE digest = ?", on: connection)
         forgetTokens = try Statement("DELETE FROM dead_token WHERE buried_at < ?", on: connection)
-        // It is that already, and the page that it stands on is written anew.
-        prove = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
         setClock = try Statement(
-            "INSERT OR REPLACE INTO clock (id, trusted, set_at) VALUES (1, ?, ?)", on: connection)
+            """
+            INSERT INTO clock (id, trusted, set_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE
+                SET trusted = excluded.trusted, set_at = excluded.set_at
+            """, on: connection)
         identities = try Identities(connection)
         backlog = try Backlog(connection)
         wishes = try GatewayWishes(connection)
         let last = try connection.firstInteger(
             """
-            SELECT max(coalesce((SELECT max(sequence) FROM notification), 0),
-                coalesce((SELECT max(sequence) FROM backlog), 0), coalesce((SELECT max(sequence) FROM identity), 0))
+            SELECT max(sequence) FROM (SELECT max(sequence) AS sequence FROM notification
+                UNION ALL SELECT max(sequence) FROM backlog UNION ALL SELECT max(sequence) FROM identity) AS highest
             """)
         nextSequence = (last ?? 0) + 1
         self.connection = connection
@@ -89,7 +92,7 @@ final class Store {
         var hasForgotten = false
         let firstSequence = nextSequence
         identities.begin()
-        try begin.run()
+        try transaction.begin(on: connection)
         do throws(SQLiteError) {
             for change in changes {
                 switch change {
@@ -129,20 +132,22 @@ final class Store {
                         try setClock.bind(2, nil)
                     }
                     try setClock.run()
-                case .proof: try prove.run()
+                case .proof: try transaction.prove(on: connection)
                 }
             }
             try deleteDelivered()
             for write in writes { failures.append(try failure(of: write)) }
-            try end.run()
+            try transaction.commit(on: connection)
         } catch {
-            // Some errors have rolled back by themselves; then there is nothing left to roll back.
-            if sqlite3_get_autocommit(connection.handle) == 0 { try? connection.execute("ROLLBACK") }
-            identities.rolledBack()
-            backlog.rolledBack()
-            delivered = []
-            nextSequence = firstSequence
-            throw error
+            connection.rollback()
+            guard try isCommitted(after: error, storing: firstSequence..<nextSequence) else {
+                identities.rolledBack()
+                backlog.rolledBack()
+                delivered = []
+                // Numbers that may have been stored are never given again.
+                if lost == nil { nextSequence = firstSequence }
+                throw error
+            }
         }
         identities.committed()
         backlog.committed()
@@ -169,13 +174,16 @@ final class Store {
 
     private func failure(of write: DoorWrite) throws(SQLiteError) -> SQLiteError? {
         try savepoint.run()
+        // What has failed until here is not this one's failure.
+        try connection.settle()
         do throws(SQLiteError) {
             try write.run(self)
             try release.run()
+            try connection.settle()
             return nil
         } catch {
-            // A full disk undoes all that was to be committed.
-            guard sqlite3_get_autocommit(connection.handle) == 0 else { throw error }
+            // A full disk undoes all that was to be committed, and so does a connection that is lost.
+            guard connection.isInTransaction else { throw error }
             try undo.run()
             try release.run()
             return error
@@ -299,42 +307,6 @@ final class Store {
         try deleteNotifications.bind(1, sequences.lowerBound)
         try deleteNotifications.bind(2, sequences.upperBound)
         try deleteNotifications.run()
-    }
-
-    // MARK: Reading
-
-    func notifications(_ sequences: [Int64]) throws(SQLiteError) -> [Int64: Notification] {
-        var found: [Int64: Notification] = [:]
-        defer { selectNotification.reset() }
-        for sequence in sequences {
-            try selectNotification.bind(1, sequence)
-            if try selectNotification.step() { found[sequence] = selectNotification.notification }
-            selectNotification.reset()
-        }
-        return found
-    }
-
-    func claim(_ claim: Claim) throws(SQLiteError) -> Claimed { try backlog.claim(claim) }
-
-    func content() throws(SQLiteError) -> OutboxContent {
-        var content = OutboxContent(backlog: try backlog.content(), lastSequence: nextSequence - 1)
-        let waiting = try Statement(
-            "SELECT \(Statement.waitingColumns) FROM notification ORDER BY sequence", on: connection)
-        while try waiting.step() { content.waiting.append(waiting.waitingRow) }
-        let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
-        while try tokens.step() {
-            content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
-                since: tokens.integer(1), buriedAt: tokens.integer(2))
-        }
-        let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
-        if try clock.step() {
-            content.clock = ClockRecord(
-                trusted: clock.integer(0), setAt: clock.isNull(1) ? nil : clock.integer(1))
-        }
-        content.wishes = try wishes.all()
-        content.lanes = try wishes.lanes()
-        content.known = identities.takeFilter()
-        return content
     }
 }
 

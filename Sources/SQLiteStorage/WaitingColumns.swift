@@ -1,5 +1,15 @@
 import Relay
 
+/// What texts are sealed as in a database: never changed once released.
+enum Sealed {
+    static let token = "token"
+    static let message = "message"
+    static let collapse = "collapse_id"
+    static let fields = "fields"
+    static let registration = "registration"
+    static let address = "address"
+}
+
 /// A notification as columns, in and out.
 extension Statement {
     /// Binds columns 1 to 10, and, where the statement has them, those of a prepared push: 11 and 12.
@@ -9,25 +19,27 @@ extension Statement {
         try bind(2, high: notification.id.high, low: notification.id.low)
         try bind(3, notification.lane.app)
         try bind(4, notification.flags)
-        try bind(5, notification.deviceToken.text)
+        try bind(5, sealed: notification.deviceToken.text, as: Sealed.token)
         try bind(7, request.digests.token)
         try bind(8, notification.acceptedAt)
         try bind(9, notification.expiresAt)
         try bind(10, notification.lane.host.column)
         switch notification.content {
-        case .bisq(let content): try bind(6, content.message)
+        case .bisq(let content): try bind(6, sealed: content.message, as: Sealed.message)
         case .prepared(let push):
-            try bind(6, push.body)
-            try bind(11, push.collapseID)
-            try bind(12, push.fieldLines)
+            try bind(6, sealed: push.body, as: Sealed.message)
+            try bind(11, sealed: push.collapseID, as: Sealed.collapse)
+            try bind(12, sealed: push.fieldLines, as: Sealed.fields)
         }
     }
 
     /// What ``waitingRow`` and ``notification`` read.
-    static let waitingColumns = """
-        sequence, id, app, flags, token, message, accepted_at, expires_at, collapse_id, android, host, token_digest,
-            attempts, not_before, \(Schema.size())
+    static func waitingColumns(_ dialect: Dialect) -> String {
         """
+        sequence, id, app, flags, token, message, accepted_at, expires_at, collapse_id, android, host, token_digest,
+            attempts, not_before, \(Schema.size(in: dialect))
+        """
+    }
 
     private var flags: Flags { Flags(rawValue: integer(3)) }
     private var lane: LaneID { LaneID(app: text(2), flags: flags, host: isNull(10) ? nil : text(10)) }
@@ -39,17 +51,21 @@ extension Statement {
             notBefore: integer(13), expiresAt: integer(7))
     }
 
-    var notification: Notification {
+    func notification() throws(SQLiteError) -> Notification {
         let id = pair(1)
-        let message = text(5)
-        let content: Content =
-            flags.contains(.prepared)
-            ? .prepared(
+        let message = try sealedText(5, as: Sealed.message)
+        let content: Content
+        if flags.contains(.prepared) {
+            content = .prepared(
                 PreparedPush(
-                    flags: flags, body: message, fields: text(9), collapseID: isNull(8) ? nil : text(8)))
-            : .bisq(BisqContent(flags: flags, message: message))
+                    flags: flags, body: message, fields: try sealedText(9, as: Sealed.fields),
+                    collapseID: isNull(8) ? nil : try sealedText(8, as: Sealed.collapse)))
+        } else {
+            content = .bisq(BisqContent(flags: flags, message: message))
+        }
         return Notification(
-            id: NotificationID(high: id.high, low: id.low), lane: lane, deviceToken: DeviceToken(text(4)),
-            content: content, expiresAt: integer(7), acceptedAt: integer(6))
+            id: NotificationID(high: id.high, low: id.low), lane: lane,
+            deviceToken: DeviceToken(try sealedText(4, as: Sealed.token)), content: content,
+            expiresAt: integer(7), acceptedAt: integer(6))
     }
 }

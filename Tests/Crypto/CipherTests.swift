@@ -24,6 +24,31 @@ import Vectors
         #expect(try AES256CBC.encrypt([], key: key, iv: iv) == [])
     }
 
+    @Test func sealedRowsAreFoundAgainAndOpenedAsWhatTheyAre() throws {
+        let rows = AES256SIV(derivedFrom: Secret([UInt8](repeating: 1, count: 32)), for: "rows")
+        for text in [[], [7], [UInt8](0...255)] {
+            let sealed = try rows.seal(text, as: "token")
+            #expect(sealed.count == text.count + AES256SIV.overhead)
+            #expect(try rows.seal(text, as: "token") == sealed)
+            #expect(try rows.open(sealed, as: "token") == text)
+            #expect(try rows.seal(text, as: "message") != sealed)
+            #expect(throws: CryptoError.notAuthentic) { try rows.open(sealed, as: "message") }
+            for other in [
+                AES256SIV(derivedFrom: Secret([UInt8](repeating: 2, count: 32)), for: "rows"),
+                AES256SIV(derivedFrom: Secret([UInt8](repeating: 1, count: 32)), for: "others"),
+            ] {
+                #expect(throws: CryptoError.notAuthentic) { try other.open(sealed, as: "token") }
+            }
+            var changed = sealed
+            changed[changed.count - 1] ^= 1
+            #expect(throws: CryptoError.notAuthentic) { try rows.open(changed, as: "token") }
+            #expect(throws: CryptoError.notAuthentic) {
+                try rows.open(Array(sealed.dropLast()), as: "token")
+            }
+        }
+        #expect(throws: CryptoError.notAuthentic) { try rows.open([], as: "token") }
+    }
+
     struct Entry: Decodable, Sendable {
         let name: String
         let key: String

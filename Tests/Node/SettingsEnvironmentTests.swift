@@ -85,6 +85,8 @@ import Testing
         ("limits.buffer_bytes", "1048577", "1048578", { "\($0.bufferBytes)" }),
         ("limits.lifetime", "61", "62", { "\($0.lifetime.components.seconds)" }),
         ("storage.write_behind", "1.0", "2.0", { "\(Double($0.writeBehind.milliseconds) / 1000)" }),
+        ("storage.url", "postgresql:///a", "postgresql:///b", { $0.storage.url }),
+        ("storage.password_file", "/a", "/b", { $0.storage.passwordFile }),
         ("limits.identity_memory", "61", "62", { "\($0.identityMemory.components.seconds)" }),
         ("limits.dead_token_memory", "61", "62", { "\($0.deadTokenMemory.components.seconds)" }),
         ("management.listen", "127.0.0.1:1", "127.0.0.1:2", { $0.managementListen.description }),

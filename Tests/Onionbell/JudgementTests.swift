@@ -1,4 +1,5 @@
 import Gateways
+import SQLiteStorage
 import Testing
 import Tor
 
@@ -79,5 +80,24 @@ import Tor
             finding.json
                 == #"{"check":"tor","verdict":"fail","words":"it is \"gone\"","advice":"start it"}"#)
         #expect(Finding.pass("tor", "here").json == #"{"check":"tor","verdict":"pass","words":"here"}"#)
+    }
+
+    @Test func aDatabaseThatMayLoseWhatItWasGivenIsTold() {
+        #expect(Judgement.storage(DatabaseReport()).map(\.verdict) == [.pass])
+        let cases: [(String, Finding.Verdict, (inout DatabaseReport) -> Void)] = [
+            ("storage.fsync", .fail, { $0.fsync = false }),
+            ("storage.full_page_writes", .fail, { $0.fullPageWrites = false }),
+            ("storage.synchronous_commit", .warn, { $0.synchronousCommit = "off" }),
+            ("storage.standby", .warn, { $0.standbys = 2 }),
+        ]
+        for (check, verdict, change) in cases {
+            var report = DatabaseReport()
+            report.synchronousStandbys = 1
+            report.standbys = 1
+            change(&report)
+            let findings = Judgement.storage(report)
+            #expect(findings.map(\.check) == [check])
+            #expect(findings.map(\.verdict) == [verdict])
+        }
     }
 }

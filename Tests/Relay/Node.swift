@@ -13,12 +13,12 @@ final class Node {
     init(
         limits: Admission.Limits = Admission.Limits(), policy: RetryPolicy = RetryPolicy(),
         bodyBudget: Int = 1 << 20, originsPerApp: Int = Pipeline.mostOriginsPerApp, window: Window = Window(),
-        mostLookups: Int = 0, writeBehind: Duration = .zero
+        mostLookups: Int = 0, writeBehind: Duration = .zero, isShared: Bool = false
     ) {
         pipeline = Pipeline(
             validator: Sample.validator, limits: limits, policy: policy, bodyBudget: bodyBudget,
             originsPerApp: originsPerApp, window: window, mostLookups: mostLookups,
-            writeBehind: writeBehind)
+            writeBehind: writeBehind, isShared: isShared)
     }
 
     static let android = LaneID(app: "android", host: .production)

@@ -15,13 +15,14 @@ private typealias Notification = Relay.Notification
     init() throws { directory = try Directory() }
 
     /// A walk through all that a node may ask of its outbox, in step with the model.
-    @Test(arguments: 1...6)
-    func itIsAsTheModel(seed: UInt64) async throws {
-        var walk = Walk(seed: seed, outbox: try await SQLiteOutbox(path: directory.outbox))
-        for _ in 0..<400 { try await walk.step(directory.outbox) }
+    @Test(arguments: (1...6).map { ($0, Engine.file) } + (7...8).map { ($0, Engine.database) })
+    func itIsAsTheModel(seed: UInt64, on engine: Engine) async throws {
+        try directory.use(engine)
+        var walk = Walk(seed: seed, outbox: try await directory.open())
+        for _ in 0..<400 { try await walk.step(directory) }
         #expect(walk.claims > 20)
         await walk.outbox.close()
-        #expect(try OutboxFile(path: directory.outbox, isReadOnly: true).faults() == [])
+        #expect(try OutboxFile(directory.place, isReadOnly: true).faults() == [])
     }
 
     private struct Walk {
@@ -47,7 +48,7 @@ private typealias Notification = Relay.Notification
 
         mutating func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
-        mutating func step(_ path: String) async throws {
+        mutating func step(_ directory: Directory) async throws {
             now += Int64(draw(2000))
             switch draw(20) {
             case 0..<8: try await commit(stores())
@@ -56,7 +57,7 @@ private typealias Notification = Relay.Notification
             case 13..<16: try await commit(ends())
             case 16..<18: try await commit(shelving())
             case 18: try await commit(postponing())
-            default: if draw(3) == 0 { try await restart(path) }
+            default: if draw(3) == 0 { try await restart(directory) }
             }
         }
 
@@ -135,9 +136,9 @@ private typealias Notification = Relay.Notification
             memory.formUnion(claimed.rows.map(\.row.sequence))
         }
 
-        private mutating func restart(_ path: String) async throws {
+        private mutating func restart(_ directory: Directory) async throws {
             await outbox.close()
-            outbox = try await SQLiteOutbox(path: path)
+            outbox = try await directory.open()
             model.restart()
             let (real, wanted) = (try await outbox.content(), model.content)
             #expect(real.waiting == wanted.waiting)
@@ -151,9 +152,10 @@ private typealias Notification = Relay.Notification
     }
 
     /// What a commit would have changed of what was handed out is as before.
-    @Test func aFailedCommitTakesNothingBack() async throws {
+    @Test(arguments: Engine.allCases) func aFailedCommitTakesNothingBack(on engine: Engine) async throws {
+        try directory.use(engine)
         let lane = LaneID(app: "app", host: .production)
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         func store(_ sequence: Int64, app: String = "app") -> OutboxChange {
             let request = request(sequence, token: UInt64(sequence), app: app)
             return .store(

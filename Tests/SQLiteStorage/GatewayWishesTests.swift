@@ -21,15 +21,16 @@ import Testing
             blockedReason: reason, blockedSince: reason == nil ? nil : 2)
     }
 
-    @Test func theyComeBackAsTheyWere() async throws {
-        let first = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func theyComeBackAsTheyWere(on engine: Engine) async throws {
+        try directory.use(engine)
+        let first = try await directory.open()
         _ = try await first.commit([
             .spare(wish(1, app, until: 100)), .spare(wish(2, origin, until: 200)),
             .spare(wish(1, app, until: 300)), .lane(app, record(failures: 2)),
             .lane(origin, record(failures: 1, reason: "Forbidden")), .lane(app, record(failures: 3)),
         ])
         await first.close()
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await directory.open()
         let content = try await second.content()
         #expect(
             content.wishes.sorted { $0.until < $1.until } == [
@@ -39,30 +40,35 @@ import Testing
             content.lanes == [app: record(failures: 3), origin: record(failures: 1, reason: "Forbidden")])
         _ = try await second.commit([.forgetWishes([Digest(high: 2, low: 2)]), .lane(origin, nil)])
         await second.close()
-        let third = try await SQLiteOutbox(path: directory.outbox)
+        let third = try await directory.open()
         #expect(try await third.content().wishes == [wish(1, app, until: 300)])
         #expect(try await third.content().lanes == [app: record(failures: 3)])
         await third.close()
     }
 
     /// `onionbell outbox retry` means now.
-    @Test func whatTheOperatorMakesDueWaitsForNoWish() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func whatTheOperatorMakesDueWaitsForNoWish(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([
             .store(request(1, token: 1)), .store(request(2, token: 2)),
             .postpone(sequence: 1, attempts: 1, notBefore: 900), .spare(wish(1, app, until: 900)),
             .spare(wish(2, app, until: 900)), .lane(app, record(failures: 1)),
         ])
         await outbox.close()
-        let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
-        #expect(try file.makeDue(.sequences([1])) == 1)
+        let makeDue = { [directory] selection throws(SQLiteError) in
+            try OutboxFile(directory.place, isReadOnly: false).makeDue(selection)
+        }
+        #expect(try makeDue(.sequences([1])) == 1)
         #expect(try await left() == ([wish(2, app, until: 900)], 1))
-        #expect(try file.makeDue(.lanes(app: nil, host: nil)) == 0)
+        #expect(try makeDue(.lanes(app: nil, host: nil)) == 0)
         #expect(try await left() == ([], 0))
     }
 
     private func left() async throws -> ([DeviceWish], Int) {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         let content = try await outbox.content()
         await outbox.close()
         return (content.wishes, content.lanes.count)

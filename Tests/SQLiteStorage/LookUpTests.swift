@@ -7,8 +7,9 @@ import Testing
 
     init() throws { directory = try Directory() }
 
-    @Test func whatIsLookedUpIsNotStored() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func whatIsLookedUpIsNotStored(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([
             .store(request(1)), .store(request(2)), .finish(sequence: 2, .delivered),
         ])

@@ -16,9 +16,9 @@ import Testing
 
     /// With two mailboxes, made beside the open file.
     private func store() async throws -> (SQLiteOutbox, SQLiteMailboxes) {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         let store = try await SQLiteMailboxes(in: outbox)
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         for (number, name) in ["me", "you"].enumerated() {
             let mailbox = Mailbox(
                 name: name, show: .bell, isOpen: false, topic: Digest(high: 2, low: UInt64(number)),
@@ -45,14 +45,17 @@ import Testing
         )?.flatMap(\.sealed)
     }
 
-    @Test func aReplyLiesThereOnceUntilItIsAcknowledged() async throws {
+    @Test(arguments: Engine.allCases) func aReplyLiesThereOnceUntilItIsAcknowledged(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1) == .stored)
         #expect(try await post(store, 1) == .stored, "a repetition")
         #expect(try await post(store, 2) == .stored)
         #expect(try await post(store, 3, in: Digest(high: 9, low: 9)) == .stored)
         await outbox.close()
-        let again = try await SQLiteOutbox(path: directory.outbox)
+        let again = try await directory.open()
         let reopened = try await SQLiteMailboxes(in: again)
         #expect(try await replies(reopened) == [1, 2])
         let found = try #require(
@@ -64,14 +67,16 @@ import Testing
         await again.close()
     }
 
-    @Test func whoHasNoMailboxHereGetsNothing() async throws {
+    @Test(arguments: Engine.allCases) func whoHasNoMailboxHereGetsNothing(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1, by: 7) == .noSuchMailbox)
         #expect(try await replies(store, of: 7) == nil)
         await outbox.close()
     }
 
-    @Test func afterTenMinutesItIsGone() async throws {
+    @Test(arguments: Engine.allCases) func afterTenMinutesItIsGone(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1, at: 1000) == .stored)
         let end = 1000 + 10 * MailboxReplyStoreTests.minute
@@ -84,7 +89,8 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aChannelAMailboxAndAllHoldSoMany() async throws {
+    @Test(arguments: Engine.allCases) func aChannelAMailboxAndAllHoldSoMany(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store) = try await store()
         var bounds = MailboxReplyBounds()
         (bounds.ofChannel, bounds.ofMailbox, bounds.inAll) = (2, 3, 4)
@@ -100,11 +106,12 @@ import Testing
         await outbox.close()
     }
 
-    @Test func withItsMailboxItGoes() async throws {
+    @Test(arguments: Engine.allCases) func withItsMailboxItGoes(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store) = try await store()
         #expect(try await post(store, 1) == .stored)
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             let view = try #require(file.views.first { $0.kind == "mailbox" })
             #expect(try file.remove("me", of: view))
             let held = try file.connection.firstInteger("SELECT count(*) FROM mailbox_reply")

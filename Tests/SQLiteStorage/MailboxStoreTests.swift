@@ -23,7 +23,7 @@ import Testing
     private func store(
         _ show: Mailbox.Show = .bell, readers: [String] = ["phone", "desk"]
     ) async throws -> (SQLiteOutbox, SQLiteMailboxes, Mailbox) {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         let store = try await SQLiteMailboxes(in: outbox)
         let before = try #require(try await store.all(unless: nil))
         #expect(before.mailboxes.isEmpty)
@@ -33,7 +33,7 @@ import Testing
                 Mailbox.Reader(name: $0.element, token: Digest(high: 3, low: UInt64($0.offset)))
             })
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             #expect(try file.add(mailbox, address: address, addedAt: 1))
             #expect(try !file.add(mailbox, address: Digest(high: 9, low: 9), addedAt: 1), "the name is taken")
         }
@@ -61,7 +61,10 @@ import Testing
         try await store.begin(since, of: [(mailbox.number, reader)]).places.first?.number
     }
 
-    @Test func aMessageLiesThereOnceAndSurvivesARestart() async throws {
+    @Test(arguments: Engine.allCases) func aMessageLiesThereOnceAndSurvivesARestart(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         #expect(try await put(store, message(1), to: address, MailboxBounds()) == .stored(1))
         #expect(try await put(store, message(1), to: address, MailboxBounds()) == .stored(1))
@@ -69,13 +72,16 @@ import Testing
         let nobody = Digest(high: 7, low: 7)
         #expect(try await put(store, message(3), to: nobody, MailboxBounds()) == .noSuchMailbox)
         await outbox.close()
-        let again = try await SQLiteOutbox(path: directory.outbox)
+        let again = try await directory.open()
         let reopened = try await SQLiteMailboxes(in: again)
         #expect(try await texts(reopened, mailbox) == [1000, 2000])
         await again.close()
     }
 
-    @Test func whatEveryRegisteredReaderHasAcknowledgedGoes() async throws {
+    @Test(arguments: Engine.allCases) func whatEveryRegisteredReaderHasAcknowledgedGoes(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         for number in 1...3 {
             _ = try await put(store, message(number), to: address, MailboxBounds())
@@ -102,7 +108,8 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aReaderBeginsWhereItSays() async throws {
+    @Test(arguments: Engine.allCases) func aReaderBeginsWhereItSays(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         for number in 1...3 {
             _ = try await put(store, message(number), to: address, MailboxBounds())
@@ -135,7 +142,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aFullMailboxOfSealedMessagesTakesNoMore() async throws {
+    @Test(arguments: Engine.allCases) func aFullMailboxOfSealedMessagesTakesNoMore(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store(.sealed, readers: ["phone"])
         var bounds = MailboxBounds()
         bounds.messages = 2
@@ -149,7 +159,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func whatHasExpiredIsShownToNobodyAndDeleted() async throws {
+    @Test(arguments: Engine.allCases) func whatHasExpiredIsShownToNobodyAndDeleted(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         _ = try await put(store, message(1, expires: 5000), to: address, MailboxBounds())
         _ = try await put(store, message(2), to: address, MailboxBounds())
@@ -160,11 +173,14 @@ import Testing
         await outbox.close()
     }
 
-    @Test func whatIsRemovedGoesWithAllThatLiesInIt() async throws {
+    @Test(arguments: Engine.allCases) func whatIsRemovedGoesWithAllThatLiesInIt(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         _ = try await put(store, message(1), to: address, MailboxBounds())
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             let view = try #require(file.views.first { $0.kind == "mailbox" })
             #expect(try file.row("me", of: view)?.values.prefix(5) == ["me", "bell", "no", "2", "1"])
             #expect(try file.remove("me", of: view))
@@ -206,7 +222,10 @@ import Testing
         try await outbox.commit([.lookUp(request(number).digests)]).first
     }
 
-    @Test func whatIsKeptLeavesTheOutboxAndEndsWithItsFirstAcknowledgement() async throws {
+    @Test(arguments: Engine.allCases) func whatIsKeptLeavesTheOutboxAndEndsWithItsFirstAcknowledgement(
+        on engine: Engine
+    ) async throws {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         for number: UInt64 in 1...2 { try await keep(number, outbox, store) }
         #expect(try await outbox.content().waiting.isEmpty)
@@ -219,12 +238,15 @@ import Testing
         #expect(try await again(1, outbox) == .alreadyEnded(.delivered))
         #expect(try await again(2, outbox) == .alreadyKept(sequence: 2))
         await outbox.close()
-        let reopened = try await SQLiteOutbox(path: directory.outbox)
+        let reopened = try await directory.open()
         #expect(try await again(2, reopened) == .alreadyKept(sequence: 2))
         await reopened.close()
     }
 
-    @Test func whatIsKeptIsRememberedForAsLongAsItLies() async throws {
+    @Test(arguments: Engine.allCases) func whatIsKeptIsRememberedForAsLongAsItLies(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         try await keep(1, outbox, store)
         _ = try await outbox.commit([.forget(acceptedBefore: .max, buriedBefore: 0)])
@@ -237,7 +259,8 @@ import Testing
         await outbox.close()
     }
 
-    @Test func whatGoesUnreadEndsOtherwise() async throws {
+    @Test(arguments: Engine.allCases) func whatGoesUnreadEndsOtherwise(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         var bounds = MailboxBounds()
         bounds.messages = 1
@@ -251,7 +274,7 @@ import Testing
         #expect(try await texts(store, mailbox).isEmpty)
         try await keep(3, outbox, store)
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             let view = try #require(file.views.first { $0.kind == "mailbox" })
             #expect(try file.remove("me", of: view))
         }
@@ -261,14 +284,17 @@ import Testing
     }
 
     /// Of two mailboxes an id says how far its reader is in its own.
-    @Test func anotherMailboxsIDAcknowledgesNothing() async throws {
+    @Test(arguments: Engine.allCases) func anotherMailboxsIDAcknowledgesNothing(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, store, mailbox) = try await store()
         let other = Mailbox(
             name: "other", show: .bell, isOpen: false, topic: Digest(high: 12, low: 2),
             readers: [Mailbox.Reader(name: "phone", token: mailbox.readers[0].token)])
         let there = Digest(high: 11, low: 1)
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             #expect(try file.add(other, address: there, addedAt: 1))
         }
         let second = try #require(try await store.all(unless: nil)?.mailboxes.last)

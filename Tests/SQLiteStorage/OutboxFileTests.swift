@@ -40,10 +40,11 @@ import Testing
     }
 
     /// By the node that runs, and in its place.
-    @Test(arguments: [true, false])
-    func whatIsMovedIsClaimedForTheOther(whileTheNodeRuns: Bool) async throws {
+    @Test(arguments: [true, false], Engine.allCases)
+    func whatIsMovedIsClaimedForTheOther(whileTheNodeRuns: Bool, on engine: Engine) async throws {
+        try directory.use(engine)
         let (app, other) = (LaneID(app: "app", host: .production), LaneID(app: "other", host: .production))
-        var outbox = try await SQLiteOutbox(path: directory.outbox)
+        var outbox = try await directory.open()
         // Odd ones are for the first host.
         let requests = [request(1), request(3), request(5, token: 2), request(7, token: 2)]
         let lane = requests[0].notification.lane
@@ -58,12 +59,12 @@ import Testing
             ])
         } else {
             await outbox.close()
-            let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
+            let file = try OutboxFile(directory.place, isReadOnly: false)
             #expect(try file.move(app: "app", toApp: "other") == 4)
             #expect(try file.faults() == [])
             #expect(try file.makeDue(.lanes(app: "other", host: .production)) == 2)
             #expect(try file.drop(.lanes(app: nil, host: .sandbox)) == 0)
-            outbox = try await SQLiteOutbox(path: directory.outbox)
+            outbox = try await directory.open()
             let content = try await outbox.content()
             #expect(content.waiting.map(\.lane) + content.backlog.map(\.lane) == [other, other, other])
         }
@@ -75,7 +76,9 @@ import Testing
     }
 
     /// What the operator reads is what the node's limits count.
-    @Test func bytesAreCountedAsTheNodeCountsThem() async throws {
+    @Test(arguments: Engine.allCases) func bytesAreCountedAsTheNodeCountsThem(on engine: Engine) async throws
+    {
+        try directory.use(engine)
         let push = PreparedPush(
             .exact(fields: [.init("apns-topic", "a")], body: "body"), isUrgent: true, expiry: .atOnce,
             collapseID: "collapse")
@@ -84,10 +87,10 @@ import Testing
                 id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),
                 deviceToken: DeviceToken("token"), content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
             digests: request(2).digests)
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1)), .store(prepared)])
         let counted = try await outbox.content().waiting.map(\.size)
-        let file = try OutboxFile(path: directory.outbox, isReadOnly: true)
+        let file = try OutboxFile(directory.place, isReadOnly: true)
         var listed: [Int] = []
         try file.forEach(app: "app") { listed.append($0.size) }
         #expect(listed == counted)

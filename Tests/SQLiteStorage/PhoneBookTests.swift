@@ -20,14 +20,15 @@ import Testing
 
     private let alias = PhoneBook.alias(String(repeating: "a", count: 96))
 
-    @Test func theNodeNoticesWhatACommandChanges() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func theNodeNoticesWhatACommandChanges(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         let reader = try await PhoneBookReader(in: outbox)
         let first = try #require(try await reader.book())
         #expect(first.book == PhoneBook())
         #expect(try await reader.book(unless: first.version) == nil)
         do {
-            let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
             #expect(try file.add(phone("alice", "one")) == .success(1))
         }
         let second = try #require(try await reader.book(unless: first.version))
@@ -38,10 +39,11 @@ import Testing
         await outbox.close()
     }
 
-    @Test func namesPhonesAndAliasGoTogether() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func namesPhonesAndAliasGoTogether(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         await outbox.close()
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         #expect(try file.phoneBook().entries.isEmpty)
         #expect(try file.giveAlias(alias, to: "alice", replacing: false) == .failure(.unknownName))
         #expect(try file.add(phone("alice", "one")) == .success(1))
@@ -68,32 +70,35 @@ import Testing
         #expect(try file.add(phone("bob", "one")) == .success(4))
     }
 
-    @Test func phonesOfTwoFormsHaveNoAlias() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func phonesOfTwoFormsHaveNoAlias(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         await outbox.close()
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         _ = try file.add(phone("alice", "one"))
         _ = try file.add(phone("alice", "two", .iosDev))
         #expect(try file.giveAlias(alias, to: "alice", replacing: false) == .failure(.formsDiffer))
     }
 
-    @Test func aNameHasTenPhonesAtMost() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func aNameHasTenPhonesAtMost(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         await outbox.close()
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         for number in 1...PhoneBook.mostPhonesOfName {
             #expect(try file.add(phone("alice", "token \(number)")) == .success(Int64(number)))
         }
         #expect(try file.add(phone("alice", "one more")) == .failure(.nameIsFull))
     }
 
-    @Test func theOperatorsListShowsNoToken() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func theOperatorsListShowsNoToken(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         await outbox.close()
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         _ = try file.add(phone("alice", "the-secret-token"))
         _ = try file.giveAlias(alias, to: "alice", replacing: false)
-        let reader = try RegistrationFile(path: directory.outbox, isReadOnly: true)
+        let reader = try RegistrationFile(directory.place, isReadOnly: true)
         let view = try #require(reader.views.first { $0.kind == "phone" })
         var rows: [RegistrationFile.Row] = []
         try reader.forEach(of: view) { rows.append($0) }

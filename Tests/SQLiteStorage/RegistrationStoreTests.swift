@@ -8,6 +8,7 @@ import Testing
 private final class NoteTables: DoorTables {
     static let name = "notes"
     nonisolated(unsafe) static var steps = ["CREATE TABLE note (id TEXT PRIMARY KEY) STRICT"]
+    static var databaseSteps: [String] { steps.map { $0.replacing(" STRICT", with: "") } }
     static let views: [RegistrationView] = []
     private let insert: Statement
     private let count: Statement
@@ -44,19 +45,23 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
 
     init() throws { directory = try Directory() }
 
-    @Test func whatWasWrittenIsThereAfterAStartAnew() async throws {
-        let first = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func whatWasWrittenIsThereAfterAStartAnew(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let first = try await directory.open()
         try await SQLiteInstallations(in: first).put(Self.one)
         await first.close()
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await directory.open()
         let installations = try await SQLiteInstallations(in: second)
         #expect(try await installations.installation("one") == Self.one)
         #expect(try await installations.installation("two") == nil)
         await second.close()
     }
 
-    @Test func manyWritesShareACommit() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func manyWritesShareACommit(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         try await outbox.open(NoteTables.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 { group.addTask { try await add("\(number)", to: outbox) } }
@@ -69,8 +74,10 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
         await outbox.close()
     }
 
-    @Test func oneWriteThatFailsTakesNoOtherWithIt() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func oneWriteThatFailsTakesNoOtherWithIt(on engine: Engine) async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         try await outbox.open(NoteTables.self)
         try await add("a", to: outbox)
         let good = Task { try await add("b", to: outbox) }
@@ -82,30 +89,36 @@ private func number(in outbox: SQLiteOutbox) async throws(OutboxError) -> Int {
         await outbox.close()
     }
 
-    @Test func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused() async throws {
+    @Test(arguments: Engine.allCases) func stepsThatAreNewAreDoneAndAFileOfALaterVersionIsRefused(
+        on engine: Engine
+    ) async throws {
+        try directory.use(engine)
         defer { NoteTables.steps = [NoteTables.steps[0]] }
-        let first = try await SQLiteOutbox(path: directory.outbox)
+        let first = try await directory.open()
         try await first.open(NoteTables.self)
         try await add("a", to: first)
         await first.close()
         NoteTables.steps.append(
             "ALTER TABLE note ADD COLUMN text TEXT; CREATE INDEX note_text ON note (text)")
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await directory.open()
         try await second.open(NoteTables.self)
         #expect(try await number(in: second) == 1)
         await second.close()
         NoteTables.steps.removeLast()
-        let third = try await SQLiteOutbox(path: directory.outbox)
+        let third = try await directory.open()
         await #expect(throws: OutboxError.self) { try await third.open(NoteTables.self) }
         await third.close()
     }
 
-    @Test func theOperatorSeesAndRemovesBesideTheNode() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
-        #expect(try RegistrationFile(path: directory.outbox, isReadOnly: true).views.isEmpty)
+    @Test(arguments: Engine.allCases) func theOperatorSeesAndRemovesBesideTheNode(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
+        #expect(try RegistrationFile(directory.place, isReadOnly: true).views.isEmpty)
         let installations = try await SQLiteInstallations(in: outbox)
         try await installations.put(Self.one)
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         let view = try #require(file.views.first)
         let row = try #require(try file.row("one", of: view))
         #expect(row.fields == ["id", "enabled", "added"])

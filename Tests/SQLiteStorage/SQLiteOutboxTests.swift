@@ -1,38 +1,9 @@
-import CSQLite
 import Foundation
 import Relay
 import SQLiteStorage
 import Testing
 
 private typealias Notification = Relay.Notification
-
-/// A state directory of one test, removed with it.
-final class Directory {
-    let path: String
-    var outbox: String { path + "/outbox.sqlite" }
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/onionbell-storage-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// The same of the backlog.
-    func refuseBacklog(app: String) throws { try refuse(app: app, in: "backlog") }
-
-    /// From now on the file takes no notification for that app: the commit that holds one fails.
-    func refuse(app: String, in table: String = "notification") throws {
-        var database: OpaquePointer?
-        #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
-        defer { sqlite3_close(database) }
-        let trigger = """
-            CREATE TRIGGER refusal BEFORE INSERT ON \(table) WHEN new.app = '\(app)'
-            BEGIN SELECT RAISE(ABORT, 'refused'); END
-            """
-        #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)
-    }
-}
 
 /// - Parameter sequence: What the outbox will number it, if all of them are stored in their order.
 func request(
@@ -58,9 +29,12 @@ func request(
 
     init() throws { directory = try Directory() }
 
-    @Test func whatWasCommittedIsThereAfterAStartAnew() async throws {
+    @Test(arguments: Engine.allCases) func whatWasCommittedIsThereAfterAStartAnew(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let requests = (1...5).map { request($0, app: $0 == 3 ? "other" : "app") }
-        let first = try await SQLiteOutbox(path: directory.outbox)
+        let first = try await directory.open()
         #expect(try await first.commit(requests.map { .store($0) }) == (1...5).map { .stored(sequence: $0) })
         _ = try await first.commit([
             .finish(sequence: 2, .delivered), .postpone(sequence: 4, attempts: 3, notBefore: 77),
@@ -68,7 +42,7 @@ func request(
         ])
         await first.close()
 
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await directory.open()
         let content = try await second.content()
         #expect(content.waiting.map(\.sequence) == [1, 3, 4, 5])
         #expect(content.waiting.map(\.lane.app) == ["app", "other", "app", "app"])
@@ -87,8 +61,11 @@ func request(
         await second.close()
     }
 
-    @Test func aRepetitionGetsThePresentStateOfTheFirst() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func aRepetitionGetsThePresentStateOfTheFirst(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         let again = { (sequence: Int64) in OutboxChange.store(request(sequence, identity: 1)) }
         #expect(
             try await outbox.commit([.store(request(1)), again(2)]) == [
@@ -108,8 +85,11 @@ func request(
     }
 
     /// Somebody may have mended the topic, the host or the project, and what came too late may come in time.
-    @Test func whatMayBeTheConfigurationsFaultIsTriedAgain() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func whatMayBeTheConfigurationsFaultIsTriedAgain(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         let store = OutboxChange.store(request(1))
         _ = try await outbox.commit([store])
         for (number, ending) in [
@@ -125,8 +105,11 @@ func request(
         await outbox.close()
     }
 
-    @Test func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func identitiesAreForgottenInTimeButNeverThoseOfWaitingOnes(
+        on engine: Engine
+    ) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([
             .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 100)),
             .store(request(3, acceptedAt: 200)), .finish(sequence: 1, .delivered),
@@ -150,8 +133,11 @@ func request(
         await outbox.close()
     }
 
-    @Test func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func endsOfOneCommitTakeTheirOwnRowsInWhateverOrderTheyCome(
+        on engine: Engine
+    ) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit((1...12).map { .store(request($0)) })
         _ = try await outbox.commit(
             [7, 2, 3, 9, 1, 6, 12].map { .finish(sequence: $0, .delivered) }
@@ -182,8 +168,11 @@ func request(
         await outbox.close()
     }
 
-    @Test func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func anIdentityIsForgottenWithTheEndOfWhatWaitedForLonger(
+        on engine: Engine
+    ) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([
             .store(request(1, acceptedAt: 100)), .store(request(2, acceptedAt: 300)),
         ])
@@ -195,15 +184,16 @@ func request(
         await outbox.close()
     }
 
-    @Test func identitiesAreKnownAfterAStartAnew() async throws {
-        let first = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func identitiesAreKnownAfterAStartAnew(on engine: Engine) async throws {
+        try directory.use(engine)
+        let first = try await directory.open()
         _ = try await first.commit((1...4).map { .store(request($0)) })
         _ = try await first.commit([
             .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: .gateway("Word"))),
             .finish(sequence: 4, .delivered), .forget(acceptedBefore: 0, buriedBefore: 0),
         ])
         await first.close()
-        let second = try await SQLiteOutbox(path: directory.outbox)
+        let second = try await directory.open()
         #expect(
             try await second.commit([
                 .store(request(11, identity: 1)), .store(request(12, identity: 2)),
@@ -216,8 +206,11 @@ func request(
         await second.close()
     }
 
-    @Test func whatACommitForgotIsKnownAgainWhenItFails() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func whatACommitForgotIsKnownAgainWhenItFails(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1)), .finish(sequence: 1, .delivered)])
         try directory.refuse(app: "refused")
         await #expect(throws: OutboxError.self) {
@@ -232,8 +225,11 @@ func request(
         await outbox.close()
     }
 
-    @Test func identitiesThatShareHalfTheirBitsAreTwo() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func identitiesThatShareHalfTheirBitsAreTwo(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         #expect(
             try await outbox.commit([
                 .store(request(1, identity: 1)), .store(request(2, identity: 1, identityLow: 2)),
@@ -241,8 +237,9 @@ func request(
         await outbox.close()
     }
 
-    @Test func aCommitMakesAllChangesOrNone() async throws {
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+    @Test(arguments: Engine.allCases) func aCommitMakesAllChangesOrNone(on engine: Engine) async throws {
+        try directory.use(engine)
+        let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1))])
         try directory.refuse(app: "refused")
         await #expect(throws: OutboxError.self) {

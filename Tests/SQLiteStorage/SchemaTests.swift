@@ -14,7 +14,7 @@ private typealias Notification = Relay.Notification
 
     /// As version 1 made it, with one notification that waits.
     private func leaveVersion1() throws {
-        let connection = try Connection(path: directory.outbox)
+        let connection = try Connection(.file(directory.outbox), for: .owning)
         try connection.execute(
             """
             PRAGMA journal_mode = WAL;
@@ -71,7 +71,7 @@ private typealias Notification = Relay.Notification
     /// As version 2 made it, with so many that wait.
     private func leaveVersion2(waiting count: Int) throws {
         try leaveVersion1()
-        let connection = try Connection(path: directory.outbox)
+        let connection = try Connection(.file(directory.outbox), for: .owning)
         try connection.execute(
             """
             ALTER TABLE notification ADD COLUMN collapse_id TEXT;
@@ -123,7 +123,7 @@ private typealias Notification = Relay.Notification
             place: .backlog(room: 9))
         _ = try await new.commit([.store(request(1)), .store(shelved)])
         await new.close()
-        try Connection(path: directory.outbox).execute(
+        try Connection(.file(directory.outbox), for: .owning).execute(
             "DROP TABLE wish; DROP TABLE lane_state; DROP TABLE clock; PRAGMA user_version = 3")
         let file = try OutboxFile(path: directory.outbox, isReadOnly: false)
         #expect(try file.makeDue(.lanes(app: nil, host: nil)) == 0)
@@ -146,7 +146,7 @@ private typealias Notification = Relay.Notification
         _ = try await outbox.commit([.store(request(1))])
         await outbox.close()
         let later = Schema.version + 1
-        try Connection(path: directory.outbox).execute("PRAGMA user_version = \(later)")
+        try Connection(.file(directory.outbox), for: .owning).execute("PRAGMA user_version = \(later)")
         let bytes = try Data(contentsOf: URL(filePath: directory.outbox))
         let sentence =
             "outbox: \(directory.outbox): a newer onionbell has written it (format \(later); this one reads up to "

@@ -19,7 +19,7 @@ import Testing
     ) async throws -> (outbox: SQLiteOutbox, registrations: SQLiteStatusRegistrations) {
         var limits = StatusRegistration.Limits()
         change(&limits)
-        let outbox = try await SQLiteOutbox(path: directory.outbox)
+        let outbox = try await directory.open()
         return (outbox, try await SQLiteStatusRegistrations(in: outbox, limits: limits))
     }
 
@@ -30,7 +30,10 @@ import Testing
         }
     }
 
-    @Test func onlyAHigherVersionReplacesAlsoAfterAStartAnew() async throws {
+    @Test(arguments: Engine.allCases) func onlyAHigherVersionReplacesAlsoAfterAStartAnew(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let first = try await open()
         #expect(try await first.registrations.version(of: key(1)) == nil)
         #expect(try await first.registrations.put([1], of: key(1), version: 5, at: 1) == .stored)
@@ -47,7 +50,8 @@ import Testing
 
     /// Of a full table those go that nobody has a use of: who unregistered, who was never pushed to for a day, who was
     /// not for a month.
-    @Test func aFullTableLetsGoOfTheOldest() async throws {
+    @Test(arguments: Engine.allCases) func aFullTableLetsGoOfTheOldest(on engine: Engine) async throws {
+        try directory.use(engine)
         let day: Int64 = 86_400_000
         let (outbox, registrations) = try await open { $0.installations = 3 }
         for owner in 1...3 as ClosedRange<UInt64> {
@@ -64,7 +68,9 @@ import Testing
         await outbox.close()
     }
 
-    @Test func whoUnregistersLeavesTheVersionOnly() async throws {
+    @Test(arguments: Engine.allCases) func whoUnregistersLeavesTheVersionOnly(on engine: Engine) async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open()
         #expect(try await registrations.put(nil, of: key(1), version: 9, at: 1) == .stored)
         #expect(try await registrations.version(of: key(1)) == nil, "nothing was known, nothing is kept")
@@ -79,7 +85,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aPhoneIsKeptWithTheTimeOfItsLastRegistration() async throws {
+    @Test(arguments: Engine.allCases) func aPhoneIsKeptWithTheTimeOfItsLastRegistration(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open()
         _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
         _ = try await registrations.put([2], of: key(1), version: 2, at: 7)
@@ -90,7 +99,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aPhoneThatIsAskedForAgainAndAgainIsReadOnce() async throws {
+    @Test(arguments: Engine.allCases) func aPhoneThatIsAskedForAgainAndAgainIsReadOnce(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open()
         _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
         let keys = [key(1), key(2), key(1), key(1), key(2)]
@@ -101,7 +113,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func aDeadPhoneIsForgottenUnlessItHasRegisteredAnew() async throws {
+    @Test(arguments: Engine.allCases) func aDeadPhoneIsForgottenUnlessItHasRegisteredAnew(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open()
         _ = try await registrations.put([1], of: key(1), version: 1, at: 1)
         _ = try await registrations.put([2], of: key(1), version: 2, at: 1)
@@ -113,7 +128,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func limitsAreKeptAndRoomThatWasGivenBackIsThereAgain() async throws {
+    @Test(arguments: Engine.allCases) func limitsAreKeptAndRoomThatWasGivenBackIsThereAgain(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open {
             $0.perOwner = 2
             $0.installations = 3
@@ -139,7 +157,10 @@ import Testing
         await outbox.close()
     }
 
-    @Test func messagesAreRememberedForTheirTimeAndSoMany() async throws {
+    @Test(arguments: Engine.allCases) func messagesAreRememberedForTheirTimeAndSoMany(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
         let (outbox, registrations) = try await open { $0.messages = 3 }
         func told(_ number: UInt64) async throws -> [UInt8]? {
             try await registrations.look(for: Digest(high: number, low: 0), []) { _, _ in [0] }.told
@@ -157,10 +178,11 @@ import Testing
         await outbox.close()
     }
 
-    @Test func theOperatorSeesAndRemovesThem() async throws {
+    @Test(arguments: Engine.allCases) func theOperatorSeesAndRemovesThem(on engine: Engine) async throws {
+        try directory.use(engine)
         let (outbox, registrations) = try await open { $0.installations = 1 }
         _ = try await registrations.put([1], of: key(0xab), version: 1, at: 1_700_000_000_000)
-        let file = try RegistrationFile(path: directory.outbox, isReadOnly: false)
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
         let view = try #require(file.views.first { $0.kind == "status" })
         var rows: [[String]] = []
         try file.forEach(of: view) { rows.append($0.values) }

@@ -105,6 +105,7 @@ package struct Settings: Sendable {
     package var limits = Admission.Limits()
     /// Of all connections' buffers together.
     var bufferBytes = 256 << 20
+    package var storage = Storage()
     /// Zero: everything is stored before it is sent.
     package var writeBehind: Duration = .milliseconds(250)
     package var lifetime = Validator.longestLifetime

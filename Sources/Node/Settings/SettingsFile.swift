@@ -147,6 +147,12 @@ extension Settings {
     private mutating func read(storage section: SettingsReader.Section) {
         let seconds = section.number("write_behind", default: 0.25, in: 0...2)
         writeBehind = .milliseconds(Int64(seconds * 1000))
+        storage.url = section.text("url", default: storage.url)
+        if !storage.url.isEmpty, !Storage.isAddress(storage.url) {
+            // It is not shown: there may be a password in it.
+            section.fault("url", "must be empty, or postgresql://USER@HOST:PORT/DATABASE without a password")
+        }
+        storage.passwordFile = section.credential("password_file")
         section.refuseUnknownKeys()
     }
 

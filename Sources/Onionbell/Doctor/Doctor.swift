@@ -61,6 +61,7 @@ final class Doctor {
         }
         checkDisk()
         checkState()
+        checkStorage()
         await checkNode()
         checkLimits()
         await checkTor()

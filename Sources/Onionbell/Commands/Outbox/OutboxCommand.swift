@@ -32,7 +32,7 @@ struct OutboxOption: ParsableArguments {
         let settings = try config.settings()
         return try open(settings) { lock in
             let isRunning = lock == nil
-            let file = try OutboxFile(path: try path(in: settings), isReadOnly: isRunning)
+            let file = try OutboxFile(try store(in: settings), isReadOnly: isRunning)
             return try body(file, settings, isRunning)
         }
     }
@@ -46,7 +46,7 @@ struct OutboxOption: ParsableArguments {
         let settings = try config.settings()
         let changed: Int? = try open(settings) { lock in
             guard lock != nil else { return nil }
-            return try body(try OutboxFile(path: try path(in: settings), isReadOnly: false))
+            return try body(try OutboxFile(try store(in: settings), isReadOnly: false))
         }
         if let changed { return (changed, false) }
         let numbers = sequences.map(String.init).joined(separator: ",")
@@ -58,12 +58,10 @@ struct OutboxOption: ParsableArguments {
         return (count, true)
     }
 
-    private func path(in settings: Settings) throws(NodeError) -> String {
-        let path = StateDirectory.outbox(in: settings.stateDirectory)
-        guard access(path, F_OK) == 0 else {
-            throw .unavailable("there is no outbox in \(settings.stateDirectory) yet: the node creates it")
-        }
-        return path
+    private func store(in settings: Settings) throws(NodeError) -> StorePlace {
+        let store = try settings.store()
+        guard case .file(let path) = store, access(path, F_OK) != 0 else { return store }
+        throw .unavailable("there is no outbox in \(settings.stateDirectory) yet: the node creates it")
     }
 
     /// Holds the node's lock meanwhile, if it is free; every failure becomes a sentence and an exit status.

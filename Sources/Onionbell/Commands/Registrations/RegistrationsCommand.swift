@@ -134,12 +134,16 @@ extension ConfigOption {
     func registrations(
         isReadOnly: Bool, _ body: (borrowing RegistrationFile) throws -> Void
     ) throws {
-        let path = StateDirectory.outbox(in: try settings().stateDirectory)
-        guard access(path, F_OK) == 0 else {
-            throw fail("\(SystemError("open \(path)")). The node creates it", status: 69)
-        }
+        let settings = try settings()
+        let path = StateDirectory.outbox(in: settings.stateDirectory)
         do {
-            try body(try RegistrationFile(path: path, isReadOnly: isReadOnly))
+            let store = try settings.store()
+            if case .file(let path) = store, access(path, F_OK) != 0 {
+                throw fail("\(SystemError("open \(path)")). The node creates it", status: 69)
+            }
+            try body(try RegistrationFile(store, isReadOnly: isReadOnly))
+        } catch let error as NodeError {
+            throw fail(error, status: error.exitStatus)
         } catch let error as SQLiteError {
             throw fail(error.explained(path: path), status: 69)
         }

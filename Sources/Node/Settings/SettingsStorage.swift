@@ -1,0 +1,77 @@
+import Crypto
+import Glibc
+import PostgreSQL
+import Reactor
+import SQLiteStorage
+
+extension Settings {
+    /// Where notifications and registrations are kept.
+    package struct Storage: Sendable {
+        /// Of a PostgreSQL database; empty: a file in the state directory.
+        package var url = ""
+        package var passwordFile = ""
+
+        /// As far as can be seen without libpq: no password, which everybody would see who sees the configuration.
+        static func isAddress(_ url: String) -> Bool {
+            guard PostgreSQLAddress.isAddress(url), let start = url.firstRange(of: "://") else {
+                return false
+            }
+            let authority = url[start.upperBound...].prefix { $0 != "/" && $0 != "?" }
+            guard let user = authority.lastIndex(of: "@") else { return true }
+            return !authority[..<user].contains(":")
+        }
+
+        /// What libpq has to say against it.
+        var faults: [SettingsFault] {
+            guard !url.isEmpty else { return [] }
+            do throws(PostgreSQLError) {
+                _ = try PostgreSQLAddress(url: url).parameters()
+                return []
+            } catch {
+                return [SettingsFault(key: "storage.url", problem: error.description)]
+            }
+        }
+
+        /// With the password from its file.
+        package func address() throws(NodeError) -> PostgreSQLAddress {
+            var password: [UInt8]?
+            if !passwordFile.isEmpty {
+                do throws(SettingsFault) {
+                    let file = try readCredential(passwordFile, key: "storage.password_file")
+                    password = Array(file.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+                } catch {
+                    throw .configuration("\(error)")
+                }
+            }
+            return PostgreSQLAddress(url: url, password: password)
+        }
+    }
+
+    /// Where the store is, for commands beside the node or in its place.
+    package func store() throws(NodeError) -> StorePlace {
+        guard !storage.url.isEmpty else { return .file(StateDirectory.outbox(in: stateDirectory)) }
+        return .database(
+            DatabasePlace(
+                try storage.address(), key: try StateDirectory.digestKey(in: stateDirectory),
+                owner: try StateDirectory.identity(of: stateDirectory), name: StateDirectory.hostName))
+    }
+}
+
+extension StateDirectory {
+    /// What no other state directory has: it tells the leases of nodes apart. Whoever holds the lock of this one, as the node
+    /// does, is the only one with it. After a start of the machine it is another one.
+    static func identity(of path: String) throws(NodeError) -> [UInt8] {
+        var status = stat()
+        guard stat(path + "/lock", &status) == 0 else {
+            throw .unavailable("\(SystemError("look at \(path)/lock")). The node creates it")
+        }
+        let boot = (try? PrivateFile.read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
+        return Array(Hash.sha256(boot + "\(status.st_dev) \(status.st_ino)".utf8).prefix(16))
+    }
+
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, 255) == 0 else { return "another machine" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

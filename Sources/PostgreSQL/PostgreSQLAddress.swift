@@ -1,0 +1,61 @@
+import CPostgreSQL
+
+/// Where a database is, as `storage.url` says it, and how it is gone to.
+package struct PostgreSQLAddress: Equatable, Sendable {
+    /// `postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE`, or `postgresql:///DATABASE?host=/DIRECTORY`.
+    package let url: String
+    package var password: [UInt8]?
+
+    package init(url: String, password: [UInt8]? = nil) {
+        self.url = url
+        self.password = password
+    }
+
+    /// Whether this looks like one, for those who have no libpq to ask.
+    package static func isAddress(_ url: String) -> Bool {
+        url.utf8.starts(with: "postgresql://".utf8) || url.utf8.starts(with: "postgres://".utf8)
+    }
+
+    /// What libpq is to be told, in its own words: all of the address, and what it leaves out.
+    ///
+    /// - Throws: libpq's own words about what is wrong with it, without the password.
+    package func parameters() throws(PostgreSQLError) -> [(name: String, value: String)] {
+        let libpq = try LibPQ.load().pointee
+        var fault: UnsafeMutablePointer<CChar>?
+        guard let options = libpq.conninfoParse(url, &fault) else {
+            defer { libpq.freemem(fault) }
+            throw PostgreSQLError(message: LibPQ.text(fault))
+        }
+        defer { libpq.conninfoFree(options) }
+        var parameters: [(name: String, value: String)] = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val {
+                parameters.append((String(cString: keyword), String(cString: value)))
+            }
+            option += 1
+        }
+        guard !parameters.contains(where: { $0.name == "password" }) else {
+            throw PostgreSQLError(message: "a password in the address: put it into storage.password_file")
+        }
+        if let password { parameters.append(("password", String(decoding: password, as: UTF8.self))) }
+        let isHere = parameters.allSatisfy {
+            !["host", "hostaddr"].contains($0.name) || PostgreSQLAddress.isHere($0.value)
+        }
+        for (name, value) in [
+            ("sslmode", isHere ? "prefer" : "verify-full"), ("connect_timeout", "2"),
+            ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+            ("keepalives_count", "3"), ("client_encoding", "UTF8"), ("application_name", "onionbell"),
+        ] where !parameters.contains(where: { $0.name == name }) {
+            parameters.append((name, value))
+        }
+        return parameters
+    }
+
+    /// Sockets and loopback of this machine; what names several hosts has to have all of them here.
+    static func isHere(_ hosts: String) -> Bool {
+        hosts.split(separator: ",").allSatisfy {
+            $0.utf8.first == UInt8(ascii: "/") || ["localhost", "127.0.0.1", "::1"].contains($0)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// The right to a store that several nodes can come to. Each commit renews it there; here it is counted from before the
+/// commit began, so that it ends here first.
+struct Lease: Sendable {
+    /// After that long without a commit one is made that changes nothing.
+    static let renewal: Duration = .seconds(2)
+    /// After that long without a commit nothing more is sent. The store gives it to nobody else for 8 seconds.
+    static let length: Duration = .seconds(6)
+
+    /// Monotonic nanoseconds of the beginning of the last commit that was made.
+    private var provenAt: Int64
+    /// Monotonic nanoseconds at which it is to be renewed.
+    private(set) var renewAt: Int64
+
+    init(at time: Int64) {
+        provenAt = time
+        renewAt = time + Lease.renewal.nanoseconds
+    }
+
+    func holds(at time: Int64) -> Bool { time - provenAt < Lease.length.nanoseconds }
+
+    mutating func proven(at time: Int64) { self = Lease(at: time) }
+
+    /// A commit has been asked for, or has failed.
+    mutating func putOff(at time: Int64) { renewAt = time + Lease.renewal.nanoseconds }
+}
+
+extension Pipeline {
+    /// Whether the store is certainly this node's, so that nobody else sends what is in it.
+    func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
+
+    /// From now on commits are needed to keep the store.
+    mutating func beginLease(at time: Int64) { if isShared { lease = Lease(at: time) } }
+
+    mutating func renewLease(at time: Int64) {
+        lease?.putOff(at: time)
+        guard commit == nil, outboxFault == nil, !isStopping else { return }
+        changes.append(.proof)
+        scheduleCommit(at: time)
+    }
+
+    /// A commit that was begun then has been made.
+    mutating func provenLease(begunAt begun: Int64, at time: Int64) {
+        let wasHeld = holdsLease(at: time)
+        lease?.proven(at: begun)
+        guard !wasHeld else { return }
+        for lane in delivery.lanes.indices { delivery.stir(lane) }
+    }
+}

@@ -1,0 +1,225 @@
+import CSQLite
+
+/// What ``StoreCopy`` copies of a store: all but what triggers make of it.
+struct CopiedTable {
+    enum Kind {
+        case integer, text, bytes
+        /// Sealed in a database, and as it is in a file.
+        case sealedText(String)
+        case sealedBytes(String)
+    }
+
+    enum Value {
+        case null, integer(Int64), text(String), bytes([UInt8])
+        case sealedText(String, context: String)
+        case sealedBytes([UInt8], context: String)
+
+        /// Less than all keys.
+        static func start(of kind: Kind) -> Value {
+            switch kind {
+            case .integer: .integer(0)
+            case .text: .text("")
+            case .bytes, .sealedText, .sealedBytes: .bytes([])
+            }
+        }
+
+        func bind(_ index: Int32, to statement: borrowing Statement) throws(SQLiteError) {
+            switch self {
+            case .null: try statement.bind(index, bytes: nil)
+            case .integer(let value): try statement.bind(index, value)
+            case .text(let value): try statement.bind(index, value)
+            case .bytes(let value): try statement.bind(index, bytes: value)
+            case .sealedText(let value, let context): try statement.bind(index, sealed: value, as: context)
+            case .sealedBytes(let value, let context): try statement.bind(index, sealed: value, as: context)
+            }
+        }
+    }
+
+    struct Column {
+        let name: String
+        let kind: Kind
+
+        init(_ name: String, _ kind: Kind = .integer) {
+            self.name = name
+            self.kind = kind
+        }
+
+        func value(_ index: Int32, of row: borrowing Statement) throws(SQLiteError) -> Value {
+            guard !row.isNull(index) else { return .null }
+            switch kind {
+            case .integer: return .integer(row.integer(index))
+            case .text: return .text(row.text(index))
+            case .bytes: return .bytes(row.bytes(index))
+            case .sealedText(let context):
+                return .sealedText(try row.sealedText(index, as: context), context: context)
+            case .sealedBytes(let context):
+                return .sealedBytes(try row.sealedBytes(index, as: context), context: context)
+            }
+        }
+    }
+
+    /// How SQLite finds the next number of a table that numbers its rows.
+    enum Counter {
+        /// Above all that it has given.
+        case kept
+        /// Above all that are there.
+        case highest
+    }
+
+    let name: String
+    /// The first one is the key where there is one.
+    let columns: [Column]
+    /// `nil`: copied in one piece.
+    let key: String?
+    let counter: Counter?
+    /// Whose it is; `nil`: the outbox's.
+    let door: (any DoorTables.Type)?
+
+    private init(
+        _ name: String, _ columns: [Column], hasKey: Bool = true, counter: Counter? = nil,
+        of door: (any DoorTables.Type)? = nil
+    ) {
+        self.name = name
+        self.columns = columns
+        key = hasKey ? columns[0].name : nil
+        self.counter = counter
+        self.door = door
+    }
+
+    static func taken(_ what: String) -> SQLiteError {
+        SQLiteError(
+            code: SQLITE_ERROR, operation: .open,
+            message: "\(what): a store is only copied to where there is none. Move it away first")
+    }
+
+    // MARK: All of them
+
+    private static let waiting: [Column] = [
+        Column("sequence"), Column("id", .bytes), Column("app", .text), Column("flags"),
+        Column("token", .sealedText(Sealed.token)), Column("message", .sealedText(Sealed.message)),
+        Column("token_digest", .bytes), Column("accepted_at"), Column("expires_at"), Column("attempts"),
+        Column("not_before"), Column("collapse_id", .sealedText(Sealed.collapse)),
+        Column("android", .sealedText(Sealed.fields)), Column("host", .text),
+    ]
+
+    /// What others refer to comes before them.
+    static var all: [CopiedTable] { outbox + installations + status + bitwarden + phones + mailboxes }
+
+    private static var outbox: [CopiedTable] {
+        [
+            CopiedTable("notification", waiting), CopiedTable("backlog", waiting + [Column("rank")]),
+            CopiedTable(
+                "identity",
+                [
+                    Column("sequence"), Column("digest", .bytes), Column("content", .bytes),
+                    Column("accepted_at"), Column("ending"), Column("reason", .text), Column("detail", .text),
+                ]),
+            CopiedTable("dead_token", [Column("digest", .bytes), Column("since"), Column("buried_at")]),
+            CopiedTable(
+                "wish",
+                [
+                    Column("digest", .bytes), Column("app", .text), Column("host", .text), Column("since"),
+                    Column("until"),
+                ]),
+            CopiedTable(
+                "lane_state",
+                [
+                    Column("app", .text), Column("host", .text), Column("written_at"), Column("paused_at"),
+                    Column("paused_until"), Column("asked_until"), Column("failures"),
+                    Column("blocked_reason", .text), Column("blocked_since"),
+                ], hasKey: false),
+            CopiedTable("clock", [Column("id"), Column("trusted"), Column("set_at")]),
+        ]
+    }
+
+    private static var installations: [CopiedTable] {
+        [
+            CopiedTable(
+                "installation",
+                [Column("id", .text), Column("key_digest", .bytes), Column("enabled"), Column("added_at")],
+                of: InstallationTables.self)
+        ]
+    }
+
+    private static var status: [CopiedTable] {
+        [
+            CopiedTable(
+                "status_registration",
+                [
+                    Column("number"), Column("installation", .bytes), Column("owner", .bytes),
+                    Column("version"),
+                    Column("changed_at"), Column("registration", .sealedBytes(Sealed.registration)),
+                    Column("used_at"),
+                ], counter: .highest, of: StatusTables.self),
+            CopiedTable(
+                "status_message",
+                [
+                    Column("number"), Column("digest", .bytes), Column("handled_at"),
+                    Column("results", .bytes),
+                ],
+                counter: .highest, of: StatusTables.self),
+        ]
+    }
+
+    private static var bitwarden: [CopiedTable] {
+        [
+            CopiedTable(
+                "bitwarden_device",
+                [
+                    Column("number"), Column("device", .bytes), Column("installation", .text),
+                    Column("\"user\"", .bytes), Column("identifier", .bytes), Column("type"),
+                    Column("token", .sealedText(Sealed.token)), Column("registered_at"),
+                ], counter: .highest, of: BitwardenTables.self),
+            CopiedTable(
+                "bitwarden_member", [Column("organization", .bytes), Column("device", .bytes)], hasKey: false,
+                of: BitwardenTables.self),
+        ]
+    }
+
+    private static var phones: [CopiedTable] {
+        [
+            CopiedTable(
+                "phone",
+                [
+                    Column("number"), Column("name", .text), Column("platform", .text), Column("app", .text),
+                    Column("token", .sealedText(Sealed.token)), Column("model", .text), Column("added_at"),
+                ], counter: .kept, of: PhoneBookTables.self),
+            CopiedTable(
+                "phone_alias", [Column("name", .text), Column("address", .sealedText(Sealed.address))],
+                of: PhoneBookTables.self),
+        ]
+    }
+
+    private static var mailboxes: [CopiedTable] {
+        [
+            CopiedTable(
+                "mailbox",
+                [
+                    Column("number"), Column("name", .text), Column("address", .bytes),
+                    Column("topic", .bytes),
+                    Column("show", .text), Column("is_open"), Column("is_push"), Column("added_at"),
+                ], counter: .kept, of: MailboxTables.self),
+            CopiedTable(
+                "mailbox_reader",
+                [
+                    Column("number"), Column("mailbox"), Column("name", .text), Column("token", .bytes),
+                    Column("acknowledged"),
+                ], counter: .kept, of: MailboxTables.self),
+            CopiedTable(
+                "mailbox_message",
+                [
+                    Column("number"), Column("mailbox"), Column("id", .text), Column("accepted_at"),
+                    Column("expires_at"), Column("is_urgent"), Column("size"),
+                    Column("text", .sealedText(Sealed.message)), Column("sequence"),
+                    Column("replaces", .sealedText(Sealed.collapse)),
+                ], counter: .kept, of: MailboxTables.self),
+            // End to end encrypted already.
+            CopiedTable(
+                "mailbox_reply",
+                [
+                    Column("number"), Column("mailbox"), Column("channel", .bytes), Column("digest", .bytes),
+                    Column("accepted_at"), Column("sealed", .bytes),
+                ], counter: .kept, of: MailboxTables.self),
+        ]
+    }
+}

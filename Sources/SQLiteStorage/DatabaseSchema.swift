@@ -1,0 +1,221 @@
+import Crypto
+import PostgreSQL
+
+/// The tables of a store in PostgreSQL: those of ``Schema``, in a schema of their own, with one more for the node that has
+/// the database.
+///
+/// Sealed are device tokens, addresses, messages, what replaces what, and registrations. In clear are keyed digests, the
+/// names of apps, hosts, phones, mailboxes and their readers, times, sizes, and reason codes with the gateway's words.
+enum DatabaseSchema {
+    /// Counted apart from that of the file.
+    static let version: Int64 = 1
+    /// Of one that ``StoreCopy`` has not filled yet.
+    private static let unfinished: Int64 = 0
+    static let sealOverhead = AES256SIV.overhead
+
+    /// Of each connection. By SET, since pgbouncer takes no other settings when it is connected to.
+    static let session = """
+        SET search_path TO onionbell;
+        SET lock_timeout TO '2s';
+        SET idle_in_transaction_session_timeout TO '\(Database.lease)s';
+        SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
+        """
+
+    static let leaseEnd = "clock_timestamp() + interval '\(Database.lease) seconds'"
+
+    // MARK: What is wrong with it
+
+    /// Of SQLSTATE: a commit divides by whether the lease is this connection's.
+    static let divisionByZero = "22012"
+
+    static let ousted = PostgreSQLError(
+        message:
+            "another node has had this database meanwhile, or this one was away for longer than its lease: start this node again"
+    )
+    static let broken = PostgreSQLError(message: "the table node of the database is not as onionbell made it")
+    static let empty = PostgreSQLError(
+        message: "the database holds no store yet: the node makes it, or onionbell storage init")
+    private static let halfCopied = PostgreSQLError(
+        message: "a copy into this database was cut short: run onionbell storage copy again")
+    static let otherKey = PostgreSQLError(
+        message:
+            "the database was made by a node with another digest key: give this one the file digest-key of that node, or a database of its own"
+    )
+
+    static func taken(by name: String) -> PostgreSQLError {
+        PostgreSQLError(
+            message:
+                "the node on \(name) has this database: stop it first. Several nodes at once on one database are not possible yet"
+        )
+    }
+
+    private static func otherVersion(_ version: Int64) -> SQLiteError {
+        SQLiteError(
+            PostgreSQLError(
+                message:
+                    "a newer onionbell has made the store in this database (format \(version); this one knows \(DatabaseSchema.version)). Install the newer one again, or use another database"
+            ), .open)
+    }
+
+    // MARK: Versions
+
+    /// Makes the tables, or brings them up to date, by one node at a time.
+    ///
+    /// - Parameter toCopy: They are to be filled: there is nothing in them, or what an earlier copy has left.
+    static func prepare(_ database: Database, toCopy: Bool) throws(SQLiteError) {
+        try prepare(database)
+        if !toCopy { return try check(database) }
+        guard try found(database) != unfinished else { return }
+        try check(database)
+        for table in CopiedTable.all {
+            let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
+            guard try database.firstInteger(isThere) != nil else { continue }
+            guard try database.firstInteger("SELECT 1 FROM \(table.name) LIMIT 1") == nil else {
+                throw CopiedTable.taken("the database holds a store")
+            }
+        }
+        try database.execute("UPDATE format SET version = \(unfinished)")
+    }
+
+    private static func prepare(_ database: Database) throws(SQLiteError) {
+        guard try found(database) == nil else { return }
+        // Any number that others are not likely to take: it holds up those who make the same just now.
+        try database.execute(
+            """
+            BEGIN;
+            SELECT pg_advisory_xact_lock(8411063720447);
+            CREATE SCHEMA IF NOT EXISTS onionbell
+            """)
+        do throws(SQLiteError) {
+            if try found(database) == nil { try database.execute(functions + tables) }
+            try database.execute("COMMIT")
+        } catch {
+            try? database.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    static func check(_ database: Database) throws(SQLiteError) {
+        guard let version = try found(database) else { throw SQLiteError(empty, .open) }
+        guard version != unfinished else { throw SQLiteError(halfCopied, .open) }
+        guard version == DatabaseSchema.version else { throw otherVersion(version) }
+    }
+
+    private static func found(_ database: Database) throws(SQLiteError) -> Int64? {
+        try database.firstInteger("SELECT 1 WHERE to_regclass('onionbell.format') IS NOT NULL") == nil
+            ? nil : database.firstInteger("SELECT version FROM format")
+    }
+
+    // MARK: Tables
+
+    /// What SQLite has.
+    private static let functions = """
+        CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE
+            AS $$ SELECT CASE WHEN $1 THEN $2 ELSE $3 END $$;
+        CREATE FUNCTION iif(bigint, text, text) RETURNS text LANGUAGE sql IMMUTABLE
+            AS $$ SELECT CASE WHEN $1 <> 0 THEN $2 ELSE $3 END $$;
+        CREATE FUNCTION hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT upper(encode($1, 'hex')) $$;
+        CREATE FUNCTION datetime(bigint, text) RETURNS text LANGUAGE sql STABLE
+            AS $$ SELECT to_char(to_timestamp($1) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') $$;
+        """
+
+    private static func waiting(_ name: String, _ more: String = "") -> String {
+        """
+        CREATE TABLE \(name) (
+            sequence BIGINT PRIMARY KEY,
+            id BYTEA NOT NULL,
+            app TEXT NOT NULL,
+            flags BIGINT NOT NULL,
+            token BYTEA NOT NULL,
+            message BYTEA NOT NULL,
+            token_digest BYTEA NOT NULL,
+            accepted_at BIGINT NOT NULL,
+            expires_at BIGINT NOT NULL,
+            attempts BIGINT NOT NULL DEFAULT 0,
+            not_before BIGINT NOT NULL DEFAULT 0,
+            collapse_id BYTEA,
+            android BYTEA,
+            host TEXT\(more)
+        );
+        """
+    }
+
+    private static var lanes: String {
+        let size = { Schema.size($0, in: .postgreSQL) }
+        return """
+            CREATE TABLE lane (
+                app TEXT NOT NULL,
+                host TEXT NOT NULL,
+                waiting BIGINT NOT NULL,
+                bytes BIGINT NOT NULL,
+                PRIMARY KEY (app, host)
+            );
+            CREATE FUNCTION backlog_gains() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO lane VALUES (new.app, \(Schema.hostKey("new.")), 1, \(size("new.")))
+                    ON CONFLICT (app, host) DO UPDATE
+                    SET waiting = lane.waiting + 1, bytes = lane.bytes + excluded.bytes;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER backlog_gains AFTER INSERT ON backlog FOR EACH ROW EXECUTE FUNCTION backlog_gains();
+            CREATE FUNCTION backlog_loses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                UPDATE lane SET waiting = waiting - 1, bytes = bytes - (\(size("old.")))
+                    WHERE app = old.app AND host = \(Schema.hostKey("old."));
+                DELETE FROM lane WHERE app = old.app AND host = \(Schema.hostKey("old.")) AND waiting = 0;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER backlog_loses AFTER DELETE ON backlog FOR EACH ROW EXECUTE FUNCTION backlog_loses();
+            """
+    }
+
+    private static var tables: String {
+        """
+        CREATE TABLE format (version BIGINT NOT NULL);
+        INSERT INTO format VALUES (\(version));
+        CREATE TABLE node (
+            id BIGINT PRIMARY KEY CHECK (id = 1),
+            key_check BYTEA NOT NULL,
+            owner BYTEA,
+            name TEXT NOT NULL,
+            fence BIGINT NOT NULL,
+            until TIMESTAMPTZ NOT NULL,
+            commits BIGINT NOT NULL,
+            changes BIGINT NOT NULL
+        ) WITH (fillfactor = 10);
+        \(waiting("notification"))
+        \(waiting("backlog", ",\n    rank BIGINT NOT NULL DEFAULT 1"))
+        \(lanes)
+        \(Schema.backlogIndices)
+        CREATE TABLE identity (
+            sequence BIGINT PRIMARY KEY,
+            digest BYTEA NOT NULL,
+            content BYTEA NOT NULL,
+            accepted_at BIGINT NOT NULL,
+            ending BIGINT,
+            reason TEXT,
+            detail TEXT
+        );
+        CREATE TABLE dead_token (digest BYTEA PRIMARY KEY, since BIGINT NOT NULL, buried_at BIGINT NOT NULL);
+        CREATE TABLE wish (
+            digest BYTEA PRIMARY KEY,
+            app TEXT NOT NULL,
+            host TEXT NOT NULL,
+            since BIGINT NOT NULL,
+            until BIGINT NOT NULL
+        );
+        CREATE TABLE lane_state (
+            app TEXT NOT NULL,
+            host TEXT NOT NULL,
+            written_at BIGINT NOT NULL,
+            paused_at BIGINT NOT NULL,
+            paused_until BIGINT NOT NULL,
+            asked_until BIGINT NOT NULL,
+            failures BIGINT NOT NULL,
+            blocked_reason TEXT,
+            blocked_since BIGINT,
+            PRIMARY KEY (app, host)
+        );
+        CREATE TABLE clock (id BIGINT PRIMARY KEY CHECK (id = 1), trusted BIGINT NOT NULL, set_at BIGINT);
+        CREATE TABLE door (name TEXT PRIMARY KEY, steps BIGINT NOT NULL);
+        """
+    }
+}

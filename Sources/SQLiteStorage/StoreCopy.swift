@@ -1,0 +1,136 @@
+import CSQLite
+import Glibc
+
+/// Moves a store from a file into a database, or back, while no node uses either.
+///
+/// It goes page by page, each in a transaction, in the order of the tables' keys: a copy that was cut short goes on where
+/// it ended. Until it is whole no node takes the target: a database says that it is not finished, and a file has another
+/// name. What it comes from stays as it was.
+package final class StoreCopy {
+    private let source: Connection
+    private let target: Connection
+    /// Where the target is a file: its name when it is whole.
+    private let finished: String?
+    private let unfinished: String
+
+    /// Rows in a transaction.
+    static let page: Int64 = 2000
+
+    /// - Parameter target: Holds nothing, or a copy that was cut short.
+    package init(from source: StorePlace, to target: StorePlace) throws(SQLiteError) {
+        self.source = try Connection(source, for: .owning)
+        try Schema.prepare(self.source)
+        switch target {
+        case .file(let path):
+            guard access(path, F_OK) != 0 else { throw CopiedTable.taken("there is a file \(path)") }
+            finished = path
+            unfinished = path + ".copy"
+            self.target = try Connection(.file(unfinished), for: .owning)
+            try Schema.prepare(self.target)
+        case .database:
+            finished = nil
+            unfinished = ""
+            self.target = try Connection(target, for: .copying)
+        }
+    }
+
+    /// Copies all.
+    ///
+    /// - Parameter onProgress: Called after each page, with how many rows of the table there are in the target.
+    package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(SQLiteError) {
+        for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: source) > 0 {
+            try DoorSchema.prepare(kind, on: target)
+        }
+        for table in CopiedTable.all {
+            if let door = table.door, try DoorSchema.steps(of: door, on: source) == 0 { continue }
+            try copy(table, onProgress)
+        }
+        if target.database != nil {
+            try target.execute("UPDATE format SET version = \(DatabaseSchema.version)")
+        }
+        guard let finished else { return }
+        target.emptyLog()
+        guard chmod(unfinished, 0o600) == 0, rename(unfinished, finished) == 0 else {
+            throw SQLiteError(
+                code: SQLITE_CANTOPEN, operation: .open, message: "\(unfinished) can't be renamed")
+        }
+        for suffix in ["-wal", "-shm"] { unlink(unfinished + suffix) }
+    }
+
+    private func copy(
+        _ table: CopiedTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
+    ) throws(SQLiteError) {
+        let columns = table.columns.map(\.name).joined(separator: ", ")
+        let paging = table.key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
+        let select = try Statement("SELECT \(columns) FROM \(table.name) \(paging)", on: source)
+        let insert = try Statement(
+            """
+            INSERT INTO \(table.name) (\(columns)) VALUES (\(table.columns.map { _ in "?" }.joined(separator: ", ")))
+            ON CONFLICT DO NOTHING
+            """, on: target)
+        // Behind what an earlier run has copied, where the key is a number; else at the beginning.
+        var last = CopiedTable.Value.start(of: table.columns[0].kind)
+        if table.key != nil, case .integer = last {
+            last = .integer(
+                try target.firstInteger("SELECT max(\(table.columns[0].name)) FROM \(table.name)") ?? 0)
+        }
+        var count: Int64
+        repeat {
+            count = 0
+            if table.key != nil { try last.bind(1, to: select) }
+            try target.transaction { () throws(SQLiteError) in
+                while try select.step() {
+                    for (index, column) in table.columns.enumerated() {
+                        let value = try column.value(Int32(index), of: select)
+                        try value.bind(Int32(index) + 1, to: insert)
+                        if index == 0 { last = value }
+                    }
+                    try insert.run()
+                    count += 1
+                }
+            }
+            select.reset()
+            onProgress(table.name, try rows(of: table, in: target))
+        } while table.key != nil && count == StoreCopy.page
+        if let counter = table.counter { try copyCounter(of: table, counter) }
+        let (there, here) = (try rows(of: table, in: source), try rows(of: table, in: target))
+        guard there == here else {
+            throw SQLiteError(
+                code: SQLITE_ERROR, operation: .step,
+                message: "\(table.name) has \(there) rows, and its copy \(here)")
+        }
+    }
+
+    private func rows(
+        of table: CopiedTable, in connection: borrowing Connection
+    ) throws(SQLiteError) -> Int64 {
+        try connection.firstInteger("SELECT count(*) FROM \(table.name)") ?? 0
+    }
+
+    /// Numbers that were given are not given again, also those of rows that are gone.
+    private func copyCounter(
+        of table: CopiedTable, _ counter: CopiedTable.Counter
+    ) throws(SQLiteError) {
+        let sequence = "pg_get_serial_sequence('\(table.name)', 'number')"
+        let highest = "SELECT max(number) FROM \(table.name)"
+        let last =
+            switch (source.dialect, counter) {
+            case (.postgreSQL, _):
+                try source.firstInteger("SELECT pg_sequence_last_value(CAST(\(sequence) AS regclass))")
+            case (.sqlite, .kept):
+                try source.firstInteger("SELECT seq FROM sqlite_sequence WHERE name = '\(table.name)'")
+            case (.sqlite, .highest): try source.firstInteger(highest)
+            }
+        guard let last, last > 0 else { return }
+        switch (target.dialect, counter) {
+        case (.postgreSQL, _): _ = try target.firstInteger("SELECT setval(\(sequence), \(last))")
+        case (.sqlite, .kept):
+            try target.execute(
+                """
+                DELETE FROM sqlite_sequence WHERE name = '\(table.name)';
+                INSERT INTO sqlite_sequence VALUES ('\(table.name)', \(last))
+                """)
+        case (.sqlite, .highest): break
+        }
+    }
+}

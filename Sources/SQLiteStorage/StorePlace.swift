@@ -1,0 +1,39 @@
+import Crypto
+import PostgreSQL
+
+/// Where a store is.
+package enum StorePlace: Sendable {
+    /// SQLite's, at this path.
+    case file(String)
+    case database(DatabasePlace)
+}
+
+/// A store in a PostgreSQL database, and who comes to it.
+package struct DatabasePlace: Sendable {
+    let address: PostgreSQLAddress
+    /// The node's digest key, from which the key of the rows is made.
+    let key: Secret
+    /// The node's own, the same after its process was killed, and no other node's: it need not wait for its own lease.
+    let owner: [UInt8]
+    /// By which others are told who has the database.
+    let name: String
+
+    package init(_ address: PostgreSQLAddress, key: Secret, owner: [UInt8], name: String) {
+        self.address = address
+        self.key = key
+        self.owner = owner
+        self.name = name
+    }
+}
+
+/// What one comes to a store for.
+package enum StoreAccess: Sendable {
+    /// Beside the node that runs, or in place of one that is stopped.
+    case reading
+    /// Beside the node: what it reads anew each time.
+    case changing
+    /// As the node, or in place of one that is stopped: alone.
+    case owning
+    /// The same, to fill a database that holds no store.
+    case copying
+}

@@ -1,0 +1,27 @@
+/// Begins and ends the outbox's commits. SQLite's statements for that are prepared: each commit runs them.
+final class Transaction {
+    private let begin: Statement
+    private let end: Statement
+    private let proof: Statement
+
+    /// In a database nothing of it is run.
+    init(on connection: borrowing Connection) throws(SQLiteError) {
+        begin = try Statement("BEGIN IMMEDIATE", on: connection)
+        end = try Statement("COMMIT", on: connection)
+        // It is that already, and the page that it stands on is written anew.
+        proof = try Statement("PRAGMA user_version = \(Schema.version)", on: connection)
+    }
+
+    func begin(on connection: borrowing Connection) throws(SQLiteError) {
+        if connection.database == nil { try begin.run() } else { try connection.begin() }
+    }
+
+    func commit(on connection: borrowing Connection) throws(SQLiteError) {
+        if connection.database == nil { try end.run() } else { try connection.commit() }
+    }
+
+    /// Writes something that changes nothing: a database gets its mark of each commit anyway.
+    func prove(on connection: borrowing Connection) throws(SQLiteError) {
+        if connection.database == nil { try proof.run() }
+    }
+}

@@ -1,0 +1,222 @@
+import Crypto
+import Foundation
+import PostgreSQL
+import Relay
+import Testing
+import Vectors
+
+@testable import SQLiteStorage
+
+/// What only a store in PostgreSQL has to promise: one node at a time, and nothing lost with a connection.
+@Suite(.serialized) struct DatabaseTests {
+    let directory: Directory
+    private let server: PostgreSQLServer
+
+    init() throws {
+        directory = try Directory()
+        try directory.use(.database)
+        server = try PostgreSQLServer.shared.get()
+    }
+
+    private var url: String {
+        get throws { server.url(try #require(directory.database)) }
+    }
+
+    /// What a dump shows, and so what the write-ahead log, standbys and backups may keep.
+    @Test func aDumpShowsNoTokenAndNoMessage() async throws {
+        let outbox = try await directory.open()
+        let push = PreparedPush(
+            .exact(fields: [.init("apns-topic", "secret-field")], body: "secret-body"), isUrgent: true,
+            expiry: .atOnce, collapseID: "secret-collapse")
+        let prepared = StoreRequest(
+            notification: Notification(
+                id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),
+                deviceToken: DeviceToken("secret-token"), content: .prepared(push), expiresAt: 9000,
+                acceptedAt: 5), digests: request(2).digests, place: .backlog(room: 9))
+        _ = try await outbox.commit([.store(request(1, message: "secret-message")), .store(prepared)])
+        let found = try await outbox.notifications([1, 2])
+        #expect(found[2] == prepared.notification)
+        await outbox.close()
+        var dump = ""
+        for table in ["notification", "backlog", "identity", "node"] {
+            dump += try directory.psql("SELECT * FROM onionbell.\(table)")
+            dump += try directory.psql("SELECT encode(t::text::bytea, 'escape') FROM onionbell.\(table) t")
+        }
+        let hex = { (text: String) in text.utf8.map { String(format: "%02x", $0) }.joined() }
+        #expect(dump.contains("app"))
+        for secret in ["secret", "token-1"] {
+            #expect(!dump.contains(secret) && !dump.contains(hex(secret)))
+        }
+    }
+
+    @Test func aNodeWithAnotherKeyIsRefused() async throws {
+        await (try await directory.open()).close()
+        do {
+            _ = try await SQLiteOutbox(Directory.place(at: url, key: 8))
+            Issue.record("another key was taken")
+        } catch {
+            #expect("\(error)".contains("another digest key"))
+        }
+    }
+
+    @Test func aStoreOfALaterVersionIsRefused() async throws {
+        await (try await directory.open()).close()
+        _ = try directory.psql("UPDATE onionbell.format SET version = 99")
+        do {
+            _ = try await directory.open()
+            Issue.record("a later version was taken")
+        } catch {
+            #expect("\(error)".contains("newer onionbell"))
+        }
+    }
+
+    /// Until several can share the work.
+    @Test func aSecondNodeIsRefusedWhileTheFirstRenewsItsLease() async throws {
+        let first = try await directory.open()
+        let renewal = Task {
+            while !Task.isCancelled {
+                _ = try await first.commit([.proof])
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        do {
+            _ = try await SQLiteOutbox(Directory.place(at: url, node: 2))
+            Issue.record("a second node was taken")
+        } catch {
+            #expect("\(error)".contains("the node on node 1 has this database"))
+        }
+        renewal.cancel()
+        _ = try? await renewal.value
+        await first.close()
+        // Whoever stops gives it back at once.
+        let second = try await SQLiteOutbox(Directory.place(at: url, node: 2))
+        #expect(try await second.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        await second.close()
+    }
+
+    /// A node that was stopped, or cut off, for longer than its lease.
+    @Test func aNodeThatWasAwayWritesNothingMore() async throws {
+        let first = try await directory.open()
+        _ = try await first.commit([.store(request(1))])
+        _ = try directory.psql("UPDATE onionbell.node SET until = clock_timestamp() - interval '1 second'")
+        let second = try await SQLiteOutbox(Directory.place(at: url, node: 2))
+        do {
+            _ = try await first.commit([.finish(sequence: 1, .delivered), .store(request(2))])
+            Issue.record("a node without its lease has written")
+        } catch {
+            #expect("\(error)".contains("another node has had this database meanwhile"))
+        }
+        await #expect(throws: OutboxError.self) { try await first.content() }
+        #expect(try await second.content().waiting.map(\.sequence) == [1])
+        await second.close()
+        // Nobody has it now: what the first knows is old all the same.
+        await #expect(throws: OutboxError.self) { try await first.commit([.store(request(2))]) }
+        await first.close()
+    }
+
+    /// The database's clock says when a lease ends, and not the node's.
+    @Test func aNodeThatWasKilledNeedNotWaitForItself() async throws {
+        let first = try await directory.open()
+        _ = try await first.commit([.store(request(1))])
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.map(\.sequence) == [1])
+        await #expect(throws: OutboxError.self) { try await first.commit([.store(request(2))]) }
+        await first.close()
+        #expect(try await again.commit([.store(request(2))]) == [.stored(sequence: 2)])
+        await again.close()
+    }
+
+    /// The answer to a commit is lost with the connection: the next one sees what became of it.
+    @Test(arguments: [LineCutter.Cut.before, .after], [true, false])
+    func aCommitWhoseAnswerWasLostIsLookedUp(_ cut: LineCutter.Cut, isBackAtOnce: Bool) async throws {
+        let cutter = try LineCutter(to: server.directory)
+        defer { cutter.close() }
+        let name = try #require(directory.database)
+        let outbox = try await SQLiteOutbox(Directory.place(at: cutter.url(name)))
+        _ = try await outbox.commit([.store(request(1))])
+        if !isBackAtOnce { try allowConnections(false) }
+        cutter.cut(cut)
+        let changes: [OutboxChange] = [
+            .finish(sequence: 1, .delivered), .store(request(2)), .store(request(3)),
+        ]
+        let results = try? await outbox.commit(changes)
+        let isMade = cut == .after && isBackAtOnce
+        #expect(results == (isMade ? [.stored(sequence: 2), .stored(sequence: 3)] : nil))
+        if !isBackAtOnce {
+            await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(4))]) }
+            try allowConnections(true)
+        }
+        #expect(
+            try directory.psql("SELECT count(*) FROM onionbell.notification") == (cut == .after ? "2" : "1"))
+        // Whoever was told to come again comes again; what was said to be stored is not stored twice.
+        let again = try await outbox.commit(changes)
+        if isMade {
+            #expect(again == [.alreadyWaiting(sequence: 2), .alreadyWaiting(sequence: 3)])
+        } else {
+            #expect(again.allSatisfy { if case .stored = $0 { true } else { false } })
+        }
+        #expect(try await outbox.content().waiting.count == 2)
+        #expect(try directory.psql("SELECT count(*) FROM onionbell.identity") == "3")
+        await outbox.close()
+        #expect(try OutboxFile(directory.place, isReadOnly: true).faults() == [])
+    }
+
+    private func allowConnections(_ isAllowed: Bool) throws {
+        _ = try server.psql(
+            "postgres", "ALTER DATABASE \(try #require(directory.database)) ALLOW_CONNECTIONS \(isAllowed)")
+    }
+
+    /// A loss of PostgreSQL's power: nothing that was told is lost, and it comes back by itself.
+    @Test func whatWasStoredOutlivesTheServer() async throws {
+        let own = try PostgreSQLServer()
+        let outbox = try await SQLiteOutbox(Directory.place(at: own.url("postgres")))
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        for round in 2...4 as ClosedRange<Int64> {
+            try own.stopImmediately()
+            await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(round))]) }
+            await #expect(throws: OutboxError.self) { try await outbox.commit([.proof]) }
+            try own.start()
+            // Numbers that a lost commit may have used are not given again.
+            let results = try await outbox.commit([.store(request(round)), .store(request(1))])
+            #expect(results.last == .alreadyWaiting(sequence: 1))
+        }
+        #expect(try await outbox.content().waiting.count == 4)
+        await outbox.close()
+    }
+
+    /// What the doctor judges.
+    @Test func aDatabaseTellsHowItKeepsWhatItIsGiven() async throws {
+        let address = PostgreSQLAddress(url: try url)
+        #expect(try DatabaseReport.read(at: address).owner == nil)
+        let outbox = try await directory.open()
+        let report = try DatabaseReport.read(at: address)
+        #expect(report.owner == "node 1")
+        #expect(!report.fsync, "the tests' server has it off")
+        #expect(report.fullPageWrites && report.synchronousCommit == "on" && report.standbys == 0)
+        await outbox.close()
+        #expect(try DatabaseReport.read(at: address).owner == nil)
+    }
+
+    @Test func aFullDiskIsSaidToBeFull() {
+        let full = SQLiteError(PostgreSQLError(state: "53100", message: "no space"), .step)
+        #expect(full.isDiskFull && !full.isConnectionLost)
+    }
+
+    @Test(arguments: [
+        ("postgresql:///bell?host=/run/postgresql", "prefer"), ("postgresql://a@localhost/bell", "prefer"),
+        ("postgresql://a@127.0.0.1:5433/bell", "prefer"), ("postgresql://a@db.example/bell", "verify-full"),
+        ("postgresql:///bell?hostaddr=192.0.2.1", "verify-full"),
+        ("postgresql://localhost,db.example/bell", "verify-full"),
+        ("postgresql://db.example/bell?sslmode=require", "require"),
+    ])
+    func otherHostsHaveToProveWhoTheyAre(_ url: String, mode: String) throws {
+        let parameters = try PostgreSQLAddress(url: url, password: Array("word".utf8)).parameters()
+        #expect(parameters.last { $0.name == "sslmode" }?.value == mode)
+        #expect(parameters.last { $0.name == "password" }?.value == "word")
+    }
+
+    @Test(arguments: ["postgresql://a:b@localhost/bell", "postgresql:///bell?password=b"])
+    func aPasswordInTheAddressIsRefused(_ url: String) {
+        #expect(throws: PostgreSQLError.self) { try PostgreSQLAddress(url: url).parameters() }
+    }
+}

@@ -1,0 +1,77 @@
+import CSQLite
+import Crypto
+import Foundation
+import PostgreSQL
+import Testing
+import Vectors
+
+@testable import SQLiteStorage
+
+/// What a store can lie in: most of what it promises holds in both.
+enum Engine: CaseIterable, CustomTestStringConvertible {
+    case file, database
+
+    var testDescription: String { self == .file ? "SQLite" : "PostgreSQL" }
+}
+
+/// A state directory of one test, removed with it, and a database of its own if the test asks for one.
+final class Directory {
+    let path: String
+    var outbox: String { path + "/outbox.sqlite" }
+    private(set) var database: String?
+    private(set) var place: StorePlace
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/onionbell-storage-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        place = .file(path + "/outbox.sqlite")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// From now on the store lies there.
+    func use(_ engine: Engine) throws {
+        guard engine == .database else { return }
+        let server = try PostgreSQLServer.shared.get()
+        let name = try server.makeDatabase()
+        database = name
+        place = .database(Directory.place(at: server.url(name)))
+    }
+
+    /// - Parameter node: One of several.
+    static func place(at url: String, node: UInt8 = 1, key: UInt8 = 7) -> DatabasePlace {
+        DatabasePlace(
+            PostgreSQLAddress(url: url), key: Secret([UInt8](repeating: key, count: 32)), owner: [node],
+            name: "node \(node)")
+    }
+
+    func open() async throws(SQLiteError) -> SQLiteOutbox {
+        switch place {
+        case .file(let path): try await SQLiteOutbox(path: path)
+        case .database(let place): try await SQLiteOutbox(place)
+        }
+    }
+
+    func psql(_ sql: String) throws -> String {
+        try PostgreSQLServer.shared.get().psql(try #require(database), sql)
+    }
+
+    /// The same of the backlog.
+    func refuseBacklog(app: String) throws { try refuse(app: app, in: "backlog") }
+
+    /// From now on the store takes no notification for that app: the commit that holds one fails.
+    func refuse(app: String, in table: String = "notification") throws {
+        if database != nil {
+            _ = try psql("ALTER TABLE onionbell.\(table) ADD CHECK (app <> '\(app)')")
+            return
+        }
+        var database: OpaquePointer?
+        #expect(sqlite3_open(outbox, &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+        let trigger = """
+            CREATE TRIGGER refusal BEFORE INSERT ON \(table) WHEN new.app = '\(app)'
+            BEGIN SELECT RAISE(ABORT, 'refused'); END
+            """
+        #expect(sqlite3_exec(database, trigger, nil, nil, nil) == SQLITE_OK)
+    }
+}

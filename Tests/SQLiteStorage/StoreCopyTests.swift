@@ -1,0 +1,175 @@
+import Registrations
+import Relay
+import Testing
+
+@testable import SQLiteStorage
+
+/// A store is copied from a file into a database and back: nothing is lost, and nobody uses half of it.
+@Suite(.serialized) struct StoreCopyTests {
+    let directory: Directory
+    private var file: StorePlace { .file(directory.outbox) }
+
+    init() throws {
+        directory = try Directory()
+        try directory.use(.database)
+    }
+
+    private func open(_ place: StorePlace) async throws -> SQLiteOutbox {
+        switch place {
+        case .file(let path): try await SQLiteOutbox(path: path)
+        case .database(let place): try await SQLiteOutbox(place)
+        }
+    }
+
+    /// Something in every table.
+    private func fill(_ count: Int64) async throws {
+        let outbox = try await open(file)
+        let lane = LaneID(app: "app", host: .production)
+        _ = try await outbox.commit(
+            (1...count).map { number in
+                let one = request(number, token: UInt64(number), message: "message \(number)")
+                return .store(
+                    StoreRequest(
+                        notification: one.notification, digests: one.digests,
+                        place: number.isMultiple(of: 3) ? .backlog(room: 9) : .window))
+            })
+        let push = PreparedPush(
+            .exact(fields: [.init("apns-topic", "a")], body: "body"), isUrgent: true, expiry: .atOnce,
+            collapseID: "collapse")
+        let prepared = StoreRequest(
+            notification: Notification(
+                id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),
+                deviceToken: DeviceToken("token"), content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
+            digests: SubmissionDigests(
+                token: Digest(high: 0, low: 5), identity: Digest(high: 0, low: 5),
+                content: Digest(high: 1, low: 1)))
+        _ = try await outbox.commit([
+            .store(prepared), .finish(sequence: 1, .delivered),
+            .finish(sequence: 2, .tokenDead(reason: .gateway("Gone"), detail: "Since then.")),
+            .buryToken(Digest(high: 8, low: 9), DeadToken(since: 5, buriedAt: 6)),
+            .spare(DeviceWish(token: Digest(high: 1, low: 1), lane: lane, since: 5, until: 9)),
+            .lane(lane, LaneRecord(writtenAt: 4, pausedAt: 3, pausedUntil: 6, askedUntil: 5, failures: 1)),
+            .clock(ClockRecord(trusted: 5, setAt: nil)),
+        ])
+        try await SQLiteInstallations(in: outbox).put(
+            Installation(id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 7))
+        let bitwarden = try await SQLiteBitwardenDevices(in: outbox)
+        let device = BitwardenDevice(
+            id: Digest(high: 1, low: 9), installation: "one", user: Digest(high: 2, low: 9),
+            identifier: Digest(high: 3, low: 9), type: 0, pushToken: "push",
+            organizations: [Digest(high: 4, low: 9)])
+        #expect(try await bitwarden.put(device, at: 1, limit: 5))
+        let status = try await SQLiteStatusRegistrations(in: outbox, limits: .init())
+        let key = StatusRegistration.Key(
+            owner: Digest(high: 1, low: 0), installation: Digest(high: 1, low: 1))
+        #expect(try await status.put([1, 2], of: key, version: .max, at: 1) == .stored)
+        try await status.remember(Digest(high: 6, low: 6), [7], at: 1, forgettingBefore: 0)
+        let mailboxes = try await SQLiteMailboxes(in: outbox)
+        _ = try await PhoneBookReader(in: outbox)
+        do {
+            let file = try RegistrationFile(file, isReadOnly: false)
+            let mailbox = Mailbox(
+                name: "me", show: .bell, isOpen: false, topic: Digest(high: 2, low: 2),
+                readers: [.init(name: "phone", token: Digest(high: 3, low: 3))])
+            #expect(try file.add(mailbox, address: Digest(high: 1, low: 1), addedAt: 1))
+            for token in ["one", "two"] {
+                let phone = PhoneBook.Phone(
+                    number: 0, name: "alice", platform: .android, deviceToken: DeviceToken(token))
+                _ = try file.add(PhoneEntry(phone, model: "Pixel", addedAt: 1))
+            }
+            // Its number is never given again.
+            #expect(try file.removePhones(of: "alice", number: 2) == 1)
+            let alias = PhoneBook.alias(String(repeating: "a", count: 96))
+            #expect(try file.giveAlias(alias, to: "alice", replacing: false) == .success(alias))
+        }
+        let message = MailboxMessage(
+            id: "abcdefghijkl", acceptedAt: 1, expiresAt: 99, isUrgent: true, text: "text", replaces: "old")
+        let put = try await mailboxes.put(
+            message, to: Digest(high: 1, low: 1), keeping: nil, within: MailboxBounds())
+        #expect(put.result == .stored(1))
+        let reply = try await mailboxes.post(
+            [1, 2], digest: Digest(high: 1, low: 3), in: Digest(high: 1, low: 4), by: Digest(high: 1, low: 1),
+            at: 1, within: MailboxReplyBounds())
+        #expect(reply == .stored)
+        await outbox.close()
+    }
+
+    /// All rows of all tables, as text.
+    private func content(_ place: StorePlace) throws -> [String: [[String]]] {
+        let connection = try Connection(place, for: .owning)
+        var content: [String: [[String]]] = [:]
+        for table in CopiedTable.all {
+            let columns = table.columns.map(\.name).joined(separator: ", ")
+            let rows = try Statement("SELECT \(columns) FROM \(table.name)", on: connection)
+            var found: [[String]] = []
+            while try rows.step() {
+                found.append(
+                    try table.columns.enumerated().map { index, column in
+                        "\(try column.value(Int32(index), of: rows))"
+                    })
+            }
+            content[table.name] = found.sorted { $0.joined() < $1.joined() }
+        }
+        let lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
+        while try lanes.step() {
+            content["lane", default: []].append((0..<4).map { lanes.text($0) })
+        }
+        content["lane"]?.sort { $0.joined() < $1.joined() }
+        return content
+    }
+
+    @Test func nothingIsLostOnTheWayThereAndBack() async throws {
+        try await fill(StoreCopy.page * 3 / 2)
+        let before = try content(file)
+        #expect(before.values.allSatisfy { !$0.isEmpty }, "\(before.filter { $0.value.isEmpty }.keys)")
+        try StoreCopy(from: file, to: directory.place).run { _, _ in }
+        #expect(try content(directory.place) == before)
+        let back = StorePlace.file(directory.path + "/back.sqlite")
+        try StoreCopy(from: directory.place, to: back).run { _, _ in }
+        #expect(try content(back) == before)
+        for place in [directory.place, back] {
+            #expect(try OutboxFile(place, isReadOnly: true).faults() == [])
+            let outbox = try await open(place)
+            // The node goes on where it was.
+            #expect(
+                try await outbox.commit([
+                    .store(request(1, token: 1, message: "message 1")), .store(request(9_000_000)),
+                ]) == [.alreadyEnded(.delivered), .stored(sequence: StoreCopy.page * 3 / 2 + 2)])
+            await outbox.close()
+            let registrations = try RegistrationFile(place, isReadOnly: false)
+            let phone = PhoneBook.Phone(
+                number: 0, name: "alice", platform: .android, deviceToken: DeviceToken("three"))
+            #expect(
+                try registrations.add(PhoneEntry(phone, model: "", addedAt: 1)) == .success(3))
+        }
+    }
+
+    /// Nobody takes the half, and the rest is copied when it is begun again.
+    @Test func aCopyThatWasCutShortGoesOn() async throws {
+        try await fill(2 * StoreCopy.page + 7)
+        let before = try content(file)
+        var database: DatabasePlace?
+        if case .database(let place) = directory.place { database = place }
+        let place = try #require(database)
+        do {
+            let copy = try StoreCopy(from: file, to: directory.place)
+            _ = try directory.psql(
+                "ALTER TABLE onionbell.notification ADD CONSTRAINT cut CHECK (sequence < \(StoreCopy.page * 7 / 4))"
+            )
+            #expect(throws: SQLiteError.self) { try copy.run { _, _ in } }
+        }
+        #expect(try directory.psql("SELECT count(*) > 0 FROM onionbell.notification") == "t")
+        do {
+            _ = try await SQLiteOutbox(place)
+            Issue.record("a node has taken half a store")
+        } catch {
+            #expect("\(error)".contains("cut short"))
+        }
+        _ = try directory.psql("ALTER TABLE onionbell.notification DROP CONSTRAINT cut")
+        try StoreCopy(from: file, to: directory.place).run { _, _ in }
+        #expect(try content(directory.place) == before)
+        // What is there is never overwritten.
+        #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: directory.place) }
+        #expect(throws: SQLiteError.self) { try StoreCopy(from: directory.place, to: file) }
+    }
+}
