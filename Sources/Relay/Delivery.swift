@@ -303,8 +303,9 @@ struct Delivery: Sendable {
         }
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
-            let entry = entries[candidate.slot]
-            if entry.isCurrent(candidate.sequence, .ready, in: lane) { return candidate.slot }
+            if entries[candidate.slot].isCurrent(candidate.sequence, .ready, in: lane) {
+                return candidate.slot
+            }
         }
         return nil
     }
