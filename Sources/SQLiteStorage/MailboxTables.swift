@@ -82,6 +82,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.databaseStep,
+        "CREATE TABLE mailbox_gone (sequence BIGINT PRIMARY KEY)",
     ]
     static let views = [
         RegistrationView(
@@ -95,10 +96,11 @@ final class MailboxTables: DoorTables {
                 """,
             removal: [
                 """
-                INSERT OR IGNORE INTO mailbox_gone
+                INSERT INTO mailbox_gone
                     SELECT sequence FROM identity WHERE ending = \(Identities.kept)
                         AND sequence IN (SELECT sequence FROM mailbox_message
                             WHERE mailbox = (SELECT number FROM mailbox WHERE name = ?1))
+                    ON CONFLICT DO NOTHING
                 """,
                 """
                 UPDATE identity SET ending = 2, reason = '\(Reason.noSuchMailbox)' WHERE ending = \(Identities.kept)
