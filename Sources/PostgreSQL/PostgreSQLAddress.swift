@@ -39,9 +39,9 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             throw PostgreSQLError(message: "a password in the address: put it into storage.password_file")
         }
         if let password { parameters.append(("password", String(decoding: password, as: UTF8.self))) }
-        let isHere = parameters.allSatisfy {
-            !["host", "hostaddr"].contains($0.name) || PostgreSQLAddress.isHere($0.value)
-        }
+        // Without a host, libpq takes it from a service's file or the environment.
+        let hosts = parameters.filter { ["host", "hostaddr"].contains($0.name) }
+        let isHere = !hosts.isEmpty && hosts.allSatisfy { PostgreSQLAddress.isHere($0.value) }
         for (name, value) in [
             ("sslmode", isHere ? "prefer" : "verify-full"), ("connect_timeout", "2"),
             ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),

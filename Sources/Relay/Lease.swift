@@ -20,6 +20,13 @@ struct Lease: Sendable {
 
     mutating func proven(at time: Int64) { self = Lease(at: time) }
 
+    /// What was read at the start may have taken longer than the lease: the first commit has to prove it.
+    static func unproven(at time: Int64) -> Lease {
+        var lease = Lease(at: time - length.nanoseconds)
+        lease.renewAt = time
+        return lease
+    }
+
     /// A commit has been asked for, or has failed.
     mutating func putOff(at time: Int64) { renewAt = time + Lease.renewal.nanoseconds }
 }
@@ -28,8 +35,8 @@ extension Pipeline {
     /// Whether the store is certainly this node's, so that nobody else sends what is in it.
     func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
 
-    /// From now on commits are needed to keep the store.
-    mutating func beginLease(at time: Int64) { if isShared { lease = Lease(at: time) } }
+    /// Commits are needed to keep the store, and the first one before anything is sent.
+    mutating func beginLease(at time: Int64) { if isShared { lease = .unproven(at: time) } }
 
     mutating func renewLease(at time: Int64) {
         lease?.putOff(at: time)

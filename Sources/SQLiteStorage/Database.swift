@@ -172,12 +172,11 @@ final class Database {
         let take = PostgreSQLStatement(
             """
             UPDATE node SET fence = fence + 1, owner = ?1, name = ?2, until = \(DatabaseSchema.leaseEnd)
-            WHERE \(isFirst ? "owner IS NULL OR owner = ?1 OR until < clock_timestamp()" : "fence = ?3")
+            WHERE owner = ?1\(isFirst ? " OR owner IS NULL OR until < clock_timestamp()" : "")
             RETURNING fence, commits
             """, on: connection)
         place.owner.withUnsafeBytes { take.bind(1, bytes: $0) }
         take.bind(2, place.name)
-        if let fence { take.bind(3, fence) }
         guard try take.step() else {
             if isFirst { return false }
             isOusted = true

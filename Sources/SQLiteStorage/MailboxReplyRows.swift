@@ -39,7 +39,8 @@ final class MailboxReplyRows {
     private let select: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
-        selectMailbox = try Statement("SELECT number FROM mailbox WHERE address = ?", on: connection)
+        selectMailbox = try Statement(
+            "SELECT number FROM mailbox WHERE address = ? AND is_push = 0", on: connection)
         deleteOld = try Statement("DELETE FROM mailbox_reply WHERE accepted_at <= ?", on: connection)
         selectKnown = try Statement("SELECT 1 FROM mailbox_reply WHERE digest = ?", on: connection)
         selectHeld = try Statement(

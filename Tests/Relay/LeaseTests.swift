@@ -8,6 +8,9 @@ import Testing
         let node = Node(isShared: true)
         node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
         _ = node.pipeline.add(Node.android)
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        node.begin()
+        node.pipeline.committed([], at: node.now)
         return node
     }
 
@@ -30,6 +33,18 @@ import Testing
             node.pass(Lease.renewal)
             #expect(holds(node))
         }
+    }
+
+    /// What was read at the start may have taken longer than the lease.
+    @Test func nothingIsSentBeforeACommitHasProvenIt() {
+        let node = Node(isShared: true)
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
+        #expect(!holds(node))
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        #expect(node.begin().contains(.proof))
+        #expect(!holds(node))
+        node.pipeline.committed([], at: node.now)
+        #expect(holds(node))
     }
 
     @Test func aStoreOfOnesOwnNeedsNone() {

@@ -205,7 +205,7 @@ import Vectors
     @Test(arguments: [
         ("postgresql:///bell?host=/run/postgresql", "prefer"), ("postgresql://a@localhost/bell", "prefer"),
         ("postgresql://a@127.0.0.1:5433/bell", "prefer"), ("postgresql://a@db.example/bell", "verify-full"),
-        ("postgresql:///bell?hostaddr=192.0.2.1", "verify-full"),
+        ("postgresql:///bell?hostaddr=192.0.2.1", "verify-full"), ("postgresql:///bell", "verify-full"),
         ("postgresql://localhost,db.example/bell", "verify-full"),
         ("postgresql://db.example/bell?sslmode=require", "require"),
     ])

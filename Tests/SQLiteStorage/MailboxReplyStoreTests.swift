@@ -72,6 +72,11 @@ import Testing
         let (outbox, store) = try await store()
         #expect(try await post(store, 1, by: 7) == .noSuchMailbox)
         #expect(try await replies(store, of: 7) == nil)
+        let topic = Mailbox(
+            name: "up-1", show: .bell, isOpen: false, isPush: true, topic: Digest(high: 2, low: 8),
+            readers: [Mailbox.Reader(name: "phone", token: Digest(high: 3, low: 8))])
+        _ = try await store.add(pushTopic: topic, address: address(8), at: 1, sparing: [])
+        #expect(try await post(store, 1, by: 8) == .noSuchMailbox, "an app's topic is none")
         await outbox.close()
     }
 

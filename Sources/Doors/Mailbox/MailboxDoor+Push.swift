@@ -92,8 +92,8 @@ extension MailboxDoor {
             else { return false }
             use(all)
             onMade?(all)
-            guard hasPushTopic(topic) else { return false }
         }
-        return true
+        // At its bound a reader's new topic takes the place of another one, which may be one of these.
+        return topics.allSatisfy { !MailboxPush.isTopic($0) || hasPushTopic($0) }
     }
 }

@@ -22,7 +22,8 @@ struct MailboxRequest: Equatable {
     var filter: MailboxFilter?
     var credentials: Credentials?
 
-    private static let mostTopics = 10
+    /// An app asks for all that it reads on a node in one request.
+    private static let mostTopics = Mailbox.mostPushTopics
     private static let longestTopic = 64
     private static let longestPath = (longestTopic + 1) * mostTopics + 6
     private static let longestToken = 100

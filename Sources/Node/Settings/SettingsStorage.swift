@@ -13,12 +13,13 @@ extension Settings {
 
         /// As far as can be seen without libpq: no password, which everybody would see who sees the configuration.
         static func isAddress(_ url: String) -> Bool {
-            guard PostgreSQLAddress.isAddress(url), let start = url.firstRange(of: "://") else {
-                return false
+            guard PostgreSQLAddress.isAddress(url) else { return false }
+            let slash = UInt8(ascii: "/")
+            let authority = url.utf8.drop { $0 != slash }.dropFirst(2).prefix {
+                $0 != slash && $0 != UInt8(ascii: "?")
             }
-            let authority = url[start.upperBound...].prefix { $0 != "/" && $0 != "?" }
-            guard let user = authority.lastIndex(of: "@") else { return true }
-            return !authority[..<user].contains(":")
+            guard let user = authority.lastIndex(of: UInt8(ascii: "@")) else { return true }
+            return !authority[..<user].contains(UInt8(ascii: ":"))
         }
 
         /// What libpq has to say against it.

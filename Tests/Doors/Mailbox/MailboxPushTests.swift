@@ -169,4 +169,20 @@ import Testing
         await world.close()
         withExtendedLifetime(first) {}
     }
+
+    /// Each of two new ones would take the other's place.
+    @Test func whatDoesNotFitIsRefusedOnce() async throws {
+        let world = try await World()
+        let names = (10..<10 + Mailbox.mostPushTopics - 1).map { "upxxxxxxxxxx\($0)" }
+        let held = try await Reader(world, "/\(names.joined(separator: ","))/json")
+        await held.wait { $0.text.contains("open") }
+        let two = try await Reader(world, "/upyyyyyyyyyyy1,upyyyyyyyyyyy2/json?poll=1")
+        await two.wait { $0.text.contains("\r\n\r\n") }
+        #expect(!two.text.contains("200 OK"))
+        let one = try await Reader(world, "/upyyyyyyyyyyy3/json?poll=1")
+        await one.wait { $0.hasEnded }
+        #expect(one.text.contains("200 OK"))
+        await world.close()
+        withExtendedLifetime(held) {}
+    }
 }
