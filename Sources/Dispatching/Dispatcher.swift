@@ -17,6 +17,8 @@ package final class Dispatcher {
     package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
     /// Called when a gateway has refused what somebody brought, or called its device dead.
     package var onRefusal: (@EventLoop (SenderID) -> Void)?
+    /// Called with the reason why nothing can be stored any more before a start anew; perhaps more than once.
+    package var onStoreTaken: (@EventLoop (String) -> Void)?
     /// What tor knows of the time.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
@@ -210,6 +212,9 @@ package final class Dispatcher {
             openOrigin(lane)
         case .laneClosed(let lane): close(lane)
         case .received, .neverStored, .deferred, .ended, .kept, .committed: tally.count(effect)
+        case .outboxFailed(.taken(let reason)):
+            effect.write(to: log, of: pipeline.lanes)
+            onStoreTaken?(reason)
         case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered:
             effect.write(to: log, of: pipeline.lanes)
         }
