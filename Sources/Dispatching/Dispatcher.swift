@@ -228,7 +228,7 @@ package final class Dispatcher {
             while laneFigures.count <= lane { laneFigures.append(LaneFigures()) }
             laneFigures[lane] = LaneFigures()
             openOrigin(lane)
-        case .laneClosed(let lane): close(lane)
+        case .laneClosed(let lane, let shown): close(lane, shown: shown)
         case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered:
             effect.write(to: log, of: pipeline.lanes)
         }
