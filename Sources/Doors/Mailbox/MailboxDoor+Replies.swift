@@ -9,9 +9,9 @@ extension MailboxDoor {
             return live.answer(.methodNotAllowed("GET, POST, OPTIONS"))
         }
         do throws(MailboxFault) {
-            try countRequest()
             let form = try ReplyForm(request)
             let address = MailboxRequest.credentials(in: request.fields["authorization"])?.token ?? ""
+            try count(directory.owner(ofAddress: digests.address(address)))
             guard let place = ReplyBoard.Place(channel: channel, address: address) else {
                 throw .unauthorized
             }

@@ -314,7 +314,8 @@ import Testing
 
     /// Only what can never be delivered is a 4xx that costs the subscription.
     @Test(arguments: [
-        (Receipt.stored, 201), (.held(reason: "TopicDisallowed"), 201), (.ended(.delivered), 201),
+        (Receipt.stored, 201), (.kept, 201), (.held(reason: "TopicDisallowed"), 201),
+        (.ended(.delivered), 201),
         (.ended(.expired), 201), (.busy(.device(retryAfter: .seconds(3))), 429),
         (.busy(.node(retryAfter: .seconds(3))), 503), (.ended(.tokenDead(reason: "ExpiredToken")), 410),
         (.refused(.messageTooLarge), 413), (.refused(.badDeviceToken), 410), (.refused(.unknownApp), 503),
