@@ -170,7 +170,7 @@ import Testing
         #expect(check.terminationStatus == 0, "run Deploy/platforms/render")
         for file in [
             "umbrel/docker-compose.yml", "startos/manifest.yaml", "compose/compose.yml",
-            "ansible/onionbell.yml",
+            "ansible/onionbell.yml", "image",
         ] {
             #expect(
                 Self.text(Self.root.appending(path: "Deploy/platforms/\(file)")).contains("Not run here: "))
