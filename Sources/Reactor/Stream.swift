@@ -61,10 +61,35 @@ package final class Stream {
 
     /// Nothing read for that long ends the stream; `nil`: it may be silent for ever.
     package var idleTimeout: Duration? {
-        didSet { if isReading, isOpen { readEvent.add(timeout: idleTimeout) } }
+        get { Stream.duration(idleMilliseconds) }
+        set {
+            idleMilliseconds = Stream.milliseconds(newValue)
+            if isReading, isOpen { readEvent.add(timeout: idleTimeout) }
+        }
     }
     /// Nothing taken by the peer for that long, while something waits for it, ends the stream.
-    package var sendTimeout: Duration? = .seconds(60)
+    package var sendTimeout: Duration? {
+        get { Stream.duration(sendMilliseconds) }
+        set { sendMilliseconds = Stream.milliseconds(newValue) }
+    }
+
+    /// Small, since there are many streams; the largest: no end.
+    private var idleMilliseconds = UInt32.max
+    private var sendMilliseconds: UInt32 = 60_000
+
+    private static func milliseconds(_ duration: Duration?) -> UInt32 {
+        guard let duration else { return .max }
+        let (seconds, attoseconds) = duration.components
+        // Forty-nine days at most.
+        return UInt32(
+            clamping: min(
+                Int64(UInt32.max) - 1,
+                max(0, min(seconds, 5_000_000) * 1000 + attoseconds / 1_000_000_000_000_000)))
+    }
+
+    private static func duration(_ milliseconds: UInt32) -> Duration? {
+        milliseconds == .max ? nil : .milliseconds(Int64(milliseconds))
+    }
 
     /// Bytes of room that stay allocated while nothing waits to be sent.
     package var keptOutputCapacity = 4096

@@ -32,6 +32,13 @@ package struct CircuitAccount: Sendable {
         }
     }
 
+    /// The limits of all accounts of some doors: there are many, and none holds a copy.
+    package final class SharedLimits: Sendable {
+        fileprivate let limits: Limits
+
+        package init(_ limits: Limits) { self.limits = limits }
+    }
+
     private static func rate(_ perSecond: Int) -> Rate? {
         perSecond > 0 ? Rate(perSecond: Double(perSecond), burst: burst * perSecond + 1) : nil
     }
@@ -44,16 +51,15 @@ package struct CircuitAccount: Sendable {
     private static let burst = 10
     private static let strikeMemory: Int64 = 60_000_000_000
 
-    private let limits: Limits
+    private let shared: SharedLimits
+    private var limits: Limits { shared.limits }
     package private(set) var connections = 0
     private var frames = Rate.Use()
     private var bytes = Rate.Use()
     private var strikes = 0
     private var struckFrom: Int64 = 0
 
-    package init(limits: Limits) {
-        self.limits = limits
-    }
+    package init(limits: SharedLimits) { shared = limits }
 
     /// Takes a connection; false, and nothing taken, when it is one too many or the circuit is struck out.
     package mutating func open(at now: Int64) -> Bool {

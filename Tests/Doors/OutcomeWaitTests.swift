@@ -17,6 +17,18 @@ import Testing
         #expect(answers == [.ended(.delivered)])
     }
 
+    /// A phone that fetches may be away for long.
+    @Test func whatItsGatewayKeepsIsAnsweredAtOnce() {
+        var answers: [Receipt] = []
+        let wait = OutcomeWait(until: OutcomeDeadlines(after: .seconds(50))) { receipt, _ in
+            answers.append(receipt)
+        }
+        wait.take(.stored)
+        wait.take(.kept)
+        wait.take(.ended(.delivered))
+        #expect(answers == [.kept])
+    }
+
     @Test func whatIsNotStoredIsAnsweredAtOnce() {
         var answers: [Receipt] = []
         let wait = OutcomeWait(until: OutcomeDeadlines(after: .seconds(50))) { receipt, _ in

@@ -21,7 +21,7 @@ func fuzz(_ input: [UInt8]) {
     if let reply = PhoneReply(input) { precondition(reply.bytes == input, "there are two ways to write it") }
     guard let text = String(validating: input, as: UTF8.self) else { return }
     if let (topics, kind) = MailboxRequest.path(text) {
-        precondition((1...10).contains(topics.count))
+        precondition((1...Mailbox.mostPushTopics).contains(topics.count))
         precondition("/\(topics.joined(separator: ","))/\(kind.rawValue)" == text)
     }
     read(HTTPRequest(method: "GET", path: "/t/json", query: text))

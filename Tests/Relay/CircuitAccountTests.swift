@@ -9,7 +9,7 @@ import Testing
     private func account(_ change: (inout CircuitAccount.Limits) -> Void = { _ in }) -> CircuitAccount {
         var limits = CircuitAccount.Limits()
         change(&limits)
-        return CircuitAccount(limits: limits)
+        return CircuitAccount(limits: CircuitAccount.SharedLimits(limits))
     }
 
     @Test func theLastConnectionAllowedIsTakenAndTheNextOneIsNot() {

@@ -33,8 +33,7 @@ package final class Circuits {
         /// How many times as much as a circuit all connections may use whose circuits nobody told.
         package static let partsOfAll = 16
 
-        /// What each account may use.
-        var ofEach: CircuitAccount.Limits {
+        fileprivate var ofEach: CircuitAccount.Limits {
             guard areShared, !areTold else { return limits }
             return CircuitAccount.Limits(
                 connections: 0, framesPerSecond: limits.framesPerSecond * Settings.partsOfAll,
@@ -83,6 +82,8 @@ package final class Circuits {
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
     let settings: Settings
+    /// What each account may use.
+    fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
     /// Those above, and those of connections that nobody told.
     private var senders: [SenderID: Circuit] = [:]
@@ -91,6 +92,7 @@ package final class Circuits {
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
+        limits = CircuitAccount.SharedLimits(settings.ofEach)
     }
 
     /// Circuits in the table: those with connections, and those whose misdeeds are not forgotten yet.
@@ -172,7 +174,7 @@ final class Circuit {
             Circuit.unknown += 1
             number = Circuit.unknown
         }
-        account = CircuitAccount(limits: circuits.settings.ofEach)
+        account = CircuitAccount(limits: circuits.limits)
     }
 
     /// Connections whose circuit nobody told.

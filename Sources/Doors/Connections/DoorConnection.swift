@@ -6,15 +6,26 @@ import Wire
 /// answered, and its end. A door's own connection adds the protocol.
 @EventLoop
 class DoorConnection: StreamHandler {
-    struct Limits: Sendable {
+    /// One for all connections of a door: there are many, and none holds a copy.
+    final class Limits: Sendable {
         /// Nothing read for that long ends it.
-        var idleTimeout: Duration
+        let idleTimeout: Duration
         /// Nothing taken by the client for that long, while an answer waits for it, ends it.
-        var sendTimeout: Duration = .seconds(60)
+        let sendTimeout: Duration
         /// From the first byte of what can be taken to its last. Tor's line and the TLS handshake have it too.
-        var deadline: Duration
+        let deadline: Duration
         /// Bytes of answers that the client may leave unread: at so many it is read no further.
-        var unsentBytes = 65_536
+        let unsentBytes: Int
+
+        init(
+            idleTimeout: Duration, sendTimeout: Duration = .seconds(60), deadline: Duration,
+            unsentBytes: Int = 65_536
+        ) {
+            self.idleTimeout = idleTimeout
+            self.sendTimeout = sendTimeout
+            self.deadline = deadline
+            self.unsentBytes = unsentBytes
+        }
     }
 
     /// How a connection came to a door.

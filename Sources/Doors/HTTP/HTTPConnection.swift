@@ -34,13 +34,8 @@ final class HTTPConnection: DoorConnection {
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
         self.server = server
         self.isProxy = isProxy
-        let settings = server.settings
-        decoder = HTTPRequestDecoder(limits: settings.limits)
-        super.init(
-            stream, arrival, at: places,
-            limits: Limits(
-                idleTimeout: settings.idleTimeout, sendTimeout: settings.idleTimeout,
-                deadline: settings.requestDeadline))
+        decoder = HTTPRequestDecoder(limits: server.settings.limits)
+        super.init(stream, arrival, at: places, limits: server.limits)
     }
 
     override func received(_ bytes: RawSpan) -> Int {

@@ -45,6 +45,8 @@ package final class HTTPServer {
 
     package internal(set) var counters = Counters()
     let settings: Settings
+    /// Of each connection.
+    let limits: DoorConnection.Limits
     let circuits: Circuits
     let handler: Handler
     private let liveDoors: [any LiveDoor]
@@ -60,6 +62,9 @@ package final class HTTPServer {
     ) {
         connections = Places(settings.connections, room: room)
         self.settings = settings
+        limits = DoorConnection.Limits(
+            idleTimeout: settings.idleTimeout, sendTimeout: settings.idleTimeout,
+            deadline: settings.requestDeadline)
         self.circuits = circuits ?? Circuits(settings: .unlimited)
         self.liveDoors = liveDoors
         self.handler = handler

@@ -55,13 +55,9 @@ package final class MailboxDoor: LiveDoor {
     private var byOwner: [MailboxReading.Owner: [MailboxReading]] = [:]
     private var byMailbox: [Int64: [ObjectIdentifier: MailboxReading]] = [:]
     /// In the order of their times, in monotonic nanoseconds.
-    private var keepAlives: ArraySlice<(due: Int64, reading: Weak)> = []
+    private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
     private var keepAliveTimer: Timer!
     private var cleaning: Timer!
-
-    private struct Weak {
-        weak var reading: MailboxReading?
-    }
 
     /// To one topic of UnifiedPush.
     private static let pushRate = Rate(perSecond: 1, burst: 60)
@@ -109,6 +105,7 @@ package final class MailboxDoor: LiveDoor {
         keepAliveTimer.stop()
         replies.close()
         for reading in readings.values { reading.end() }
+        keepAlives = []
         await places.shutDown()
         await strangers.shutDown()
     }
@@ -325,16 +322,18 @@ package final class MailboxDoor: LiveDoor {
 
     private func scheduleKeepAlive(of reading: MailboxReading) {
         let due = EventLoop.monotonicNanoseconds + settings.keepAlive.nanoseconds
-        keepAlives.append((due, Weak(reading: reading)))
+        // Those that have ended are never more than those that are there, and a few.
+        if keepAlives.count > 2 * readings.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
+        keepAlives.append((due, reading))
         if !keepAliveTimer.isRunning { keepAliveTimer.start(after: settings.keepAlive) }
     }
 
     private func keepAlive() {
         let now = EventLoop.monotonicNanoseconds
         let time = EventLoop.unixMilliseconds
-        while let (due, weak) = keepAlives.first, due <= now || weak.reading?.hasEnded ?? true {
+        while let (due, reading) = keepAlives.first, due <= now || reading.hasEnded {
             keepAlives.removeFirst()
-            guard let reading = weak.reading, !reading.hasEnded else { continue }
+            guard !reading.hasEnded else { continue }
             reading.say(.keepalive, id: MailboxDoor.newID(), at: time)
             scheduleKeepAlive(of: reading)
         }

@@ -18,10 +18,7 @@ final class PeerConnection: DoorConnection {
         let settings = door.settings
         session = PeerSession(network: settings.network, limits: settings.limits)
         super.init(
-            stream, Arrival(circuits: door.circuits), at: places,
-            limits: Limits(
-                idleTimeout: settings.idleTimeout, deadline: settings.frameDeadline,
-                unsentBytes: settings.unsentBytes))
+            stream, Arrival(circuits: door.circuits), at: places, limits: door.limits)
     }
 
     // MARK: In

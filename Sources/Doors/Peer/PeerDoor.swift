@@ -35,6 +35,8 @@ package final class PeerDoor {
 
     package internal(set) var counters = Counters()
     let settings: Settings
+    /// Of each connection.
+    let limits: DoorConnection.Limits
     let dispatcher: Dispatcher
     let counter: DoorCounter
     let circuits: Circuits
@@ -54,6 +56,9 @@ package final class PeerDoor {
         self.replies = replies
         connections = Places(settings.connections, room: room)
         self.settings = settings
+        limits = DoorConnection.Limits(
+            idleTimeout: settings.idleTimeout, deadline: settings.frameDeadline,
+            unsentBytes: settings.unsentBytes)
         self.dispatcher = dispatcher
         counter = dispatcher.door("peer")
         self.circuits = circuits ?? Circuits()

@@ -19,8 +19,7 @@ final class StatusConnection: DoorConnection {
         self.door = door
         messages = MessageStream(maximumLength: door.settings.messageBytes)
         super.init(
-            stream, Arrival(circuits: circuits), at: places,
-            limits: Limits(idleTimeout: door.settings.idleTimeout, deadline: door.settings.messageDeadline))
+            stream, Arrival(circuits: circuits), at: places, limits: door.limits)
     }
 
     override func received(_ bytes: RawSpan) -> Int {

@@ -24,6 +24,8 @@ package final class StatusStreamDoor {
     }
 
     let settings: Settings
+    /// Of each connection.
+    let limits: DoorConnection.Limits
     let server: StatusServer
     private var listeners: [Listener] = []
     /// Of one connection, and of all.
@@ -35,6 +37,8 @@ package final class StatusStreamDoor {
     /// - Parameter room: for the buffers of all connections, of other doors too.
     package init(settings: Settings, server: StatusServer, room: BufferRoom = BufferRoom()) {
         self.settings = settings
+        limits = DoorConnection.Limits(
+            idleTimeout: settings.idleTimeout, deadline: settings.messageDeadline)
         self.server = server
         rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
         totalRate = Rate(perSecond: Double(settings.totalRate), burst: settings.totalRate)
