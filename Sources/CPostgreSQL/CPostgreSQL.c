@@ -24,7 +24,7 @@ static const struct place places[] = {
     PLACE(flush),            PLACE(isBusy),            PLACE(consumeInput),    PLACE(getResult),
     PLACE(resultStatus),     PLACE(resultErrorField),  PLACE(clear),           PLACE(ntuples),
     PLACE(nfields),          PLACE(fname),             PLACE(ftype),           PLACE(getisnull),
-    PLACE(getlength),        PLACE(getvalue),          PLACE(cmdTuples),
+    PLACE(getlength),        PLACE(getvalue),          PLACE(cmdTuples),       PLACE(sslInUse),
 };
 
 _Static_assert(sizeof places / sizeof *places == sizeof functions / sizeof(void *), "each function has a place");

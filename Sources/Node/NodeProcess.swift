@@ -72,7 +72,7 @@ package enum NodeProcess {
         do {
             try await node.start()
         } catch {
-            guard !life.isStopping else { return await life.end() }
+            guard !life.isStopping else { return try await life.end() }
             await node.stop()
             throw error
         }
@@ -82,8 +82,8 @@ package enum NodeProcess {
         let settled = Timer { onionbell_release_startup_memory() }
         settled.start(after: settling)
         service.ready { await node.waitForOutbox() }
-        await life.end()
-        settled.stop()
+        defer { settled.stop() }
+        try await life.end()
     }
 }
 
@@ -91,6 +91,8 @@ package enum NodeProcess {
 @EventLoop
 private final class NodeLife {
     private(set) var isStopping = false
+    /// Why it has to stop, where nobody has asked for it.
+    private var fault: NodeError?
     private let node: RelayNode
     private let service: ServiceManager
     private let log: Logger
@@ -110,10 +112,16 @@ private final class NodeLife {
         self.log = log
         signals = [SIGTERM, SIGINT].map { number in SignalSource(number) { [unowned self] in stop() } }
         signals.append(SignalSource(SIGHUP) { node.resume() })
-        patience = Timer {
+        // Only a start reads the store anew.
+        node.onStoreTaken = { [unowned self] reason in
+            guard !isStopping else { return }
+            fault = .unavailable(reason)
+            begin()
+        }
+        patience = Timer { [unowned self] in
             log.warning("node.shutdown_timeout")
             lines.flush()
-            exit(0)
+            exit(fault?.exitStatus ?? 0)
         }
     }
 
@@ -123,6 +131,10 @@ private final class NodeLife {
             lines.flush()
             exit(0)
         }
+        begin()
+    }
+
+    private func begin() {
         isStopping = true
         log.notice("node.stopping")
         service.stopping()
@@ -135,8 +147,8 @@ private final class NodeLife {
         }
     }
 
-    func end() async {
-        guard !hasEnded else { return }
-        await withCheckedContinuation { whenEnded = $0 }
+    func end() async throws(NodeError) {
+        if !hasEnded { await withCheckedContinuation { whenEnded = $0 } }
+        if let fault { throw fault }
     }
 }

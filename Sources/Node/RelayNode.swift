@@ -21,6 +21,8 @@ final class RelayNode {
     private let onPublished: @EventLoop (_ address: String, _ ports: [UInt16]) -> Void
     /// Called with every change of the onion service's state.
     var onOnionState: (@EventLoop (OnionState) -> Void)?
+    /// Called with the reason why nothing can be stored any more before a start anew; perhaps more than once.
+    var onStoreTaken: (@EventLoop (String) -> Void)?
 
     private(set) var dispatcher: Dispatcher?
     private var outbox: SQLiteOutbox?
@@ -132,6 +134,7 @@ final class RelayNode {
             gateways.first { $0.app == lane.app }?.open(lane.host)
         }
         dispatcher.onRefusal = { [circuits] in circuits.refused($0) }
+        dispatcher.onStoreTaken = { [weak self] in self?.onStoreTaken?($0) }
         dispatcher.torTime = { [weak self] in self?.torTime }
         self.dispatcher = dispatcher
         self.outbox = outbox

@@ -18,13 +18,13 @@ package struct PostgreSQLAddress: Equatable, Sendable {
 
     /// What libpq is to be told, in its own words: all of the address, and what it leaves out.
     ///
-    /// - Throws: libpq's own words about what is wrong with it, without the password.
+    /// - Throws: libpq's own words about what is wrong with it, without what they repeat of it.
     package func parameters() throws(PostgreSQLError) -> [(name: String, value: String)] {
         let libpq = try LibPQ.load().pointee
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = libpq.conninfoParse(url, &fault) else {
             defer { libpq.freemem(fault) }
-            throw PostgreSQLError(message: LibPQ.text(fault))
+            throw PostgreSQLError(message: PostgreSQLAddress.withoutValues(LibPQ.text(fault)))
         }
         defer { libpq.conninfoFree(options) }
         var parameters: [(name: String, value: String)] = []
@@ -35,7 +35,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             }
             option += 1
         }
-        guard !parameters.contains(where: { $0.name == "password" }) else {
+        guard !parameters.contains(where: { $0.name == "password" || PostgreSQLAddress.isAstray($0) }) else {
             throw PostgreSQLError(message: "a password in the address: put it into storage.password_file")
         }
         if let password { parameters.append(("password", String(decoding: password, as: UTF8.self))) }
@@ -50,6 +50,22 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             parameters.append((name, value))
         }
         return parameters
+    }
+
+    /// libpq's words end with the part of the address that it could not read, which may be a password.
+    private static func withoutValues(_ words: String) -> String {
+        var rest = words.utf8[...]
+        while !rest.isEmpty, !rest.starts(with: ": \"".utf8) { rest = rest.dropFirst() }
+        return String(words[..<rest.startIndex])
+    }
+
+    /// A password with a slash in it ends up in the port and the database's name, and so in what is said of them.
+    private static func isAstray(_ parameter: (name: String, value: String)) -> Bool {
+        switch parameter.name {
+        case "port": !parameter.value.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ",") }
+        case "dbname": parameter.value.utf8.contains(UInt8(ascii: "@"))
+        case _: false
+        }
     }
 
     /// Sockets and loopback of this machine; what names several hosts has to have all of them here.

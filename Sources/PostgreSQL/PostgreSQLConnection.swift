@@ -33,6 +33,9 @@ package final class PostgreSQLConnection {
     /// Milliseconds that the server may be silent while something is asked of it.
     package var patience: Int32 = 60_000
 
+    /// Milliseconds after which TLS is asked for what it has.
+    private static let look: Int32 = 20
+
     /// Of how many statements the answers may lie in memory before they are read.
     private static let mostUnread = 256
 
@@ -230,6 +233,9 @@ package final class PostgreSQLConnection {
     /// Waits for it, as long as patience lasts.
     private func nextResult() throws(PostgreSQLError) -> OpaquePointer? {
         guard let handle else { throw .lost("the connection to PostgreSQL is lost") }
+        // With TLS an answer may have left the socket, and not be read yet: poll doesn't see that.
+        let interval = libpq.sslInUse(handle) == 0 ? patience : min(patience, PostgreSQLConnection.look)
+        var waited: Int32 = 0
         while true {
             let left = libpq.flush(handle)
             guard left >= 0 else { throw lose("nothing can be sent") }
@@ -237,10 +243,11 @@ package final class PostgreSQLConnection {
             if libpq.isBusy(handle) == 0 { break }
             var wait = pollfd(
                 fd: libpq.socket(handle), events: Int16(POLLIN | (left > 0 ? POLLOUT : 0)), revents: 0)
-            let ready = poll(&wait, 1, patience)
-            if ready == 0 { throw silent() }
-            guard ready > 0 || errno == EINTR else { throw lose("poll") }
-            if wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+            let ready = poll(&wait, 1, interval)
+            guard ready >= 0 || errno == EINTR else { throw lose("poll") }
+            waited = ready == 0 ? waited + interval : 0
+            guard waited < patience else { throw silent() }
+            if ready == 0 || wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
                 guard libpq.consumeInput(handle) == 1 else { throw lose("it was closed") }
             }
         }

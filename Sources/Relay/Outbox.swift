@@ -166,11 +166,16 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// No room on the disk. Mends itself when there is room again.
     case full
     case failed(String)
+    /// Another node has the store: what is known of it here is old, and nothing more can be written.
+    case taken(String)
+
+    /// No later commit will succeed.
+    var isFinal: Bool { if case .taken = self { true } else { false } }
 
     package var description: String {
         switch self {
         case .full: "no space left on the outbox's disk"
-        case .failed(let reason): reason
+        case .failed(let reason), .taken(let reason): reason
         }
     }
 }

@@ -64,7 +64,8 @@ final class Backlog {
             """, on: connection)
         spared = try Statement(
             """
-            \(row) WHERE \(ofLane) AND not_before > 0 AND not_before > ?3 AND not_before <= ?4 AND sequence <= ?5
+            \(row) WHERE \(ofLane) AND not_before > 0 AND (not_before, sequence) > (?3, ?7) AND not_before <= ?4
+                AND sequence <= ?5
             ORDER BY not_before, sequence LIMIT ?6
             """, on: connection)
         nextSpared = try Statement(
@@ -72,7 +73,10 @@ final class Backlog {
             SELECT min(not_before) FROM backlog WHERE \(ofLane) AND not_before > 0 AND not_before > ?3
             """, on: connection)
         expired = try Statement(
-            "\(row) WHERE expires_at <= ?1 AND sequence <= ?2 ORDER BY expires_at LIMIT ?3", on: connection)
+            """
+            \(row) WHERE expires_at <= ?1 AND (expires_at, sequence) > (?4, ?5) AND sequence <= ?2
+            ORDER BY expires_at, sequence LIMIT ?3
+            """, on: connection)
         lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
         try takeStragglers(connection)
     }
@@ -219,32 +223,37 @@ final class Backlog {
     func claim(_ claim: Claim) throws(SQLiteError) -> Claimed {
         var found = Claimed()
         var reached = reached
-        // Those that were handed out are read as well.
-        let most = Int64(claim.limit + claimed.count)
         switch claim.kind {
         case .expired:
             try expired.bind(1, claim.time)
             try expired.bind(2, claim.last)
-            try expired.bind(3, most)
-            try take(from: expired, into: &found, claim)
+            try take(from: expired, into: &found, claim) { (last, page) throws(SQLiteError) in
+                try expired.bind(3, page)
+                try expired.bind(4, last?.expiresAt ?? .min)
+                try expired.bind(5, last?.sequence ?? .min)
+            }
         case .due(let lane):
             let longest = claim.time.addingReportingOverflow(Claim.longestWait).partialValue
             for range in [(0, claim.time), (longest, Int64.max)] where found.rows.count < claim.limit {
                 try bind(lane, to: spared)
-                try spared.bind(3, range.0)
                 try spared.bind(4, range.1)
                 try spared.bind(5, claim.last)
-                try spared.bind(6, most)
-                try take(from: spared, into: &found, claim)
+                try take(from: spared, into: &found, claim) { (last, page) throws(SQLiteError) in
+                    try spared.bind(3, last?.notBefore ?? range.0)
+                    try spared.bind(6, page)
+                    try spared.bind(7, last?.sequence ?? .max)
+                }
             }
             for rank in 0..<Backlog.ranks where found.rows.count < claim.limit {
                 let before = found.rows.count
+                let start = reached[lane]?[rank] ?? 0
                 try bind(lane, to: ready)
                 try ready.bind(3, Int64(rank))
-                try ready.bind(4, reached[lane]?[rank] ?? 0)
                 try ready.bind(5, claim.last)
-                try ready.bind(6, most)
-                try take(from: ready, into: &found, claim)
+                try take(from: ready, into: &found, claim) { (last, page) throws(SQLiteError) in
+                    try ready.bind(4, last?.sequence ?? start)
+                    try ready.bind(6, page)
+                }
                 guard found.rows.count > before, let last = found.rows.last else { continue }
                 reached[lane, default: Array(repeating: 0, count: Backlog.ranks)][rank] = last.row.sequence
             }
@@ -263,17 +272,33 @@ final class Backlog {
         try statement.bind(2, lane.host.key)
     }
 
+    /// Reads page by page, since those that were handed out are read as well, and a database sends all that a statement
+    /// finds at once.
+    ///
+    /// - Parameter bind: Binds behind which row a page begins, `nil` being the first one, and how many there are in it.
     private func take(
-        from statement: borrowing Statement, into found: inout Claimed, _ claim: Claim
+        from statement: borrowing Statement, into found: inout Claimed, _ claim: Claim,
+        _ bind: (_ last: WaitingRow?, _ page: Int64) throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
-        defer { statement.reset() }
-        while found.rows.count < claim.limit, try statement.step() {
-            let row = statement.waitingRow
-            if !claimed.contains(row.sequence) {
-                found.rows.append(Claimed.Row(row, try statement.notification()))
+        let page = max(claim.limit, Backlog.page)
+        var last: WaitingRow?
+        var count = 0
+        repeat {
+            try bind(last, Int64(page))
+            defer { statement.reset() }
+            count = 0
+            while found.rows.count < claim.limit, try statement.step() {
+                let row = statement.waitingRow
+                if !claimed.contains(row.sequence) {
+                    found.rows.append(Claimed.Row(row, try statement.notification()))
+                }
+                last = row
+                count += 1
             }
-        }
+        } while found.rows.count < claim.limit && count == page
     }
+
+    private static let page = 64
 
     // MARK: At the start
 
@@ -307,6 +332,7 @@ final class Backlog {
         try spared.bind(4, .max)
         try spared.bind(5, .max)
         try spared.bind(6, 1)
+        try spared.bind(7, .max)
         defer { spared.reset() }
         if try spared.step() { oldest = min(oldest, spared.waitingRow.acceptedAt) }
         return oldest

@@ -93,7 +93,7 @@ final class BitwardenTables: DoorTables {
             registered_at BIGINT NOT NULL
         );
         CREATE INDEX bitwarden_user ON bitwarden_device ("user");
-        CREATE INDEX bitwarden_token ON bitwarden_device (token);
+        CREATE INDEX bitwarden_token ON bitwarden_device USING hash (token);
         CREATE INDEX bitwarden_installation ON bitwarden_device (installation);
         CREATE TABLE bitwarden_member (
             organization BYTEA NOT NULL,

@@ -115,12 +115,17 @@ struct Connection: ~Copyable {
         if case .database(let database) = engine { try database.settle() }
     }
 
-    /// Empties the write-ahead log, unless somebody reads it just now: waits for nobody.
-    func emptyLog() {
+    /// Empties the write-ahead log: waits for nobody.
+    ///
+    /// - Throws: Somebody reads it just now, or the disk doesn't take it. All is still in the file and its log.
+    func emptyLog() throws(SQLiteError) {
         guard case .file(let handle) = engine else { return }
         sqlite3_busy_timeout(handle, 0)
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         sqlite3_busy_timeout(handle, Connection.patience)
+        guard code == SQLITE_OK else {
+            throw SQLiteError(code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
+        }
     }
 
     /// The first column of the first row.

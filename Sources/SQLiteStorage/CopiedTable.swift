@@ -220,6 +220,7 @@ struct CopiedTable {
                     Column("number"), Column("mailbox"), Column("channel", .bytes), Column("digest", .bytes),
                     Column("accepted_at"), Column("sealed", .bytes),
                 ], counter: .kept, of: MailboxTables.self),
+            CopiedTable("mailbox_gone", [Column("sequence")], of: MailboxTables.self),
         ]
     }
 }

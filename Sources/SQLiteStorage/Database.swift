@@ -42,13 +42,19 @@ final class Database {
         }
         try translated(.open) { () throws(PostgreSQLError) in try connection.connect() }
         let isOwner = access == .owning || access == .copying
-        if isOwner {
-            try DatabaseSchema.prepare(self, toCopy: access == .copying)
-        } else {
-            try DatabaseSchema.check(self)
-        }
+        if isOwner { try DatabaseSchema.prepare(self) }
+        try DatabaseSchema.check(self, for: access)
         try checkKey(makes: isOwner)
-        if isOwner { try translated(.open) { () throws(PostgreSQLError) in try take() } }
+        guard isOwner else { return }
+        try translated(.open) { () throws(PostgreSQLError) in try take() }
+        do throws(SQLiteError) {
+            // While it waited for the lease, a copy may have been begun.
+            try DatabaseSchema.check(self, for: access)
+            if access == .copying { try DatabaseSchema.beginCopy(self) }
+        } catch {
+            close()
+            throw error
+        }
     }
 
     /// All that takes long is done: from now on a connection that is silent is given up long before the lease ends.

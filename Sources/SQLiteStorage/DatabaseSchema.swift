@@ -30,7 +30,7 @@ enum DatabaseSchema {
 
     static let ousted = PostgreSQLError(
         message:
-            "another node has had this database meanwhile, or this one was away for longer than its lease: start this node again"
+            "another node has had this database meanwhile, or this one was away for longer than its lease"
     )
     static let broken = PostgreSQLError(message: "the table node of the database is not as onionbell made it")
     static let empty = PostgreSQLError(
@@ -59,14 +59,9 @@ enum DatabaseSchema {
 
     // MARK: Versions
 
-    /// Makes the tables, or brings them up to date, by one node at a time.
-    ///
-    /// - Parameter toCopy: They are to be filled: there is nothing in them, or what an earlier copy has left.
-    static func prepare(_ database: Database, toCopy: Bool) throws(SQLiteError) {
-        try prepare(database)
-        if !toCopy { return try check(database) }
+    /// From now on the tables are to be filled: there is nothing in them, or what an earlier copy has left.
+    static func beginCopy(_ database: Database) throws(SQLiteError) {
         guard try found(database) != unfinished else { return }
-        try check(database)
         for table in CopiedTable.all {
             let isThere = "SELECT 1 WHERE to_regclass('onionbell.\(table.name)') IS NOT NULL"
             guard try database.firstInteger(isThere) != nil else { continue }
@@ -74,10 +69,24 @@ enum DatabaseSchema {
                 throw CopiedTable.taken("the database holds a store")
             }
         }
-        try database.execute("UPDATE format SET version = \(unfinished)")
+        try setVersion(unfinished, in: database)
     }
 
-    private static func prepare(_ database: Database) throws(SQLiteError) {
+    static func endCopy(_ database: Database) throws(SQLiteError) { try setVersion(version, in: database) }
+
+    private static func setVersion(_ version: Int64, in database: Database) throws(SQLiteError) {
+        try database.begin()
+        do throws(SQLiteError) {
+            try database.execute("UPDATE format SET version = \(version)")
+            try database.commit()
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+
+    /// Makes the tables if they are not there, by one node at a time.
+    static func prepare(_ database: Database) throws(SQLiteError) {
         guard try found(database) == nil else { return }
         // Any number that others are not likely to take: it holds up those who make the same just now.
         try database.execute(
@@ -95,9 +104,12 @@ enum DatabaseSchema {
         }
     }
 
-    static func check(_ database: Database) throws(SQLiteError) {
+    static func check(_ database: Database, for access: StoreAccess) throws(SQLiteError) {
         guard let version = try found(database) else { throw SQLiteError(empty, .open) }
-        guard version != unfinished else { throw SQLiteError(halfCopied, .open) }
+        guard version != unfinished else {
+            guard access == .copying else { throw SQLiteError(halfCopied, .open) }
+            return
+        }
         guard version == DatabaseSchema.version else { throw otherVersion(version) }
     }
 

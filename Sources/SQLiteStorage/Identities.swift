@@ -18,6 +18,7 @@ final class Identities {
 
     /// How many identities one commit forgets, so that no commit is held up for long; or twice as many as came since.
     private static let forgottenAtOnce = 5000
+    private static let forgottenPage = 500
     /// Beyond that many the oldest are forgotten before their time: 24 MB of memory at most.
     private static let mostIdentities = 2_000_000
 
@@ -202,17 +203,24 @@ final class Identities {
         while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
     ) throws(SQLiteError) -> Int64 {
         var reached = first
-        do {
-            try oldest.bind(1, first)
-            try oldest.bind(2, Int64(limit))
+        var room = limit
+        var count = 0
+        // Most often nothing is to be forgotten, and a database sends all that a statement finds at once.
+        repeat {
+            let page = min(room, Identities.forgottenPage)
+            try oldest.bind(1, reached)
+            try oldest.bind(2, Int64(page))
             defer { oldest.reset() }
+            count = 0
             while try oldest.step(), oldest.integer(0) <= last {
                 let isWaiting = oldest.integer(3) != 0
                 guard isOver(oldest.integer(2), isWaiting) else { break }
                 reached = oldest.integer(0)
                 if !isWaiting { known.leave(Digest(oldest.pair(1)), at: reached) }
+                count += 1
             }
-        }
+            room -= count
+        } while room > 0 && count == Identities.forgottenPage
         try delete.bind(1, first)
         try delete.bind(2, reached)
         try delete.run()

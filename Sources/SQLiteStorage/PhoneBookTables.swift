@@ -64,9 +64,9 @@ final class PhoneBookTables: DoorTables {
             app TEXT NOT NULL,
             token BYTEA NOT NULL,
             model TEXT NOT NULL,
-            added_at BIGINT NOT NULL,
-            UNIQUE (name, token)
+            added_at BIGINT NOT NULL
         );
+        CREATE UNIQUE INDEX phone_token ON phone (name, sha256(token));
         CREATE TABLE phone_alias (name TEXT PRIMARY KEY, address BYTEA NOT NULL UNIQUE)
         """
     ]
@@ -79,7 +79,7 @@ final class PhoneBookTables: DoorTables {
                 FROM phone ORDER BY number
                 """,
             removal: [
-                "DELETE FROM phone WHERE number = CAST(?1 AS INTEGER)",
+                "DELETE FROM phone WHERE CAST(number AS TEXT) = ?1",
                 // The same parameter, which it has no use for but the wrapper binds.
                 "DELETE FROM phone_alias WHERE CAST(?1 AS TEXT) IS NOT NULL AND name NOT IN (SELECT name FROM phone)",
             ])

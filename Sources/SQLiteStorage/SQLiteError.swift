@@ -34,6 +34,9 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     /// What was asked may have been done or not.
     var isConnectionLost: Bool { remote?.isConnectionLost ?? false }
 
+    /// Another node has the store.
+    var isTaken: Bool { remote == DatabaseSchema.ousted }
+
     /// SQLite took the file, and the node does not: the sentence is not SQLite's.
     private var isOurs: Bool { operation == .open && code == SQLITE_ERROR && remote == nil }
 

@@ -157,6 +157,7 @@ package actor SQLiteOutbox: Outbox {
     }
 
     private func translation(_ error: SQLiteError) -> OutboxError {
-        error.isDiskFull ? .full : .failed(error.description)
+        if error.isTaken { return .taken(error.description) }
+        return error.isDiskFull ? .full : .failed(error.description)
     }
 }

@@ -264,14 +264,16 @@ struct Statement: ~Copyable {
         }
     }
 
+    /// NULL is empty, as without a seal.
+    ///
     /// - Throws: It was sealed under another key or for another column.
     func sealedText(_ column: Int32, as context: String) throws(SQLiteError) -> String {
-        guard case .database = engine else { return text(column) }
+        guard case .database = engine, !isNull(column) else { return text(column) }
         return String(decoding: try sealedBytes(column, as: context), as: UTF8.self)
     }
 
     func sealedBytes(_ column: Int32, as context: String) throws(SQLiteError) -> [UInt8] {
-        guard case .database(_, let seal) = engine else { return bytes(column) }
+        guard case .database(_, let seal) = engine, !isNull(column) else { return bytes(column) }
         do throws(CryptoError) {
             return try seal.open(bytes(column), as: context)
         } catch {

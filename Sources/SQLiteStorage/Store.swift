@@ -151,8 +151,8 @@ final class Store {
         }
         identities.committed()
         backlog.committed()
-        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is.
-        if hasForgotten { connection.emptyLog() }
+        // Deleted rows live on in the write-ahead log until it is emptied: now and then it is. If not now, then next time.
+        if hasForgotten { try? connection.emptyLog() }
         return (results, failures)
     }
 

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// It goes page by page, each in a transaction, in the order of the tables' keys: a copy that was cut short goes on where
 /// it ended. Until it is whole no node takes the target: a database says that it is not finished, and a file has another
-/// name. What it comes from stays as it was.
+/// name. What is in the source stays there.
 package final class StoreCopy {
     private let source: Connection
     private let target: Connection
@@ -39,17 +39,18 @@ package final class StoreCopy {
     /// - Parameter onProgress: Called after each page, with how many rows of the table there are in the target.
     package func run(_ onProgress: (_ table: String, _ rows: Int64) -> Void) throws(SQLiteError) {
         for kind in DoorTableKinds.all where try DoorSchema.steps(of: kind, on: source) > 0 {
+            // An earlier version may have written it.
+            try DoorSchema.prepare(kind, on: source)
             try DoorSchema.prepare(kind, on: target)
         }
         for table in CopiedTable.all {
             if let door = table.door, try DoorSchema.steps(of: door, on: source) == 0 { continue }
             try copy(table, onProgress)
         }
-        if target.database != nil {
-            try target.execute("UPDATE format SET version = \(DatabaseSchema.version)")
-        }
+        if let database = target.database { try DatabaseSchema.endCopy(database) }
         guard let finished else { return }
-        target.emptyLog()
+        // What were still in it would be lost with it.
+        try target.emptyLog()
         guard chmod(unfinished, 0o600) == 0, rename(unfinished, finished) == 0 else {
             throw SQLiteError(
                 code: SQLITE_CANTOPEN, operation: .open, message: "\(unfinished) can't be renamed")

@@ -99,6 +99,24 @@ import Wire
         await second.close()
     }
 
+    /// What it knows of the store is old, and only a start reads it anew.
+    @Test func aNodeWhoseStoreAnotherOneHasTakenEnds() async throws {
+        let server = try PostgreSQLServer.shared.get()
+        let database = try server.makeDatabase()
+        let stage = try stage(server, database)
+        try await stage.start()
+        _ = try server.psql(
+            database,
+            """
+            UPDATE onionbell.node SET owner = '\\x02', name = 'bell-2', fence = fence + 1,
+                until = clock_timestamp() + interval '1 hour'
+            """)
+        await stage.node.wait { $0.exit != nil }
+        #expect(stage.node.exit == .exited(69), "\(stage.node.lines.suffix(5))")
+        #expect(stage.node.lines.contains { $0.contains("another node has had this database meanwhile") })
+        await stage.close()
+    }
+
     @Test func checkConfigLooksAtTheAddress() async throws {
         let server = try PostgreSQLServer.shared.get()
         let stage = try stage(server, "postgres")
@@ -107,7 +125,7 @@ import Wire
         let wrong = try LoopbackStage { $0 + "storage: {url: \"postgresql://a@localhost/b?colour=red\"}\n" }
         let fault = try run([program, "check-config", "--config", wrong.configuration])
         #expect(fault.status == 78)
-        #expect(fault.errors.contains("storage.url") && fault.errors.contains("colour"))
+        #expect(fault.errors.contains("storage.url: invalid URI query parameter"))
         let open = try LoopbackStage { $0 + "storage: {url: \"postgresql://a:secret@localhost/b\"}\n" }
         let leak = try run([program, "check-config", "--config", open.configuration])
         #expect(leak.status == 78)

@@ -52,6 +52,20 @@ import Testing
         #expect(node.next() == .idle)
     }
 
+    /// The edge has to end then, also where the store was away before.
+    @Test func aStoreThatAnotherNodeHasTakenIsToldWhateverWasToldBefore() {
+        let node = Node()
+        for (error, isTold) in [
+            (OutboxError.failed("away"), true), (.failed("away"), false), (.taken("by another"), true),
+        ] {
+            _ = node.submit(Sample.android())
+            node.begin()
+            _ = node.takeEffects()
+            node.pipeline.commitFailed(error, at: node.now)
+            #expect(node.takeEffects().contains(.outboxFailed(error)) == isTold)
+        }
+    }
+
     /// What the outbox knows of a repetition, what its sender hears, and that nothing more is sent.
     @Test(arguments: [
         (StoreResult.alreadyWaiting(sequence: 1), Receipt.stored),

@@ -3,7 +3,7 @@ import Glibc
 
 /// Stands between a node and its PostgreSQL, and cuts the line when it is told to, at the commit it is told.
 ///
-/// `@unchecked Sendable`: `next` is guarded by `lock`, all else is set once.
+/// `@unchecked Sendable`: `next` and `fromServer` are guarded by `lock`, all else is set once.
 final class LineCutter: @unchecked Sendable {
     enum Cut {
         /// The server never gets the commit.
@@ -17,6 +17,7 @@ final class LineCutter: @unchecked Sendable {
     private let listener: Int32
     private let lock = NSLock()
     private var next: Cut?
+    private var fromServer = 0
 
     /// - Parameter server: The directory of its socket.
     init(to server: String) throws {
@@ -41,6 +42,9 @@ final class LineCutter: @unchecked Sendable {
 
     /// The next commit that comes by.
     func cut(_ cut: Cut) { lock.withLock { next = cut } }
+
+    /// Bytes that the server has sent so far.
+    var received: Int { lock.withLock { fromServer } }
 
     func close() {
         shutdown(listener, Int32(SHUT_RDWR))
@@ -82,6 +86,7 @@ final class LineCutter: @unchecked Sendable {
                     cut = lock.withLock { next.take() }
                 }
                 if cut == .before { return }
+                if index == 1 { lock.withLock { fromServer += count } }
                 guard write(sides[1 - index].fd, bytes, count) == count else { return }
                 // The answer to all of it comes at once, after the commit.
                 if cut == .after {

@@ -1,3 +1,4 @@
+import Foundation
 import Registrations
 import Relay
 import Testing
@@ -92,6 +93,7 @@ import Testing
             at: 1, within: MailboxReplyBounds())
         #expect(reply == .stored)
         await outbox.close()
+        try Connection(file, for: .owning).execute("INSERT INTO mailbox_gone VALUES (77)")
     }
 
     /// All rows of all tables, as text.
@@ -124,6 +126,7 @@ import Testing
         #expect(before.values.allSatisfy { !$0.isEmpty }, "\(before.filter { $0.value.isEmpty }.keys)")
         try StoreCopy(from: file, to: directory.place).run { _, _ in }
         #expect(try content(directory.place) == before)
+        #expect(try directory.psql("SELECT sequence FROM onionbell.mailbox_gone") == "77")
         let back = StorePlace.file(directory.path + "/back.sqlite")
         try StoreCopy(from: directory.place, to: back).run { _, _ in }
         #expect(try content(back) == before)
@@ -171,5 +174,64 @@ import Testing
         // What is there is never overwritten.
         #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: directory.place) }
         #expect(throws: SQLiteError.self) { try StoreCopy(from: directory.place, to: file) }
+    }
+
+    /// The node that uses it would not start again.
+    @Test func aDatabaseThatANodeUsesIsNotMarkedByACopy() async throws {
+        try await fill(3)
+        let node = try await open(directory.place)
+        let renewal = Task {
+            while !Task.isCancelled {
+                _ = try await node.commit([.proof])
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        guard case .database(let place) = directory.place else { return }
+        for other in [
+            Directory.place(at: place.address.url, node: 2),
+            Directory.place(at: place.address.url, node: 2, key: 8),
+        ] {
+            #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: .database(other)) }
+            #expect(try directory.psql("SELECT version FROM onionbell.format") == "1")
+        }
+        renewal.cancel()
+        _ = try? await renewal.value
+        await node.close()
+        await (try await open(directory.place)).close()
+    }
+
+    /// What is in the write-ahead log of the target goes with it.
+    @Test func aFileIsWholeOnlyWhenItsLogIsEmpty() async throws {
+        try await fill(5)
+        try StoreCopy(from: file, to: directory.place).run { _, _ in }
+        let before = try content(directory.place)
+        let back = directory.path + "/back.sqlite"
+        do {
+            let copy = try StoreCopy(from: directory.place, to: .file(back))
+            let reader = try Connection(.file(back + ".copy"), for: .reading)
+            var isReading = false
+            #expect(throws: SQLiteError.self) {
+                try copy.run { _, _ in
+                    guard !isReading else { return }
+                    isReading = true
+                    try? reader.execute("BEGIN")
+                    _ = try? reader.firstInteger("SELECT count(*) FROM notification")
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: back))
+        }
+        try StoreCopy(from: directory.place, to: .file(back)).run { _, _ in }
+        #expect(try content(.file(back)) == before)
+    }
+
+    /// Tables of doors are brought up to date by the node when it opens them, and it may not have been started since.
+    @Test func aFileOfAnEarlierVersionIsCopied() async throws {
+        try await fill(3)
+        try Connection(file, for: .owning).execute(
+            "DROP TABLE mailbox_reply; DROP TABLE mailbox_gone; UPDATE door SET steps = 1 WHERE name = 'mailboxes'"
+        )
+        try StoreCopy(from: file, to: directory.place).run { _, _ in }
+        #expect(try directory.psql("SELECT count(*) FROM onionbell.mailbox_message") == "1")
+        #expect(try directory.psql("SELECT count(*) FROM onionbell.mailbox_reply") == "0")
     }
 }

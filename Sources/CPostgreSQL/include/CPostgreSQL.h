@@ -17,6 +17,7 @@ typedef struct {
     __typeof__(PQfinish) *_Nonnull finish;
     __typeof__(PQstatus) *_Nonnull status;
     __typeof__(PQsocket) *_Nonnull socket;
+    __typeof__(PQsslInUse) *_Nonnull sslInUse;
     __typeof__(PQerrorMessage) *_Nonnull errorMessage;
     __typeof__(PQsetnonblocking) *_Nonnull setnonblocking;
     __typeof__(PQsetNoticeProcessor) *_Nonnull setNoticeProcessor;

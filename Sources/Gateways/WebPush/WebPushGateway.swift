@@ -23,6 +23,7 @@ final class WebPushGateway: LinkedGateway {
     /// The server has said that it keeps notifications for a shorter time than they live.
     private var keepsBriefly = false
     static let suspicious = [WebPushAnswer.otherKey]
+    static var nobody: DeviceToken { WebPushSubscription.nobody }
 
     init(
         _ place: PushEndpoint.Place, isNamed: Bool, _ shared: WebPushShared, limits: ConnectionLife.Limits

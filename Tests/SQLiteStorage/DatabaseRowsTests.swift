@@ -1,0 +1,134 @@
+import Foundation
+import PostgreSQL
+import Registrations
+import Relay
+import Testing
+import Vectors
+
+@testable import SQLiteStorage
+
+/// What a store holds and reads, where PostgreSQL is another engine than SQLite.
+@Suite(.serialized) struct DatabaseRowsTests {
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    /// The longest that a door lets in. What is sealed can't be made shorter, and a page of an index has not room for it.
+    @Test(arguments: Engine.allCases) func theLongestDeviceTokenIsKept(on engine: Engine) async throws {
+        try directory.use(engine)
+        let token = String(repeating: "0123456789abcdef", count: 256)
+        let outbox = try await directory.open()
+        try await SQLiteInstallations(in: outbox).put(
+            Installation(id: "one", keyDigest: Digest(high: 1, low: 2), addedAt: 7))
+        let bitwarden = try await SQLiteBitwardenDevices(in: outbox)
+        let device = BitwardenDevice(
+            id: Digest(high: 1, low: 9), installation: "one", user: Digest(high: 2, low: 9),
+            identifier: Digest(high: 3, low: 9), type: 0, pushToken: token, organizations: [])
+        #expect(try await bitwarden.put(device, at: 1, limit: 5))
+        let phones = try await bitwarden.phones(of: .installation("one"), except: nil)
+        #expect(phones.map(\.pushToken) == [token])
+        try await bitwarden.forget(try #require(phones.first), registeredUntil: 1)
+        #expect(try await bitwarden.phones(of: .installation("one"), except: nil).isEmpty)
+        await outbox.close()
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
+        let phone = PhoneBook.Phone(
+            number: 0, name: "alice", platform: .android, deviceToken: DeviceToken(token))
+        #expect(try file.add(PhoneEntry(phone, model: "", addedAt: 1)) == .success(1))
+        #expect(try file.phoneBook().book.phones.map(\.deviceToken.text) == [token])
+        let insert = { (number: Int) in
+            "INSERT INTO phone SELECT \(number), name, platform, app, token, model, added_at FROM phone"
+        }
+        #expect(throws: SQLiteError.self) { try file.connection.execute(insert(2)) }
+    }
+
+    /// A database sends all that a statement finds, whoever stops reading.
+    @Test func noMoreIsReadThanIsNeeded() async throws {
+        try directory.use(.database)
+        let server = try PostgreSQLServer.shared.get()
+        let line = try LineCutter(to: server.directory)
+        defer { line.close() }
+        let outbox = try await SQLiteOutbox(Directory.place(at: line.url(try #require(directory.database))))
+        let message = String(repeating: "m", count: 1000)
+        _ = try await outbox.commit(
+            (1...1200 as ClosedRange<Int64>).map { number in
+                let one = request(2 * number, token: UInt64(number), message: message)
+                return .store(
+                    StoreRequest(
+                        notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
+            })
+        _ = try await outbox.commit(
+            (5000..<11000 as Range<Int64>).map { .remember(request($0).digests, acceptedAt: 1000) })
+        func count(_ body: () async throws -> Void) async throws -> Int {
+            let before = line.received
+            try await body()
+            return line.received - before
+        }
+        let lane = LaneID(app: "app", host: .sandbox)
+        let many = Claim(.due(lane), at: 1, last: .max, limit: 600)
+        #expect(try await outbox.claim(many).rows.count == 600)
+        let few = Claim(.due(lane), at: 1, last: .max, limit: 10)
+        let claiming = try await count {
+            let claimed = try await outbox.claim(few)
+            #expect(claimed.rows.count == 10)
+        }
+        #expect(claiming < 150_000, "\(claiming)")
+        let forgetting = try await count {
+            _ = try await outbox.commit([.forget(acceptedBefore: 5, buriedBefore: 0)])
+        }
+        #expect(forgetting < 60_000, "\(forgetting)")
+        await outbox.close()
+    }
+
+    /// Versions before a column was there have left it empty.
+    @Test func whatAnEarlierVersionLeftEmptyIsEmpty() async throws {
+        try directory.use(.database)
+        let outbox = try await directory.open()
+        let push = PreparedPush(.object("{}"), isUrgent: true, expiry: .atOnce)
+        let prepared = StoreRequest(
+            notification: Notification(
+                id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),
+                deviceToken: DeviceToken("token"), content: .prepared(push), expiresAt: 9000, acceptedAt: 5),
+            digests: request(2).digests)
+        _ = try await outbox.commit([.store(prepared)])
+        _ = try directory.psql("UPDATE onionbell.notification SET android = NULL")
+        #expect(try await outbox.notifications([1]) == [1: prepared.notification])
+        await outbox.close()
+    }
+
+    /// The name of a phone, where its number is asked for, is nothing that a database could take for a number.
+    @Test(arguments: Engine.allCases) func whatIsNoNumberRemovesNoPhone(on engine: Engine) async throws {
+        try directory.use(engine)
+        await (try await directory.open()).close()
+        do {
+            let file = try RegistrationFile(directory.place, isReadOnly: false)
+            let phone = PhoneBook.Phone(
+                number: 0, name: "alice", platform: .android, deviceToken: DeviceToken("one"))
+            #expect(try file.add(PhoneEntry(phone, model: "", addedAt: 1)) == .success(1))
+        }
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
+        let view = try #require(file.views.first { $0.kind == "phone" })
+        for id in ["alice", "1x", "", "99999999999999999999"] {
+            #expect(try !file.remove(id, of: view), "\(id)")
+        }
+        try file.connection.execute("UPDATE phone SET number = 5000000000")
+        #expect(try file.remove("5000000000", of: view))
+        #expect(try file.phoneBook().entries.isEmpty)
+    }
+
+    /// What libpq says of an address repeats it.
+    @Test(arguments: [
+        "postgresql://u:Xq7%zzXq7@localhost/b", "postgresql://u:Xq7@[::1/b",
+        "postgresql:///b?password=Xq7%zz",
+        "postgresql://u:Xq7%00Xq7@localhost/b", "postgresql://u:Xq7/Xq7@localhost/b",
+        "postgresql://u:12/Xq7@localhost/b", "postgresql:///b?Xq7", "postgresql:///b?a=b=Xq7",
+        "postgresql://u@[::1]Xq7/b",
+    ])
+    func whatIsSaidOfAnAddressRepeatsNothingOfIt(_ url: String) {
+        do throws(PostgreSQLError) {
+            _ = try PostgreSQLAddress(url: url).parameters()
+            Issue.record("it was taken")
+        } catch {
+            #expect(!"\(error)".contains("Xq7") && error.message.count > 10)
+        }
+    }
+}
