@@ -1,9 +1,11 @@
+import Client
 import Foundation
 import Lab
 import Reactor
 import Testing
 
-/// `/healthz` of the built program turns red within a minute when something holds the node up.
+/// `/healthz` of the built program turns red within a minute when something holds the node up. That it does so for a backlog
+/// and for connections that only hold places is in FloodTests.
 @EventLoop
 @Suite struct RedHealthTests {
     /// As if one input took the loop so long.
@@ -16,6 +18,22 @@ import Testing
         try stage.signal(SIGCONT)
         for _ in 0..<120 where try stage.isWell("loop") { try await Task.sleep(for: .milliseconds(500)) }
         #expect(try !stage.isWell("loop"))
+        await stage.close()
+    }
+
+    /// As if somebody had tor close circuits of others.
+    @Test func peersThatAreLostInBulkAreRed() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        var peers: [BisqPeer] = []
+        for number in 0..<25 {
+            peers.append(try await stage.dial())
+            #expect(try await peers[number].send(request(number)).status == .stored)
+        }
+        #expect(try stage.isWell("circuits"))
+        for peer in peers { peer.close() }
+        for _ in 0..<120 where try stage.isWell("circuits") { try await Task.sleep(for: .milliseconds(500)) }
+        #expect(try !stage.isWell("circuits"))
         await stage.close()
     }
 }
