@@ -68,6 +68,19 @@ static inline int onionbell_sk_X509_push(STACK_OF(X509) *stack, X509 *certificat
 static inline void onionbell_sk_X509_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
 /* Frees the stack and its certificates. */
 static inline void onionbell_sk_X509_pop_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+/* Adds the names that a certificate is asked for, written as in an openssl configuration file, "DNS:localhost". */
+static inline int onionbell_X509_REQ_add_names(X509_REQ *request, const char *names) {
+    STACK_OF(X509_EXTENSION) *all = sk_X509_EXTENSION_new_null();
+    X509_EXTENSION *extension = X509V3_EXT_nconf_nid(NULL, NULL, NID_subject_alt_name, names);
+    int added = 0;
+    if (all && extension && sk_X509_EXTENSION_push(all, extension) > 0) {
+        extension = NULL; /* The stack's by now. */
+        added = X509_REQ_add_extensions(request, all);
+    }
+    X509_EXTENSION_free(extension);
+    sk_X509_EXTENSION_pop_free(all, X509_EXTENSION_free);
+    return added;
+}
 /* Adds an extension written as in an openssl configuration file, for example "DNS:localhost". */
 static inline int onionbell_X509_add_extension(X509 *certificate, X509 *issuer, int nid, const char *value) {
     X509V3_CTX context;

@@ -141,7 +141,7 @@ package final class BisqPeer {
     ) async throws(PeerError) -> MobileReplyResponse {
         write(.replyRequest(request))
         guard case .replyResponse(let response) = try await answer(.reply(uid: request.uid), deadline) else {
-            preconditionFailure("a waiter for a response to a reply got another message")
+            throw .wrongAnswer
         }
         return response
     }
@@ -152,7 +152,7 @@ package final class BisqPeer {
     ) async throws(PeerError) -> MobileReplies {
         write(.replyFetch(fetch))
         guard case .replies(let replies) = try await answer(.reply(uid: fetch.uid), deadline) else {
-            preconditionFailure("a waiter for replies got another message")
+            throw .wrongAnswer
         }
         return replies
     }

@@ -12,6 +12,8 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
     /// The node's bytes are no frames of the peer wire.
     case badFrame(FrameError)
     case badEnvelope
+    /// The node answered, but another question than was asked.
+    case wrongAnswer
     /// A request with the same uid waits for its answer on this connection.
     case uidInUse
     /// No request with this uid was sent with `awaitsOutcome`, or its outcome was told already.
@@ -28,6 +30,7 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
         case .badFrame(.tooLong(let length, let maximum)):
             "the node sent a frame of \(length) bytes; the limit is \(maximum)"
         case .badEnvelope: "what answers there does not speak the peer wire"
+        case .wrongAnswer: "the node answered with another kind of message than was asked for"
         case .uidInUse: "a request with this uid is under way"
         case .noOutcomeExpected: "no outcome is expected for this uid"
         }

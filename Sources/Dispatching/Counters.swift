@@ -39,7 +39,7 @@ package final class DoorCounter {
         }
         switch receipt {
         case .stored: figures.stored += 1
-        case .held: break  // Never the first receipt.
+        case .held, .kept: break  // Never the first receipt.
         case .busy(.device): figures.busyDevice += 1
         case .busy(.node): figures.busyNode += 1
         case .ended(.refused(let reason, _)), .ended(.tokenDead(let reason, _)):

@@ -127,8 +127,7 @@ extension Dispatcher {
     }
 
     /// A lane was idle. What was counted for it stays.
-    func close(_ lane: Int) {
-        let shown = pipeline.lanes[lane].shown
+    func close(_ lane: Int, shown: LaneID) {
         tally.close(lane, shown: shown)
         guard gateways.indices.contains(lane), let gateway = gateways[lane] else { return }
         gateways[lane] = nil

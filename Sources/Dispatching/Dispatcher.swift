@@ -211,7 +211,7 @@ package final class Dispatcher {
         case .laneOpened(let lane):
             tally.open(lane)
             openOrigin(lane)
-        case .laneClosed(let lane): close(lane)
+        case .laneClosed(let lane, let shown): close(lane, shown: shown)
         case .received, .neverStored, .deferred, .ended, .kept, .committed: tally.count(effect)
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)

@@ -21,7 +21,7 @@ protocol LinkedGateway: Gateway {
         _ notification: Notification
     ) -> Verdict
 
-    /// The service calls that credential over.
+    /// The service calls that credential over, and means all that bears it.
     ///
     /// - Returns: false when no other one helps: the operator must look.
     func renewCredential(_ generation: Int) -> Bool
@@ -39,6 +39,7 @@ extension LinkedGateway {
     package func noteBacklog() { link.noteBacklog() }
     package var timeTold: ToldTime? { link.date?.time }
 
+    func renewCredential(_ generation: Int) -> Bool { false }
     func keepCredential() {}
 
     /// What became of a notification.

@@ -57,6 +57,8 @@ struct GatewayAnswer: Equatable, Sendable {
     var body: [UInt8]
     /// `Date`, as it came.
     var date: String?
+    /// Seconds for which a push server of browsers keeps the notification: its `TTL`.
+    var timeKept: Int64?
 
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
     static let bodyLimit = 16_384

@@ -1,8 +1,22 @@
 /* QR codes (ISO/IEC 18004): bytes, error correction level L, versions 1 to 25. A screen is a clean surface, so the
    lowest level is right: it has the fewest modules, and Bisq reads them with a webcam.
 
-   The formulas for capacities and for the places of alignment patterns, and the order of the steps, are those of Project
-   Nayuki's QR Code generator (MIT licence). */
+   The formulas for capacities and for the places of alignment patterns, and the order of the steps, are those of the QR
+   Code generator library, whose licence asks for this notice:
+
+   Copyright (c) Project Nayuki. (MIT License)
+   https://www.nayuki.io/page/qr-code-generator-library
+
+   Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+   documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+   rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+   persons to whom the Software is furnished to do so, subject to the following conditions:
+   - The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+     Software.
+   - The Software is provided "as is", without warranty of any kind, express or implied, including but not limited to the
+     warranties of merchantability, fitness for a particular purpose and noninfringement. In no event shall the authors or
+     copyright holders be liable for any claim, damages or other liability, whether in an action of contract, tort or
+     otherwise, arising from, out of or in connection with the Software or the use or other dealings in the Software. */
 
 const correctionPerBlock = [
     7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28, 28, 28, 30, 30, 26,

@@ -35,6 +35,13 @@ package enum PrivateFile {
         try syncDirectory(directory)
     }
 
+    /// Root's, for a group to read.
+    package static func giveToRead(_ path: String, group: gid_t) throws(SystemError) {
+        guard chown(path, 0, group) == 0, chmod(path, 0o640) == 0 else {
+            throw SystemError("let the group of the node read \(path)")
+        }
+    }
+
     /// At most `limit` bytes; a longer file is an error (`EFBIG`).
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -35,12 +35,14 @@ package struct Mailbox: Equatable, Sendable {
     /// A topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
     package let isPush: Bool
     package let topic: Digest
+    /// What writes to it; `nil`: it is not read from the store.
+    package let address: Digest?
     /// Those whose acknowledgements count.
     package let readers: [Reader]
 
     package init(
         number: Int64 = 0, name: String, show: Show, isOpen: Bool, isPush: Bool = false, topic: Digest,
-        readers: [Reader]
+        address: Digest? = nil, readers: [Reader]
     ) {
         self.number = number
         self.name = name
@@ -48,6 +50,7 @@ package struct Mailbox: Equatable, Sendable {
         self.isOpen = isOpen
         self.isPush = isPush
         self.topic = topic
+        self.address = address
         self.readers = readers
     }
 

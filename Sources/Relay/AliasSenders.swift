@@ -48,7 +48,8 @@ struct AliasSenders: Sendable {
         mutating func note(_ receipt: Receipt, of place: Int) {
             phones[place] =
                 switch receipt {
-                case .stored: .stored
+                // Another phone may have it at once.
+                case .stored, .kept: .stored
                 case .held(let reason): .held(reason: reason)
                 case .busy(let busy): .busy(busy)
                 case .ended(let ending): .ended(ending)

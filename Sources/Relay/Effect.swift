@@ -22,8 +22,9 @@ package enum Effect: Equatable, Sendable {
 
     /// This place among ``Pipeline/lanes`` has been taken by a lane; what was counted for it belongs to another one.
     case laneOpened(Int)
-    /// The lane at this place has been idle: its gateway goes.
-    case laneClosed(Int)
+    /// The lane at this place has been idle: its gateway goes. The place may be another one's by now, so here is under which
+    /// name it was shown.
+    case laneClosed(Int, shown: LaneID)
     case blocked(lane: Int, reason: String)
     case unblocked(lane: Int)
     /// What the operator is told of a gateway that fails.

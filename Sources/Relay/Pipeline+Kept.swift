@@ -7,12 +7,15 @@ extension Pipeline {
             delivery.entries[slot].writing == .first, "kept without having been stored: \(sequence)")
         effects.append(.kept(lane: lane))
         listenToKept(sequence)
+        for reply in senders.listening(for: sequence) { tell(reply, .kept) }
         leave(slot)
     }
 
     /// A repetition of one that is kept.
     mutating func settleKept(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
-        if settleWaiting(ticket, sequence, at: now) { listenToKept(sequence) }
+        guard settleWaiting(ticket, sequence, at: now) else { return }
+        listenToKept(sequence)
+        if senders.listening(for: sequence).contains(ticket.reply) { tell(ticket.reply, .kept) }
     }
 
     /// A repetition of one that waited when the outbox was asked: it may have been kept and have ended since.

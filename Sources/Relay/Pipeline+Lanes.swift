@@ -99,7 +99,7 @@ extension Pipeline {
     }
 
     private mutating func close(_ lane: Int) {
-        effects.append(.laneClosed(lane))
+        effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
         delivery.withLane(lane) { $0.hasGateway = false }
         forgetRecord(of: lane)
         delivery.tidyLane(lane)

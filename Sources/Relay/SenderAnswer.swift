@@ -5,6 +5,8 @@ package enum SenderAnswer: Equatable, Sendable {
         case stored
         /// Stored: whoever heard otherwise would send it elsewhere as well.
         case held(reason: String)
+        /// Stored where the phone fetches it.
+        case kept
         case delivered
     }
 
@@ -47,6 +49,7 @@ extension Receipt {
         switch self {
         case .stored: .taken(.stored)
         case .held(let reason): .taken(.held(reason: reason))
+        case .kept: .taken(.kept)
         case .busy(let busy): .later(busy)
         case .ended(.delivered): .taken(.delivered)
         case .ended(.refused(let reason, let detail)):

@@ -35,6 +35,7 @@ final class MailboxReplyRows {
     private let selectKnown: Statement
     private let selectHeld: Statement
     private let insert: Statement
+    private let selectAcknowledged: Statement
     private let deleteAcknowledged: Statement
     private let select: Statement
 
@@ -52,6 +53,9 @@ final class MailboxReplyRows {
             """
             INSERT INTO mailbox_reply (mailbox, channel, digest, accepted_at, sealed) VALUES (?, ?, ?, ?, ?)
             """, on: connection)
+        selectAcknowledged = try Statement(
+            "SELECT 1 FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number <= ? LIMIT 1",
+            on: connection)
         deleteAcknowledged = try Statement(
             "DELETE FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND number <= ?", on: connection)
         select = try Statement(
@@ -79,6 +83,18 @@ final class MailboxReplyRows {
         try insert.bind(5, bytes: sealed)
         try insert.run()
         return .stored
+    }
+
+    /// Whether an acknowledgement would delete something.
+    func holds(
+        upTo number: Int64, in channel: Digest, of address: Digest
+    ) throws(SQLiteError) -> Bool {
+        guard let mailbox = try mailbox(of: address) else { return false }
+        try selectAcknowledged.bind(1, mailbox)
+        try selectAcknowledged.bind(2, channel)
+        try selectAcknowledged.bind(3, number)
+        defer { selectAcknowledged.reset() }
+        return try selectAcknowledged.step()
     }
 
     func acknowledge(
@@ -113,7 +129,7 @@ final class MailboxReplyRows {
         try deleteOld.run()
     }
 
-    private func mailbox(of address: Digest) throws(SQLiteError) -> Int64? {
+    func mailbox(of address: Digest) throws(SQLiteError) -> Int64? {
         try selectMailbox.bind(1, address)
         defer { selectMailbox.reset() }
         return try selectMailbox.step() ? selectMailbox.integer(0) : nil
@@ -141,7 +157,12 @@ extension SQLiteMailboxes: MailboxReplies {
         _ sealed: [UInt8], digest: Digest, in channel: Digest, by address: Digest, at now: Int64,
         within bounds: MailboxReplyBounds
     ) async throws(OutboxError) -> MailboxReplyResult {
-        try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
+        // Whoever knows no mailbox gets as far as a look, and into no commit.
+        let isKnown = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+            try tables.replies.mailbox(of: address) != nil
+        }
+        guard isKnown else { return .noSuchMailbox }
+        return try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
             try tables.replies.post(
                 sealed, digest: digest, in: channel, by: address, at: now, within: bounds)
         }
@@ -151,7 +172,11 @@ extension SQLiteMailboxes: MailboxReplies {
         in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
     ) async throws(OutboxError) -> [MailboxReply]? {
         // What acknowledges nothing needs no commit.
-        if acknowledged > 0 {
+        let holds = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+            acknowledged > 0
+                ? try tables.replies.holds(upTo: acknowledged, in: channel, of: address) : false
+        }
+        if holds {
             try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
                 try tables.replies.acknowledge(acknowledged, in: channel, of: address)
             }

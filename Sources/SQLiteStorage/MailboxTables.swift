@@ -130,7 +130,7 @@ final class MailboxTables: DoorTables {
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         selectVersion = try Statement(connection.dialect.version, on: connection)
         selectMailboxes = try Statement(
-            "SELECT number, name, topic, show, is_open, is_push FROM mailbox ORDER BY number",
+            "SELECT number, name, topic, show, is_open, is_push, address FROM mailbox ORDER BY number",
             on: connection)
         selectReaders = try Statement(
             "SELECT number, name, token FROM mailbox_reader WHERE mailbox = ? ORDER BY number", on: connection
@@ -178,7 +178,7 @@ final class MailboxTables: DoorTables {
                 Mailbox(
                     number: number, name: selectMailboxes.text(1), show: show,
                     isOpen: selectMailboxes.integer(4) != 0, isPush: selectMailboxes.integer(5) != 0,
-                    topic: Digest(selectMailboxes.pair(2)),
+                    topic: Digest(selectMailboxes.pair(2)), address: Digest(selectMailboxes.pair(6)),
                     readers: try readers(of: number)))
         }
         return mailboxes

@@ -6,7 +6,7 @@ import Encodings
 /// of 256 bytes, so that its length says little of what is asked.
 package struct PhoneReply: Equatable, Sendable {
     /// Higher than that of every one before, of all phones that share the key: milliseconds since 1970, or one more than the
-    /// last if that is more.
+    /// last if that is more. It is ahead of ``sentAt`` by no more than ``ReplyWindow/clockError``.
     package let counter: Int64
     /// Milliseconds since 1970.
     package let sentAt: Int64
@@ -75,7 +75,7 @@ package enum ReplyFault: String, Error, CaseIterable, Sendable {
     case replayed
     /// It was sent longer ago than a reply is good for, or before the agent was there.
     case expired
-    /// It was sent later than now: one of the two clocks is wrong.
+    /// It was sent later than now, or counted so: one of the two clocks is wrong, or was.
     case fromTheFuture = "from_the_future"
 }
 
@@ -96,11 +96,23 @@ package struct ReplyWindow: Equatable, Sendable {
         self.since = since
     }
 
-    /// Takes a reply, which is the last one then.
+    /// What a phone counts its next reply with.
+    ///
+    /// - Parameters:
+    ///   - last: What it counted the last one with; 0: there was none.
+    ///   - now: Milliseconds since 1970.
+    package static func counter(after last: Int64, at now: Int64) -> Int64 {
+        // So far ahead, the phone's clock was wrong, and nobody has taken what it sent.
+        last < now + clockError ? max(now, last + 1) : now
+    }
+
+    /// Takes a reply, which is the last one then. A counter that is far ahead would shut out the other phones.
     ///
     /// - Parameter now: Milliseconds since 1970.
     package mutating func take(_ reply: PhoneReply, at now: Int64) throws(ReplyFault) {
-        guard reply.sentAt - now <= ReplyWindow.clockError else { throw .fromTheFuture }
+        guard reply.sentAt - now <= ReplyWindow.clockError,
+            reply.counter - reply.sentAt <= ReplyWindow.clockError
+        else { throw .fromTheFuture }
         guard now - reply.sentAt < ReplyWindow.validity, reply.sentAt >= since else { throw .expired }
         guard reply.counter > counter else { throw .replayed }
         counter = reply.counter

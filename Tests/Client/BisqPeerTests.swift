@@ -13,6 +13,8 @@ private final class SmallNode: StreamHandler {
     var answers: @EventLoop (MobileNotificationRequest) -> [MobileNotificationResponse] = { request in
         [MobileNotificationResponse(requestUid: request.uid, status: .stored)]
     }
+    /// To what comes on the way back: nothing that an honest node says.
+    var answersToReplies: @EventLoop (PeerTurn.WayBack) -> Message? = { _ in nil }
     private var sessions: [ObjectIdentifier: PeerSession] = [:]
     private var listener: Listener!
 
@@ -36,6 +38,9 @@ private final class SmallNode: StreamHandler {
         for request in turn.requests {
             requests.append(request)
             for answer in answers(request) { send(.notificationResponse(answer), on: stream) }
+        }
+        for asked in turn.wayBack {
+            if let answer = answersToReplies(asked) { send(answer, on: stream) }
         }
         if turn.close != nil { stream.closeWhenFlushed() }
     }
@@ -216,6 +221,26 @@ private final class SmallProxy {
         let garbage = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
         node.streams[0].write(Array(garbage.utf8))
         #expect(await peer.whenClosed() == .badEnvelope)
+    }
+
+    @Test func anAnswerToAnotherQuestionIsAnErrorAndTheConnectionGoesOn() async throws {
+        let node = try SmallNode()
+        node.answersToReplies = { asked in
+            switch asked {
+            case .post(let post): .replies(MobileReplies(requestUid: post.uid))
+            case .fetch(let fetch):
+                .replyResponse(MobileReplyResponse(requestUid: fetch.uid, status: .stored))
+            }
+        }
+        let peer = try await BisqPeer.dial(.direct(node.endpoint))
+        var post = MobileReplyRequest()
+        (post.uid, post.sealed) = ("1", [1])
+        var fetch = MobileReplyFetch()
+        fetch.uid = "2"
+        await #expect(throws: PeerError.wrongAnswer) { try await peer.post(post) }
+        await #expect(throws: PeerError.wrongAnswer) { try await peer.replies(to: fetch) }
+        #expect(try await peer.ping() > .zero)
+        peer.close()
     }
 
     @Test func anAttemptThatHangsIsFollowedByOneOverAnotherCircuit() async throws {

@@ -10,8 +10,9 @@ import Wire
     struct Channel: Decodable, Sendable, CustomTestStringConvertible {
         let key: String
         let direction: String
+        let answering: Int64?
         let id: String
-        var testDescription: String { "\(direction) \(key.prefix(4))" }
+        var testDescription: String { "\(direction) \(answering ?? 0) \(key.prefix(4))" }
     }
 
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
@@ -54,13 +55,16 @@ import Wire
             deviceToken: "mb1:" + String(repeating: "a", count: 96))
     }
 
-    private func channel(_ direction: String, _ key: String = key) throws -> ReplyChannel {
-        ReplyChannel(try #require(ReplyChannel.Direction(rawValue: direction)), of: try token(key))
+    private func channel(
+        _ direction: String, _ key: String = key, answering counter: Int64? = nil
+    ) throws -> ReplyChannel {
+        ReplyChannel(
+            direction == "to-bisq" ? .toBisq : .toPhone(answering: counter ?? 1), of: try token(key))
     }
 
     @Test(arguments: try Vectors.replies("channels", as: [Channel].self))
-    func aChannelsNameComesFromTheKeyAlone(vector: Channel) throws {
-        #expect(try channel(vector.direction, vector.key).id == vector.id)
+    func aChannelsNameComesFromTheKeyAndTheReply(vector: Channel) throws {
+        #expect(try channel(vector.direction, vector.key, answering: vector.answering).id == vector.id)
     }
 
     @Test(arguments: try Vectors.replies("replies", as: [Reply].self))
@@ -112,6 +116,19 @@ import Wire
         }
     }
 
+    @Test func aPhoneWhoseClockWasAheadCountsFromTheTimeAgain() throws {
+        let now = ReplyChannelTests.now
+        for (last, next) in [
+            (0, now), (now - 1, now), (now, now + 1), (now + 119_999, now + 120_000), (now + 120_000, now),
+            (now + 86_400_000, now), (.max, now), (.min, now),
+        ] as [(Int64, Int64)] {
+            #expect(ReplyWindow.counter(after: last, at: now) == next, "\(last - now)")
+            var window = ReplyWindow(since: 0)
+            try window.take(
+                try #require(PhoneReply(counter: next, sentAt: now, kind: "stop", text: "")), at: now)
+        }
+    }
+
     // MARK: The agent
 
     private static let now: Int64 = 1_790_000_000_000
@@ -149,11 +166,13 @@ import Wire
     func thePhoneHearsWhatBecameOfItsReplyAndOfNoOther(answer: ReplyAgent.Answer) throws {
         let agent = ReplyAgent(try token(), kinds: [], window: ReplyWindow(since: 0))
         let reply = try #require(PhoneReply(counter: 12, sentAt: 1, kind: "stop", text: "x"))
-        let sealed = try #require(agent.sealed(answer, to: reply, at: ReplyChannelTests.now))
-        let opened = try channel("to-phone").open(sealed)
+        let (sealed, told) = try #require(agent.sealed(answer, to: reply, at: ReplyChannelTests.now))
+        let channel = try channel("to-phone", answering: 12)
+        #expect(told.id == channel.id)
+        let opened = try channel.open(sealed)
         #expect(ReplyAgent.Answer(opened, to: 12) == answer)
         #expect(ReplyAgent.Answer(opened, to: 1) == nil)
-        let back = try channel("to-bisq")
+        let back = ReplyChannel(.toBisq, of: try token())
         #expect(throws: ReplyFault.notAuthentic) { try back.open(sealed) }
     }
 }

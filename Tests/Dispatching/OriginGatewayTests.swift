@@ -1,5 +1,6 @@
 import Crypto
 import Dispatching
+import Encodings
 import Foundation
 import Logging
 import Metrics
@@ -66,4 +67,53 @@ import Vectors
         #expect(dispatcher.counters.delivered == 2)
         await dispatcher.stop(deadline: .zero)
     }
+
+    /// What a lane counted stays under the name that it was shown by, though another one has its place at once.
+    @Test func aLaneThatMakesRoomLeavesItsFiguresUnderItsOwnName() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let service = NamedService(named: "https://a.example")
+        let dispatcher = Dispatcher(
+            pipeline: Pipeline(
+                validator: Validator(
+                    apps: [App(name: "web", service: service, isEnabled: true)], defaultIOS: "",
+                    defaultAndroid: ""), limits: .init(), originsPerApp: 1),
+            outbox: try await SQLiteOutbox(path: path + "/outbox.sqlite"),
+            digester: SubmissionDigester(key: Secret([1, 2, 3])),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        var made: [HandGateway] = []
+        dispatcher.makeGateway = { _ in
+            made.append(HandGateway(capacity: 10))
+            return made[made.count - 1]
+        }
+        try await dispatcher.start()
+        let receipts = Receipts()
+        let door = dispatcher.door("test")
+        dispatcher.submit(submission("a.example", 1), from: door, awaitsOutcome: true) { receipts.add($0) }
+        await made[0].wait(forSent: 1)
+        made[0].answer(0, .accepted)
+        _ = await receipts.wait(for: 2)
+        dispatcher.submit(submission("b.example", 2), from: door, awaitsOutcome: false) { receipts.add($0) }
+        _ = await receipts.wait(for: 3)
+        let named = LaneID(app: "web", host: try #require(LaneHost(origin: "https://a.example")))
+        #expect(dispatcher.overview[named]?.figures.delivered == 1)
+        #expect(dispatcher.overview[LaneID(app: "web", host: .others)]?.figures.delivered == 0)
+        await dispatcher.stop(deadline: .zero)
+    }
+}
+
+/// One that shows one of its origins by name.
+private struct NamedService: PushService {
+    let named: String
+    private let plain = SampleService("web_push", for: [.android], prefix: "wp1:")
+
+    init(named: String) { self.named = named }
+
+    var name: String { plain.name }
+    var prefix: String? { plain.prefix }
+    func shown(_ host: LaneHost) -> LaneHost { host.name == named ? host : .others }
+    func serves(_ platform: Platform) -> Bool { plain.serves(platform) }
+    func target(_ address: String, on platform: Platform) -> Target? { plain.target(address, on: platform) }
+    func payloadSize(of content: Content) -> Int? { plain.payloadSize(of: content) }
+    func nobody(on platform: Platform) -> DeviceToken { plain.nobody(on: platform) }
 }

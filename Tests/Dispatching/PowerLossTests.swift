@@ -142,7 +142,7 @@ private final class History: Gateway {
                     try? await Task.sleep(for: .milliseconds(200))
                     submit(submission, message, to: dispatcher)
                 }
-            case .busy, .held: Issue.record("\(receipt)")
+            case .busy, .held, .kept: Issue.record("\(receipt)")
             }
         }
     }

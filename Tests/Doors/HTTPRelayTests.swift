@@ -39,6 +39,25 @@ import Testing
         await world.end()
     }
 
+    /// Sound, urgency and form say nothing of which notification it is: each is encrypted anew, so the text does.
+    @Test func theSameTextWithOtherFlagsIsTheSameNotification() async throws {
+        let world = try await RelayWorld { $0.door.bisq2.ios = "bisq1-ios" }
+        let client = try await world.client()
+        #expect(await client.get(get())?.text == "success")
+        _ = await world.pushes(1)
+        for flags in ["&snd=true", "&mutableContent=true", "&isContentAvailable=false"] {
+            #expect(await client.get(get(more: flags))?.text == "success", "\(flags)")
+        }
+        let message = "BisqMessageiOS|0123456789abcdef|\(String(repeating: "QUFB", count: 16))"
+        for isUrgent in [true, false] {
+            let body = #"{"encrypted":"\#(message)","isUrgent":\#(isUrgent)}"#
+            #expect(await client.post(path, body)?.text == Self.accepted)
+        }
+        #expect(await client.get(get(1))?.text == "success")
+        #expect(await world.pushes(2).count == 2 && world.apple.book.count == 2)
+        await world.end()
+    }
+
     @Test func twoEqualPostsAreOneNotificationAndBothHearOfItsEnd() async throws {
         let world = try await RelayWorld { $0.door.outcomeDeadline = .seconds(30) }
         world.apple.faults = FaultScript([FaultRule(.delay(.milliseconds(100)), times: 1)])

@@ -240,6 +240,34 @@ import Wire
         for connection in known { connection.shutDown() }
     }
 
+    /// By its first answer a client of the operator's is known, and stays however many strangers come after it.
+    @Test(arguments: ["Bearer open sesame", "Bearer open", nil])
+    func whoeverHasShownTheSecretKeepsItsConnection(authorization: String?) async throws {
+        let world = try await RelayWorld()
+        var door = GorushDoor.Settings()
+        door.secret = Secret(Array("open sesame".utf8))
+        var settings = HTTPServer.Settings()
+        settings.connections = 16
+        let server = HTTPServer(
+            settings: settings, circuits: Circuits(settings: .unlimited),
+            doors: [GorushDoor(settings: door, dispatcher: world.dispatcher)])
+        let endpoint = try server.open(on: Self.loopback)
+        let owner = try await RawPeer(endpoint)
+        let field = authorization.map { "Authorization: \($0)\r\n" } ?? ""
+        owner.stream.write(
+            Array("POST /api/push HTTP/1.1\r\nHost: a\r\n\(field)Content-Length: 2\r\n\r\n{}".utf8))
+        await owner.wait { !$0.received.isEmpty || $0.hasEnded }
+        var strangers: [RawPeer] = []
+        for _ in 0..<40 {
+            strangers.append(try await RawPeer(endpoint))
+            #expect(await isAnswered(strangers[strangers.count - 1]))
+        }
+        if authorization != "Bearer open sesame" { await owner.wait { $0.hasEnded } }
+        #expect(owner.hasEnded == (authorization != "Bearer open sesame"))
+        await server.close()
+        await world.end()
+    }
+
     @Test func theHeaviestGoFirstAndAmongThemTheLongestSilent() {
         let places = [(1, 5), (3, 9), (3, 4), (2, 1), (3, 7)].map {
             Places.Place(heldWith: $0.0, lastHeard: Int64($0.1))

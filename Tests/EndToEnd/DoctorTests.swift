@@ -99,6 +99,25 @@ import Wire
         await stage.close()
     }
 
+    /// Each kind of secret alone: whoever reads gorush's pushes to every phone.
+    @Test func aSecretOfAnEndpointForAllToReadIsTold() async throws {
+        let world = try LabWorld()
+        let secret = world.directory.path + "/gorush-secret"
+        try LabDirectory.write(Array("open sesame\n".utf8), to: secret)
+        let configuration = try world.configure(
+            tor: ["mode: own", "binary: /nowhere/tor"],
+            more: [
+                "doors: {gorush: {listen: [\"onion:8088\"], secret_file: gorush-secret, apps: [bisq-remote-ios]}}"
+            ])
+        for (mode, verdict) in [(0o600, "pass"), (0o644, "fail")] as [(mode_t, String)] {
+            chmod(secret, mode)
+            let seen = try await examine(configuration)
+            #expect(seen.verdicts["permissions"] == verdict, "\(seen.words)")
+            #expect(seen.words.contains("gorush-secret can be read by every user") == (verdict == "fail"))
+        }
+        await world.close()
+    }
+
     @Test func whatAWatchIsToldDoesNotMakeTheNodeDoubtItsConfiguration() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

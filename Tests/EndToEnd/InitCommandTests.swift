@@ -134,6 +134,36 @@ import Testing
         }
     }
 
+    /// The key that costs the loop least, before anybody has a certificate for another one.
+    @Test func aKeyForHTTPSIsOnP256AndTheRequestNamesTheHost() throws {
+        let made = try initialize("--https-name", "push.example.org")
+        #expect(made.status == 0 && made.output.contains("certbot certonly"), "\(made.errors)")
+        #expect(try mode("credentials/https-key.pem") == 0o600)
+        let files = "\(directory)/etc/credentials"
+        let request = try run([
+            "openssl", "req", "-verify", "-noout", "-text", "-in", "\(files)/https-request.pem",
+        ]).output
+        #expect(
+            request.contains("NIST CURVE: P-256") && request.contains("DNS:push.example.org"), "\(request)")
+        #expect(try run([program, "check-config", "--config", configuration]).status == 0)
+        // An authority certifies it, and the endpoint can be opened.
+        let signed = try run([
+            "openssl", "x509", "-req", "-in", "\(files)/https-request.pem", "-signkey",
+            "\(files)/https-key.pem", "-days", "1", "-out", "\(files)/https-certificate.pem",
+        ])
+        #expect(signed.status == 0, "\(signed.errors)")
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        #expect(text.contains("\n    key_file: credentials/https-key.pem\n"))
+        try text.replacing(
+            "certificate_file: \"\"\n    key_file: c",
+            with: "certificate_file: credentials/https-certificate.pem\n    key_file: c"
+        ).write(toFile: configuration, atomically: true, encoding: .utf8)
+        #expect(try run([program, "check-config", "--config", configuration]).status == 0)
+        let again = try initialize("--force", "--https-name", "push.example.org")
+        #expect(again.status == 73 && again.errors.contains("move it away"), "\(again.errors)")
+        #expect(try initialize("--force", "--https-name", "a,IP:127.0.0.1").status == 65)
+    }
+
     @Test func aConfigurationThatWasChangedIsKept() throws {
         // As installed, it may be replaced.
         let sample = URL(filePath: #filePath).deletingLastPathComponent()

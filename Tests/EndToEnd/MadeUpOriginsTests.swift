@@ -14,7 +14,7 @@ import Wire
     /// Each of them would have a lane: there are so many lanes and no more, memory stays, and a browser at a named server is
     /// rung as before.
     @Test func theyCostSoMuchAndNoMore() async throws {
-        let origins = ProcessInfo.processInfo.environment["MADE_UP_ORIGINS"].flatMap { Int($0) } ?? 5000
+        let origins = ProcessInfo.processInfo.environment["MADE_UP_ORIGINS"].flatMap { Int($0) } ?? 10_000
         let stage = try LoopbackStage(withWebPush: true) {
             $0.replacing("allowed_hosts: [", with: "allowed_hosts: [\"*\", ")
         }

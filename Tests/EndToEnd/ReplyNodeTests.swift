@@ -134,7 +134,8 @@ import Wire
             try stage.sealed("stop", counter: 11, at: now - 600_000),
             try stage.sealed("stop", counter: 12, at: now + 180_000),
             // The other direction's key.
-            try ReplyChannel(.toPhone, of: token).seal(own), try stage.sealed("stop", counter: 13),
+            try ReplyChannel(.toPhone(answering: 30), of: token).seal(own),
+            try stage.sealed("stop", counter: 13),
         ] {
             #expect(try await stage.post(sealed) == 200)
         }

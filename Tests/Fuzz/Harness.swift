@@ -9,6 +9,9 @@ import Glibc
     @main enum Cost {
         /// What an input may cost the loop.
         private static let most: UInt64 = 5_000_000
+        /// What ``yardstick()`` costs on the machine for which that was said: when it costs more, this one is slower, or
+        /// shares a core.
+        private static let usual: UInt64 = 950_000
 
         static func main() {
             let target = CommandLine.arguments[1]
@@ -16,14 +19,43 @@ import Glibc
             for path in CommandLine.arguments.dropFirst(2) {
                 guard let input = read(path) else { fatalError("\(path) can't be read") }
                 let name = String(path.split(separator: "/").last ?? "")
-                costs.append((name, input.count, cost(of: input, turns: 7)))
+                var least = cost(of: input, turns: 7)
+                if least > most { least = min(least, costInQuiet(of: input)) }
+                costs.append((name, input.count, least))
             }
             costs.sort { $0.least > $1.least }
             for cost in costs.prefix(5) {
                 print(
                     "\(target): \(cost.least / 1000) us of the thread for \(cost.count) bytes, \(cost.name)")
             }
-            exit(costs.first.map { $0.least > most } == true ? 1 : 0)
+            guard let first = costs.first, first.least > most else { exit(0) }
+            print("\(target): over \(most / 1000) us of the thread for one input")
+            exit(1)
+        }
+
+        /// What it would cost on the usual machine: the least of some turns, each beside the yardstick.
+        private static func costInQuiet(of input: [UInt8]) -> UInt64 {
+            var least = UInt64.max
+            for _ in 0..<20 {
+                let begin = threadNanoseconds()
+                yardstick()
+                let between = threadNanoseconds()
+                fuzz(input)
+                let end = threadNanoseconds()
+                least = min(least, (end - between) * usual / max(between - begin, usual))
+            }
+            return least
+        }
+
+        /// Work that is none of the node's and always the same.
+        private static func yardstick() {
+            var state: UInt64 = 1
+            var numbers = (0..<20_000).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return state >> 32
+            }
+            numbers.sort()
+            precondition(numbers[0] <= numbers[1])
         }
 
         private static func read(_ path: String) -> [UInt8]? {

@@ -56,7 +56,8 @@ import Testing
         node.pass(.seconds(15))
         _ = node.takeEffects()
         node.pipeline.wake(at: node.now, clockOffset: 0)
-        #expect(node.takeEffects().contains(.laneClosed(place)))
+        let gone = LaneID(app: "web", host: .others)
+        #expect(node.takeEffects().contains(.laneClosed(place, shown: gone)))
         #expect(node.pipeline.lane(of: lane(1)) == nil)
     }
 

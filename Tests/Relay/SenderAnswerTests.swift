@@ -6,6 +6,7 @@ import Testing
     @Test func whatIsStoredHeldOrDeliveredIsTaken() {
         #expect(Receipt.stored.answer == .taken(.stored))
         #expect(Receipt.held(reason: "TLS").answer == .taken(.held(reason: "TLS")))
+        #expect(Receipt.kept.answer == .taken(.kept))
         #expect(Receipt.ended(.delivered).answer == .taken(.delivered))
         let busy = Busy.device(retryAfter: .seconds(7))
         #expect(Receipt.busy(busy).answer == .later(busy))

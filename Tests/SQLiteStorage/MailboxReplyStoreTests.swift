@@ -80,6 +80,19 @@ import Testing
         await outbox.close()
     }
 
+    /// Another process has the file for itself, so that no commit goes on: strangers need none.
+    @Test func whoHasNoMailboxHereCausesNoCommit() async throws {
+        let (outbox, store) = try await store()
+        let file = try RegistrationFile(directory.place, isReadOnly: false)
+        try file.connection.execute("BEGIN IMMEDIATE")
+        #expect(try await replies(store, of: 7, acknowledging: 9) == nil)
+        #expect(try await replies(store, acknowledging: 9) == [], "nothing is there to be acknowledged")
+        #expect(try await post(store, 1, by: 7) == .noSuchMailbox)
+        try file.connection.execute("ROLLBACK")
+        #expect(try await post(store, 1) == .stored)
+        await outbox.close()
+    }
+
     @Test(arguments: Engine.allCases) func afterTenMinutesItIsGone(on engine: Engine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()

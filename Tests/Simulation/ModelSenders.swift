@@ -51,7 +51,7 @@ struct ModelSenders {
             if isLast == sender.awaitsOutcome, known?.ending == nil {
                 fail("no end is told to who awaits it")
             }
-        case .held: if isLast { fail("held is the last word") }
+        case .held, .kept: if isLast { fail("held is the last word") }
         case .busy: if !sender.isNew || !isLast { fail("told to come again, and more") }
         case .ended(.refused(reason: .duplicateUid, detail: nil)):
             if !sender.isNew { fail("a late conflict") }
@@ -80,7 +80,7 @@ struct ModelSenders {
             if known.allSatisfy({ $0 == nil }), !isForgotten {
                 fail("an alias is called stored, and nobody has it")
             }
-        case .held: if isLast { fail("held is the last word") }
+        case .held, .kept: if isLast { fail("held is the last word") }
         case .busy: if !isLast { fail("told to come again, and more") }
         case .ended(.delivered):
             if !known.contains(where: { $0?.ending == .delivered }), !isForgotten {

@@ -186,7 +186,7 @@ extension World {
         case .stopped: hasStopped = true
         case .ended(let ended): end(ended)
         case .laneOpened(let lane): open(lane)
-        case .laneClosed(let lane): close(lane)
+        case .laneClosed(let lane, _): close(lane)
         case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
             .received, .neverStored, .refused, .deferred, .committed:
             break

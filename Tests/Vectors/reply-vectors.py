@@ -43,14 +43,17 @@ def hashes_of(text):
     return digest.finalize()
 
 
+# An answer's channel has the counter of what is answered.
 channels = [
     {
         "key": key,
         "direction": direction,
-        "id": base64.urlsafe_b64encode(derived(key, direction + " channel", 24)).decode(),
+        "answering": counter,
+        "id": base64.urlsafe_b64encode(
+            derived(key, direction + " channel" + (f" {counter}" if counter else ""), 24)).decode(),
     }
     for key in KEYS.values()
-    for direction in DIRECTIONS
+    for direction, counter in [("to-bisq", None), ("to-phone", 1), ("to-phone", NOW), ("to-phone", 2**63 - 1)]
 ]
 
 replies = []
@@ -128,6 +131,9 @@ windows = [
          [(1, NOW, NOW + 10 * MINUTE - 1, None), (2, NOW, NOW + 10 * MINUTE, "expired"), (3, NOW, NOW, None)]),
         ("a clock that is ahead", 0,
          [(1, NOW + 2 * MINUTE, NOW, None), (2, NOW + 2 * MINUTE + 1, NOW, "from_the_future"), (3, NOW, NOW, None)]),
+        ("a counter that is ahead", 0,
+         [(NOW + 2 * MINUTE + 1, NOW, NOW, "from_the_future"), (NOW + 2 * MINUTE, NOW, NOW, None),
+          (2**63 - 1, NOW, NOW, "from_the_future"), (NOW + 2 * MINUTE + 1, NOW + 1, NOW, None)]),
         ("a refused one changes nothing", 0, [(9, NOW - 10 * MINUTE, NOW, "expired"), (1, NOW, NOW, None)]),
         ("before the agent was there", NOW, [(1, NOW - 1, NOW + 1, "expired"), (2, NOW, NOW + 1, None)]),
         ("a replay after it has expired", 0, [(1, NOW, NOW, None), (1, NOW, NOW + 10 * MINUTE, "expired")]),

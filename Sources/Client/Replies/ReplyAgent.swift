@@ -27,14 +27,14 @@ package struct ReplyAgent: Sendable {
     package private(set) var window: ReplyWindow
     private let kinds: Set<String>
     private let toBisq: ReplyChannel
-    private let toPhone: ReplyChannel
+    private let token: PairingToken
 
     /// - Parameter kinds: What something is configured for.
     package init(_ token: PairingToken, kinds: Set<String>, window: ReplyWindow) {
         self.kinds = kinds
         self.window = window
         toBisq = ReplyChannel(.toBisq, of: token)
-        toPhone = ReplyChannel(.toPhone, of: token)
+        self.token = token
     }
 
     /// - Parameter now: Milliseconds since 1970.
@@ -48,9 +48,13 @@ package struct ReplyAgent: Sendable {
         }
     }
 
-    /// What the phone is sent.
-    package func sealed(_ answer: Answer, to reply: PhoneReply, at now: Int64) -> [UInt8]? {
-        PhoneReply(counter: reply.counter, sentAt: now, kind: answer.rawValue, text: "\(reply.counter)")
-            .flatMap { try? toPhone.seal($0) }
+    /// What the phone is sent, and where.
+    package func sealed(
+        _ answer: Answer, to reply: PhoneReply, at now: Int64
+    ) -> (sealed: [UInt8], channel: ReplyChannel)? {
+        let channel = ReplyChannel(.toPhone(answering: reply.counter), of: token)
+        return PhoneReply(
+            counter: reply.counter, sentAt: now, kind: answer.rawValue, text: "\(reply.counter)"
+        ).flatMap { try? channel.seal($0) }.map { ($0, channel) }
     }
 }

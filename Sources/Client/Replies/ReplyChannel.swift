@@ -6,14 +6,30 @@ import Wire
 /// holds replies, and a key that no node has.
 ///
 /// `base = HKDF-Extract(salt: "Onionbell replies 1", the key's 32 bytes)`; the name is 24 bytes of
-/// `HKDF-Expand(base, "<direction> channel")` in Base64 for URLs, the key 32 bytes of `HKDF-Expand(base, "<direction> key")`
-/// (RFC 5869, SHA-256). A sealed reply is `1 | nonce (12) | AES-256-GCM(reply) | tag (16)`; the first byte is associated.
+/// `HKDF-Expand(base, "to-bisq channel")` in Base64 for URLs, the key 32 bytes of `HKDF-Expand(base, "to-bisq key")`
+/// (RFC 5869, SHA-256). To the phone it is `"to-phone key"`, and `"to-phone channel <counter>"` with that of its reply. A sealed reply is `1 | nonce (12) | AES-256-GCM(reply) | tag (16)`; the first byte is associated.
 ///
 /// Nonces are random, since several phones may share the key.
 package struct ReplyChannel: Sendable {
-    package enum Direction: String, CaseIterable, Sendable {
-        case toBisq = "to-bisq"
-        case toPhone = "to-phone"
+    package enum Direction: Equatable, Sendable {
+        case toBisq
+        /// The answer to the reply of this counter. Each answer has a name of its own: phones that share the key would
+        /// acknowledge each other's.
+        case toPhone(answering: Int64)
+
+        fileprivate var name: String {
+            switch self {
+            case .toBisq: "to-bisq channel"
+            case .toPhone(let counter): "to-phone channel \(counter)"
+            }
+        }
+
+        fileprivate var key: String {
+            switch self {
+            case .toBisq: "to-bisq key"
+            case .toPhone: "to-phone key"
+            }
+        }
     }
 
     /// 32 letters, digits, `-` and `_`: whoever knows it, the mailbox's address and the node can fetch what waits, not
@@ -31,9 +47,8 @@ package struct ReplyChannel: Sendable {
 
     package init(_ direction: Direction, of token: PairingToken) {
         let base = HKDF.extract(Array(token.key.utf8), salt: ReplyChannel.salt)
-        id = Base64.encodeForURL(
-            HKDF.expand(base, info: Array("\(direction.rawValue) channel".utf8), length: 24))
-        key = Secret(HKDF.expand(base, info: Array("\(direction.rawValue) key".utf8)))
+        id = Base64.encodeForURL(HKDF.expand(base, info: Array(direction.name.utf8), length: 24))
+        key = Secret(HKDF.expand(base, info: Array(direction.key.utf8)))
     }
 
     package func seal(_ reply: PhoneReply) throws(CryptoError) -> [UInt8] {

@@ -103,20 +103,22 @@ package final class BitwardenDoor: HTTPDoor {
             figures.count(error == .invalidClient ? "unauthorized" : "refused")
             return error.response
         }
+        let key = digests.key(asked.key, of: asked.installation)
         guard let installation = try await known(asked.installation), installation.isEnabled,
-            installation.keyDigest == digests.key(asked.key, of: asked.installation)
+            installation.keyDigest == key
         else {
             figures.count("unauthorized")
             return BitwardenTokenRequest.Fault.invalidClient.response
         }
         figures.count("token")
-        let token = tokens.token(for: asked.installation, at: EventLoop.unixMilliseconds / 1000)
+        let token = tokens.token(for: asked.installation, with: key, at: EventLoop.unixMilliseconds / 1000)
         return .token(
             status: 200,
             """
             {"access_token":"\(token)","expires_in":\(BitwardenTokens.life),"token_type":"Bearer",\
             "scope":"\(BitwardenTokenRequest.scope)"}
-            """)
+            """
+        ).forKnown
     }
 
     /// Who asks, by the header or, as the cloud takes it too, by the query.
@@ -130,10 +132,11 @@ package final class BitwardenDoor: HTTPDoor {
             token = (try? HTTPQuery(query))?["access_token"]
         }
         guard let token,
-            let id = tokens.installation(of: token, at: EventLoop.unixMilliseconds / 1000),
-            try await known(id)?.isEnabled == true
+            let bearer = tokens.bearer(of: token, at: EventLoop.unixMilliseconds / 1000),
+            let installation = try await known(bearer.installation), installation.isEnabled,
+            bearer.holds(installation.keyDigest)
         else { throw .unauthorized }
-        return id
+        return bearer.installation
     }
 
     private func known(_ id: String) async throws(BitwardenFault) -> Installation? {
@@ -156,6 +159,7 @@ package final class BitwardenDoor: HTTPDoor {
         _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) async throws(BitwardenFault) {
         let id = try await installation(asking: request)
+        let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.forKnown) }
         let encoded = request.path.utf8.span.extracting(droppingFirst: Self.pushPath.utf8.count)
         guard let path = try? String(percentEncoded: encoded) else {
             throw .notFound

@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import JSONCoding
+import Relay
 
 /// The tokens that installations show with each request: JWTs of our own, `HS256`, so that nothing has to be kept.
 ///
@@ -21,24 +22,37 @@ struct BitwardenTokens: Sendable {
 
     /// - Parameters:
     ///   - installation: its GUID in lower case.
+    ///   - key: the digest of the key that it has shown. The token ends with it.
     ///   - now: seconds since 1970.
-    func token(for installation: String, at now: Int64) -> String {
+    func token(for installation: String, with key: Relay.Digest, at now: Int64) -> String {
         let claims =
-            #"{"client_id":"\#(BitwardenTokenRequest.clientPrefix)\#(installation)","client_sub":"\#(installation)","scope":["\#(BitwardenTokenRequest.scope)"],"nbf":\#(now),"exp":\#(now + Self.life)}"#
+            #"{"client_id":"\#(BitwardenTokenRequest.clientPrefix)\#(installation)","client_sub":"\#(installation)","key":"\#(Self.claim(of: key))","scope":["\#(BitwardenTokenRequest.scope)"],"nbf":\#(now),"exp":\#(now + Self.life)}"#
         let text = "\(Self.header).\(Base64.encodeForURL(Array(claims.utf8)))"
         return "\(text).\(signature(text))"
     }
 
-    /// The installation that a token is for; `nil` when it is none of ours, or too old.
-    func installation(of token: String, at now: Int64) -> String? {
+    /// The installation that a token is for, and by which of its keys; `nil` when it is none of ours, or too old.
+    func bearer(of token: String, at now: Int64) -> Bearer? {
         guard let parts = token.name(limit: 1024)?.split(separator: ".", omittingEmptySubsequences: false),
             parts.count == 3,
             equalInConstantTime(Array(signature("\(parts[0]).\(parts[1])").utf8), Array(parts[2].utf8)),
             let claims = Base64.decodeFromURL(String(parts[1])).flatMap({ try? JSON($0) }),
-            let end = claims["exp"]?.integer, now <= end + Self.grace
+            let end = claims["exp"]?.integer, now <= end + Self.grace,
+            let installation = claims["client_sub"]?.string, let key = claims["key"]?.string
         else { return nil }
-        return claims["client_sub"]?.string
+        return Bearer(installation: installation, key: key)
     }
+
+    /// Whom a token names.
+    struct Bearer: Equatable {
+        let installation: String
+        fileprivate let key: String
+
+        /// Whether it was given for the key that the installation has now.
+        func holds(_ key: Relay.Digest) -> Bool { self.key.hasSameBytes(as: BitwardenTokens.claim(of: key)) }
+    }
+
+    private static func claim(of key: Relay.Digest) -> String { "\(key.high).\(key.low)" }
 
     private func signature(_ text: String) -> String {
         Base64.encodeForURL(HMAC.sha256(Array(text.utf8), key: key))

@@ -179,12 +179,13 @@ final class Circuit {
     /// Connections whose circuit nobody told.
     private static var unknown = 0
 
-    /// As the core knows those that can be told apart.
-    var senderID: SenderID { SenderID(number) }
+    fileprivate var senderID: SenderID { SenderID(number) }
 
     /// Whose a submission is; 0: nobody's. Where all connections are one, no submission has a sender: the share of one
     /// sender would be that of all together.
-    var sender: Int { origin == .anybody ? 0 : number }
+    var senderNumber: Int { origin == .anybody ? 0 : number }
+    /// The same as the core has it.
+    var sender: SenderID? { origin == .anybody ? nil : senderID }
 
     /// Connections to all doors.
     var connections: Int { account.connections }

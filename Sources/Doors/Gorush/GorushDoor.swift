@@ -70,12 +70,15 @@ package final class GorushDoor: HTTPDoor {
             response.fields.append("www-authenticate", "Bearer")
             return respond(response)
         }
+        let answer: @EventLoop (HTTPResponse) -> Void = { [settings] in
+            respond(settings.secret == nil ? $0 : $0.forKnown)
+        }
         do throws(GorushFault) {
             let read = try GorushRequest(request.body, limit: settings.notifications)
-            Task { await push(read, from: request.senderID, respond) }
+            Task { await push(read, from: request.senderID, answer) }
         } catch {
             figures.count("refused")
-            respond(GorushAnswer.response(to: error))
+            answer(GorushAnswer.response(to: error))
         }
     }
 

@@ -2,6 +2,13 @@ import HTTP1
 import Relay
 
 extension HTTPResponse {
+    /// The same for somebody who has shown a secret.
+    var forKnown: HTTPResponse {
+        var response = self
+        response.isForKnown = true
+        return response
+    }
+
     static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
         var response = HTTPResponse(status: 405, text: "only \(allowed) here")
         response.fields.append("allow", allowed)

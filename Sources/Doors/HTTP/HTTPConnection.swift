@@ -110,13 +110,14 @@ final class HTTPConnection: DoorConnection {
         let withBody = request.method != "HEAD"
         asked += 1
         let number = asked
-        request.sender = circuit?.sender ?? 0
+        request.sender = circuit?.senderNumber ?? 0
         let respond: @EventLoop (HTTPResponse) -> Void = { [weak self] response in
             guard let self, !hasEnded else { return }
             precondition(answered < number, "a request was answered twice")
             answered = number
             let isLate = turn == .answering
             turn = .waiting
+            if response.isForKnown { isKnown = true }
             var response = response
             response.isKeptAlive = response.isKeptAlive && isKeptAlive && !isShuttingDown
             send(response, withBody: withBody)

@@ -15,6 +15,7 @@ package struct MailboxDirectory: Sendable {
     typealias Granted = (mailbox: Mailbox, reader: Mailbox.Reader?)
 
     private var byTopic: [Digest: Mailbox] = [:]
+    private var byAddress: [Digest: Int64] = [:]
     /// A client may be a reader of several mailboxes, with one token and one name.
     private var names: [Digest: String] = [:]
     private(set) var numbers: Set<Int64> = []
@@ -22,6 +23,7 @@ package struct MailboxDirectory: Sendable {
     package init(_ mailboxes: [Mailbox] = []) {
         for mailbox in mailboxes {
             byTopic[mailbox.topic] = mailbox
+            if let address = mailbox.address { byAddress[address] = mailbox.number }
             numbers.insert(mailbox.number)
             for reader in mailbox.readers { names[reader.token] = reader.name }
         }
@@ -36,6 +38,28 @@ package struct MailboxDirectory: Sendable {
     func name(of claim: Claim) -> String? {
         guard let name = names[claim.token], claim.user?.hasSameBytes(as: name) ?? true else { return nil }
         return name
+    }
+
+    // MARK: Whose share a request takes
+
+    /// Of one that wants to read.
+    func owner(of claim: Claim?, at topics: [Digest]) -> MailboxShares.Owner {
+        if let claim { return name(of: claim) == nil ? .stranger : .reader(claim.token) }
+        guard let first = topics.first, let mailbox = byTopic[first], mailbox.isOpen else { return .stranger }
+        return .mailbox(mailbox.number)
+    }
+
+    /// Of one that replies.
+    func owner(ofAddress address: Digest) -> MailboxShares.Owner {
+        byAddress[address].map { .mailbox($0) } ?? .stranger
+    }
+
+    /// Of one that pushes.
+    func owner(ofTopic topic: Digest) -> MailboxShares.Owner {
+        guard let mailbox = byTopic[topic], mailbox.isPush, let reader = mailbox.readers.first else {
+            return .stranger
+        }
+        return .topics(of: reader.token)
     }
 
     /// Mailboxes, and topics of UnifiedPush.

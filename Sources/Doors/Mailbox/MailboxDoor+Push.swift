@@ -24,14 +24,16 @@ extension MailboxDoor {
         _ push: MailboxPush, _ request: HTTPRequest, over live: LiveAnswer
     ) throws(MailboxFault) {
         guard request.body.count <= MailboxPush.mostBytes else { throw .tooLarge }
-        try countRequest()
         switch push {
         case .topic(let topic):
+            try count(directory.owner(ofTopic: digests.topic(topic)))
             try self.push(request.body, try MailboxPushMessage(request.fields), to: topic, over: live) {
                 .mailbox($0.json + [UInt8(ascii: "\n")])
             }
         case .matrix:
-            guard let (key, topic) = MailboxPush.pushKey(in: request.body) else { throw .badRequest }
+            let pushKey = MailboxPush.pushKey(in: request.body)
+            try count(pushKey?.topic.map { directory.owner(ofTopic: digests.topic($0)) } ?? .stranger)
+            guard let (key, topic) = pushKey else { throw .badRequest }
             guard let topic, hasPushTopic(topic) else {
                 live.strike()
                 return live.answer(MailboxDoor.rejected([key]))

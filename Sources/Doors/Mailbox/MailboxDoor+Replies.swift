@@ -9,9 +9,9 @@ extension MailboxDoor {
             return live.answer(.methodNotAllowed("GET, POST, OPTIONS"))
         }
         do throws(MailboxFault) {
-            try countRequest()
             let form = try ReplyForm(request)
             let address = MailboxRequest.credentials(in: request.fields["authorization"])?.token ?? ""
+            try count(directory.owner(ofAddress: digests.address(address)))
             guard let place = ReplyBoard.Place(channel: channel, address: address) else {
                 throw .unauthorized
             }
@@ -26,11 +26,11 @@ extension MailboxDoor {
             switch form {
             case .post(let sealed):
                 try await replies.post(sealed, at: place)
-                live.answer(.mailbox(Array("{\"stored\":true}\n".utf8)))
+                live.answer(.mailbox(Array("{\"stored\":true}\n".utf8)).forKnown)
             case .fetch(let acknowledged, let wait):
                 let found = try await replies.replies(
                     at: place, acknowledging: acknowledged, waiting: wait)
-                live.answer(.mailbox(ReplyForm.body(of: found)))
+                live.answer(.mailbox(ReplyForm.body(of: found)).forKnown)
             }
         } catch {
             switch error {

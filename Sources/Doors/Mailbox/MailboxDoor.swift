@@ -12,7 +12,7 @@ package final class MailboxDoor: LiveDoor {
     package struct Settings: Equatable, Sendable {
         /// Open answers of all registered readers together.
         package var readers = 1000
-        /// Requests a second, on average; as many may come at once.
+        /// Requests a second, on average, of each kind of those who ask (``MailboxShares``); as many may come at once.
         package var rate = 500
         package var bounds = MailboxBounds()
         package var keepAlive: Duration = .seconds(45)
@@ -44,8 +44,7 @@ package final class MailboxDoor: LiveDoor {
     /// Of registered readers, and of those without a token: neither takes the others'.
     private let places: Places
     private let strangers: Places
-    private let rate: Rate
-    private var used = Rate.Use()
+    private var shares: MailboxShares
     private var counted = MailboxFigures()
     private var isClosed = false
     private(set) var directory = MailboxDirectory()
@@ -78,7 +77,7 @@ package final class MailboxDoor: LiveDoor {
         self.replies = replies
         places = Places(settings.readers, room: room)
         strangers = Places(settings.strangers, room: room)
-        rate = Rate(perSecond: Double(settings.rate), burst: settings.rate)
+        shares = MailboxShares(rate: settings.rate)
         keepAliveTimer = Timer { [unowned self] in keepAlive() }
         cleaning = Timer { [unowned self] in clean() }
         cleaning.start(after: .zero)
@@ -141,6 +140,7 @@ package final class MailboxDoor: LiveDoor {
     func tell(_ ends: [KeptEnd]) { if !ends.isEmpty { onEnds?(ends) } }
 
     private func clean() {
+        shares.clean(at: EventLoop.monotonicNanoseconds)
         Task {
             let read = Set(readings.values.flatMap { $0.pushTopics })
             if !read.isEmpty { try? await store.touch(read, at: EventLoop.unixMilliseconds) }
@@ -188,8 +188,9 @@ package final class MailboxDoor: LiveDoor {
         live.answer(fault.response)
     }
 
-    func countRequest() throws(MailboxFault) {
-        guard rate.take(from: &used, at: EventLoop.monotonicNanoseconds) == 0 else { throw .tooManyRequests }
+    /// Whoever shows what is known here takes from a share that strangers don't reach: so it is looked up before.
+    func count(_ owner: MailboxShares.Owner) throws(MailboxFault) {
+        guard shares.take(by: owner, at: EventLoop.monotonicNanoseconds) else { throw .tooManyRequests }
     }
 
     func hasPushTopic(_ topic: String) -> Bool { directory.pushTopic(digests.topic(topic)) != nil }
@@ -207,17 +208,25 @@ package final class MailboxDoor: LiveDoor {
     ) throws(MailboxFault) {
         guard request.method != "OPTIONS" else { return live.answer(MailboxDoor.crossOrigin) }
         guard request.method == "GET" else { return live.answer(.methodNotAllowed("GET, OPTIONS")) }
-        try countRequest()
         let wanted = try MailboxRequest(request, topics: topics, kind: kind, at: EventLoop.unixMilliseconds)
         let claim = wanted.credentials.map {
             MailboxDirectory.Claim(token: digests.token($0.token), user: $0.user)
         }
+        try count(directory.owner(of: claim, at: topics.prefix(1).map { digests.topic($0) }))
+        try open(wanted, for: claim, request, over: live)
+    }
+
+    private func open(
+        _ wanted: MailboxRequest, for claim: MailboxDirectory.Claim?, _ request: HTTPRequest,
+        over live: LiveAnswer
+    ) throws(MailboxFault) {
+        let (topics, kind) = (wanted.topics, wanted.kind)
         let known = topics.filter { !MailboxPush.isTopic($0) || hasPushTopic($0) }
         if known.count < topics.count {
             // A topic of UnifiedPush comes to be when its reader subscribes.
             guard claim != nil else { throw .forbidden }
             _ = try directory.access(to: known.map { digests.topic($0) }, for: claim)
-            if kind != .auth { return make(topics, for: claim, thenOpen: request, kind, over: live) }
+            if kind != .auth { return make(wanted, for: claim, request, over: live) }
         }
         let granted = try directory.access(to: known.map { digests.topic($0) }, for: claim)
         guard kind != .auth else { return live.answer(.mailbox(Array("{\"success\":true}\n".utf8))) }
@@ -231,16 +240,17 @@ package final class MailboxDoor: LiveDoor {
         Task { await begin(wanted, of: granted, for: owner, head, over: live) }
     }
 
+    /// Makes topics, then reads them.
     private func make(
-        _ topics: [String], for claim: MailboxDirectory.Claim?, thenOpen request: HTTPRequest,
-        _ kind: MailboxRequest.Kind, over live: LiveAnswer
+        _ wanted: MailboxRequest, for claim: MailboxDirectory.Claim?, _ request: HTTPRequest,
+        over live: LiveAnswer
     ) {
         Task {
-            guard await makePushTopics(topics, for: claim) else {
+            guard await makePushTopics(wanted.topics, for: claim) else {
                 return refuse(.storeFailed, over: live)
             }
             do throws(MailboxFault) {
-                try open(request, topics, kind, over: live)
+                try open(wanted, for: claim, request, over: live)
             } catch {
                 refuse(error, over: live)
             }

@@ -99,7 +99,12 @@ struct MailboxLine {
         switch kind {
         case .json, .auth: return json + [UInt8(ascii: "\n")]
         case .ws: return json
-        case .raw: return Array((event == .message ? message : "").utf8) + [UInt8(ascii: "\n")]
+        case .raw:
+            // A line is a message.
+            let text = (event == .message ? message : "").utf8.map { byte in
+                byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") ? UInt8(ascii: " ") : byte
+            }
+            return text + [UInt8(ascii: "\n")]
         case .sse:
             let name = event == .message ? "" : "event: \(event.rawValue)\n"
             return Array("\(name)data: ".utf8) + json + Array("\n\n".utf8)

@@ -137,7 +137,10 @@ package final class ReplyBoard {
 
     private func add(_ waiter: Waiter, of mailbox: Relay.Digest) {
         // Whoever asks anew has lost the connection by which it waited.
-        if let known = waiters[mailbox], known.count >= ReplyBoard.mostWaiters { known[0].wake() }
+        if let known = waiters[mailbox], known.count >= ReplyBoard.mostWaiters {
+            // It counts no more, also where many come before its own task goes on.
+            waiters[mailbox]?.removeFirst().wake()
+        }
         waiters[mailbox, default: []].append(waiter)
     }
 

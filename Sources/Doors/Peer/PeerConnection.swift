@@ -50,7 +50,7 @@ final class PeerConnection: DoorConnection {
         let awaitsOutcome = request.awaitsOutcome
         var submission = Submission(request)
         submission.patience = .short
-        if let sender = circuit?.sender, sender != 0 { submission.sender = SenderID(sender) }
+        submission.sender = circuit?.sender
         door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)
         }

@@ -16,12 +16,12 @@ extension Submission {
 extension MobileNotificationResponse {
     /// - Parameter uid: As the request gave it; one over the limit is cut, since it only echoes.
     ///
-    /// `nil` for what this protocol doesn't tell: it has no field for a gateway's text and no status for what is held.
+    /// `nil` for what this protocol doesn't tell: it has no field for a gateway's text and no status for what is held or kept.
     init?(_ receipt: Receipt, to uid: String) {
         let uid = uid.cut(toBytes: 64)
         switch receipt.answer {
         case .taken(.stored): self.init(requestUid: uid, status: .stored)
-        case .taken(.held): return nil
+        case .taken(.held), .taken(.kept): return nil
         case .taken(.delivered): self.init(requestUid: uid, status: .delivered)
         case .later(let busy):
             self.init(

@@ -52,7 +52,7 @@ final class StatusConnection: DoorConnection {
         guard !isAnswering, !isShuttingDown, !waiting.isEmpty, !isHeldBack, hasShare() else { return }
         isAnswering = true
         spend(frames: 1)
-        door.server.take(waiting.removeLast(), from: circuit.map { SenderID($0.number) }) { [self] reply in
+        door.server.take(waiting.removeLast(), from: circuit?.sender) { [self] reply in
             isAnswering = false
             guard !hasEnded else { return }
             switch reply {

@@ -159,18 +159,23 @@ extension GatewayAnswer {
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
             body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [],
-            date: response.headers["date"])
+            date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]))
     }
 
     init(_ response: HTTPResponse) {
         self.init(
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
-            body: response.body, date: response.fields["date"])
+            body: response.body, date: response.fields["date"],
+            timeKept: GatewayAnswer.seconds(response.fields["ttl"]))
     }
 
     /// The fields of an answer that are read.
-    static let fields = ["retry-after", "date"]
+    static let fields = ["retry-after", "date", "ttl"]
+
+    private static func seconds(_ text: String?) -> Int64? {
+        text.flatMap { $0.utf8.count <= 10 ? Int64($0) : nil }.flatMap { $0 >= 0 ? $0 : nil }
+    }
 
     private static func wish(_ text: String?, date: @autoclosure () -> String?) -> Duration? {
         text.flatMap { RetryAfter.duration($0, date: date(), now: EventLoop.unixMilliseconds / 1000) }

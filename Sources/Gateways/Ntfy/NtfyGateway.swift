@@ -79,7 +79,4 @@ final class NtfyGateway: LinkedGateway {
         _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
     ) -> Verdict { NtfyAnswer.verdict(answer) }
-
-    /// It comes from a file: the operator has to look.
-    func renewCredential(_ generation: Int) -> Bool { false }
 }

@@ -83,18 +83,17 @@ package final class RelayGateway: Gateway {
 
     private var active: GatewayLink { upstreams[order.active].link }
 
-    package var capacity: Int {
-        let now = EventLoop.monotonicNanoseconds
-        let room = max(0, active.room - bound.waitingCount)
-        let allowed = shared.pace.room(upTo: room, at: now)
-        if room > 0, allowed == 0 {
-            waitsForPace = true
-            setAlarm()
-        }
-        return allowed
-    }
+    package var capacity: Int { shared.pace.room(upTo: room, at: EventLoop.monotonicNanoseconds) }
 
-    package func noteBacklog() { active.noteBacklog() }
+    private var room: Int { max(0, active.room - bound.waitingCount) }
+
+    package func noteBacklog() {
+        active.noteBacklog()
+        guard room > 0 else { return }
+        // The pace alone holds it up.
+        waitsForPace = true
+        setAlarm()
+    }
 
     package var fault: String? {
         upstreams.allSatisfy { $0.link.fault != nil && $0.link.room == 0 } ? active.fault : nil

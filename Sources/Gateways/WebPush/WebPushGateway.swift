@@ -18,8 +18,10 @@ final class WebPushGateway: LinkedGateway {
     private let log: Logger
     private let later = Later()
     let absence = ServerAbsence()
-    /// Why the last connection came to nothing, until what waits was told.
+    /// Why the last connection came to nothing, while the lane is told of it.
     private var failure: String?
+    /// The server has said that it keeps notifications for a shorter time than they live.
+    private var keepsBriefly = false
     static let suspicious = [WebPushAnswer.otherKey]
     static var nobody: DeviceToken { WebPushSubscription.nobody }
 
@@ -40,12 +42,17 @@ final class WebPushGateway: LinkedGateway {
         link.onFailure = { [unowned self] in failed() }
     }
 
-    /// The lane is told, and tries again when its pause is over.
+    /// The lane is told, and tries again when its pause is over. What is not there to hear it asks for a connection of its
+    /// own.
     private func failed() {
-        failure = link.fault == "TLS" ? "TLS" : "Unreachable"
+        let reason = link.fault == "TLS" ? "TLS" : "Unreachable"
         link.mended()
         link.rest()
-        later { [weak self] in self?.onCapacity?() }
+        later { [weak self] in
+            self?.failure = reason
+            self?.onCapacity?()
+            self?.failure = nil
+        }
     }
 
     /// What has waited for a server that there never was has waited long enough.
@@ -60,7 +67,7 @@ final class WebPushGateway: LinkedGateway {
     /// Takes over the certificate authorities as they are now.
     func use(_ context: TLSContext) { link.use(origin.hasPrefix("https:") ? context : nil) }
 
-    /// One, when the last connection failed: its notification comes back, and the lane learns of it.
+    /// One, while a failed connection is told: its notification comes back, and so the lane learns of it.
     var capacity: Int {
         guard link.room > 0 else { return failure == nil ? 0 : 1 }
         return min(link.room, shared.budget.left)
@@ -86,17 +93,25 @@ final class WebPushGateway: LinkedGateway {
             failure = nil
             return later { completion(outcome) }
         }
-        failure = nil
         shared.budget.take()
         if shared.budget.left == 0 { waitForBudget() }
         do throws(Unsendable) {
             let (head, body, generation) = try shared.request(notification, to: origin)
+            let life = Int64(head["ttl"] ?? "") ?? 0
             connection.send(head, body: body) { [self] end, connection in
+                if case .answered(let answer) = end { note(answer.timeKept, of: life) }
                 completion(outcome(of: clean(end), over: connection, generation, notification))
             }
         } catch {
             later { completion(error.outcome) }
         }
+    }
+
+    /// RFC 8030, section 5.2: a server may keep one for a shorter time than asked, and says so.
+    private func note(_ kept: Int64?, of life: Int64) {
+        guard let kept, kept < life, !keepsBriefly else { return }
+        keepsBriefly = true
+        log.notice("gateway.keeps_briefly", metadata: ["host": "\(link.name)", "seconds": "\(kept)"])
     }
 
     /// No text of a server's goes further.
@@ -113,26 +128,24 @@ final class WebPushGateway: LinkedGateway {
         _ notification: Notification
     ) -> Verdict {
         let verdict = WebPushAnswer.verdict(answer)
-        guard !isNamed else { return verdict }
-        // A stranger's server that doesn't like our key or our requests concerns nobody but him.
+        let word = verdict.outcome.word ?? answer.statusWord
         switch verdict.consequence {
         case .none, .keepCredential, .reconnect: return verdict
-        case .renewCredential where shared.tokens.refused(generation: generation, for: origin): return verdict
-        case .renewCredential, .ownFault: return .refused(verdict.outcome.word ?? answer.statusWord)
-        }
-    }
-
-    func renewCredential(_ generation: Int) -> Bool {
-        let helps = shared.tokens.refused(generation: generation, for: origin)
-        if !helps {
-            log.error(
+        case .ownFault where isNamed: return verdict
+        case .renewCredential where shared.tokens.refused(generation: generation, for: origin):
+            return Verdict(outcome: verdict.outcome)
+        case .renewCredential where isNamed:
+            // It may be that one subscription's: whether it is the key's, several devices say to the lane.
+            log.warning(
                 "gateway.vapid_refused",
                 metadata: [
                     "host": "\(link.name)",
                     "advice": "check contact and the clock; was vapid-key replaced?",
                 ])
+            return .blocked(word)
+        // A stranger's server that doesn't like our key or our requests concerns nobody but him.
+        case .renewCredential, .ownFault: return .refused(word)
         }
-        return helps
     }
 }
 

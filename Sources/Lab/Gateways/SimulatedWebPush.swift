@@ -12,6 +12,8 @@ package struct WebPushRules: Sendable {
     package var streamLimit = 100
     /// Bytes of a message.
     package var longestBody = 4096
+    /// Seconds for which a message is kept, whatever its sender asks for.
+    package var longestLife = Int.max
     /// An application server that is known at every path, as if each had a subscription for it: 87 characters.
     package var knownKey: String?
 
@@ -126,7 +128,7 @@ final class SimulatedWebPush: SimulatedService {
         switch rules.manner {
         case .mozilla:
             answer.headers.add("location", "/m/\(lastMessage)")
-            answer.headers.add("ttl", String(ttl))
+            answer.headers.add("ttl", String(min(ttl, rules.longestLife)))
         case .google: answer.headers.add("location", "/m/\(lastMessage)")
         case .apple: answer.headers.add("apns-id", String(lastMessage))
         case .unifiedPush: answer.body = Array(#"{"id":"\#(lastMessage)","event":"message"}"#.utf8)

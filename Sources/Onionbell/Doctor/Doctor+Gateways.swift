@@ -32,9 +32,9 @@ extension Doctor {
             do throws(GatewaySetupError) {
                 let finding = try await probe.run()
                 let advice = type(of: app.settings).advice
-                for finding in Judgement.gateway(check, host: probe.url.host, finding, advice: advice) {
-                    tell(finding)
-                }
+                let findings = Judgement.gateway(
+                    check, host: probe.url.host, isSecure: probe.url.isSecure, finding, advice: advice)
+                for finding in findings { tell(finding) }
             } catch {
                 tell(.fail("\(check).credentials", "\(error)", "replace the file by the right one"))
             }

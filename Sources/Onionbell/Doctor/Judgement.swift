@@ -135,13 +135,19 @@ enum Judgement {
 
     /// What a gateway said to a request for a device that there isn't.
     ///
-    /// - Parameter advice: the service's, by its reason code.
+    /// - Parameters:
+    ///   - isSecure: it is no onion service, which is called without TLS.
+    ///   - advice: the service's, by its reason code.
     static func gateway(
-        _ check: String, host: String, _ finding: GatewayProbe.Finding, advice: (String) -> String?
+        _ check: String, host: String, isSecure: Bool = true, _ finding: GatewayProbe.Finding,
+        advice: (String) -> String?
     ) -> [Finding] {
         let tls = "\(check).tls"
         let credentials = "\(check).credentials"
-        let connected = Finding.pass(tls, "the certificate of \(host) is valid")
+        let connected = Finding.pass(
+            tls,
+            isSecure
+                ? "the certificate of \(host) is valid" : "\(host) was reached; its address proves who it is")
         return switch finding {
         case .taken(let word):
             [connected, .pass(credentials, "accepted by \(host) (\(word) for a nonexistent device)")]

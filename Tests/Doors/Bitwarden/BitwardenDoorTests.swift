@@ -87,6 +87,18 @@ import Vectors
         await world.end()
     }
 
+    /// Whoever had the key before has no day left in which its tokens are good.
+    @Test func aTokenIsOfNoUseOnceTheKeyIsAnotherOne() async throws {
+        let world = try await BitwardenWorld()
+        let installation = try #require(BitwardenWorld.vectors.config.installations["a"])
+        #expect(try await logOut(world) == 200)
+        try await world.add(installation.id, key: "another")
+        #expect(try await logOut(world) == 401)
+        try await world.add(installation.id, key: installation.key)
+        #expect(try await logOut(world) == 200)
+        await world.end()
+    }
+
     @Test(arguments: [
         "", "a.b.c", "eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTksImNsaWVudF9zdWIiOiJhIn0.",
     ])

@@ -1,5 +1,6 @@
 import Crypto
 import JSONCoding
+import Relay
 import Testing
 
 @testable import Doors
@@ -275,13 +276,17 @@ import Testing
     /// Official servers use one for five minutes after its end.
     @Test func aTokenIsGoodForADayAndFiveMinutes() {
         let tokens = BitwardenTokens(key: Secret([1]))
-        let token = tokens.token(for: Self.own, at: 1000)
+        let key = Relay.Digest(high: 1, low: 2)
+        let token = tokens.token(for: Self.own, with: key, at: 1000)
         for (time, installation) in [(1000, Self.own), (1000 + 86_700, Self.own), (1000 + 86_701, nil)]
             as [(Int64, String?)]
         {
-            #expect(tokens.installation(of: token, at: time) == installation)
+            let bearer = tokens.bearer(of: token, at: time)
+            #expect(bearer?.installation == installation)
+            #expect(bearer?.holds(key) != false)
+            #expect(bearer?.holds(Relay.Digest(high: 1, low: 3)) != true)
         }
-        #expect(tokens.installation(of: token + "A", at: 1000) == nil)
-        #expect(BitwardenTokens(key: Secret([2])).installation(of: token, at: 1000) == nil)
+        #expect(tokens.bearer(of: token + "A", at: 1000) == nil)
+        #expect(BitwardenTokens(key: Secret([2])).bearer(of: token, at: 1000) == nil)
     }
 }

@@ -27,8 +27,11 @@ import Testing
         private let path: String
         private(set) var sent = 0
 
-        init(_ change: (inout MailboxDoor.Settings) -> Void = { _ in }) async throws {
-            path = FileManager.default.temporaryDirectory.path + "/onionbell-mailbox-\(UUID().uuidString)"
+        init(
+            in directory: String = FileManager.default.temporaryDirectory.path,
+            _ change: (inout MailboxDoor.Settings) -> Void = { _ in }
+        ) async throws {
+            path = directory + "/onionbell-mailbox-\(UUID().uuidString)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             outbox = try await SQLiteOutbox(path: path + "/outbox.sqlite")
             store = try await SQLiteMailboxes(in: outbox)

@@ -69,6 +69,18 @@ import Testing
         await world.close()
     }
 
+    /// A line is a message.
+    @Test func asTextAPushIsOneLine() async throws {
+        let world = try await World()
+        let reader = try await Reader(world, "/\(topic)/raw")
+        await reader.wait { $0.text.contains("\r\n\r\n1\r\n") }
+        let client = try await client(world)
+        #expect(await client.post("/\(topic)?up=1", "one\ntwo\r\nthree")?.status == 200)
+        await reader.wait { $0.text.contains("three") }
+        #expect(reader.text.contains("\r\none two  three\n\r\n"), "\(reader.text)")
+        await world.close()
+    }
+
     @Test func aTopicIsItsReadersAlone() async throws {
         let world = try await World()
         let client = try await client(world)

@@ -153,6 +153,51 @@ import Wire
         await world.close()
     }
 
+    /// Many come in one turn of the loop, before any of those that have to go has gone.
+    @Test func ofABurstAtOneMailboxEightWait() async throws {
+        let world = try await World()
+        let place = try #require(ReplyBoard.Place(channel: channel, address: world.address))
+        let board = world.door.replies
+        var ended = 0
+        let waits = (0..<20).map { _ in
+            Task {
+                _ = try await board.replies(at: place, acknowledging: 0, waiting: .seconds(60))
+                ended += 1
+            }
+        }
+        for _ in 0..<1000 where ended < 12 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(ended == 12)
+        board.close()
+        for wait in waits { try await wait.value }
+        #expect(ended == 20)
+        await world.close()
+    }
+
+    /// Two phones that share a key, and one agent.
+    @Test func aPhoneAcknowledgesNoAnswerOfAnother() async throws {
+        let world = try await World()
+        let token = try PairingToken(
+            platform: .android, descriptor: "", key: "0123456789abcdef0123456789ABCDEF",
+            deviceToken: world.address)
+        let agent = ReplyAgent(token, kinds: [], window: ReplyWindow(since: 0))
+        let now = EventLoop.unixMilliseconds
+        for counter in [now, now + 1] {
+            let reply = try #require(PhoneReply(counter: counter, sentAt: now, kind: "stop", text: ""))
+            let (sealed, channel) = try #require(agent.sealed(.done, to: reply, at: now))
+            #expect(try await post(world, sealed, in: channel.id) == 200)
+        }
+        for counter in [now + 1, now] {
+            let channel = ReplyChannel(.toPhone(answering: counter), of: token)
+            let found = try #require(try await fetch(world, in: channel.id))
+            #expect(
+                try found.map { ReplyAgent.Answer(try channel.open($0.sealed), to: counter) } == [.done],
+                "\(counter - now)")
+            let last = try #require(found.last?.number)
+            #expect(try await fetch(world, acknowledging: last, in: channel.id)?.isEmpty == true)
+        }
+        await world.close()
+    }
+
     // MARK: Peers
 
     private func peers(_ world: World, board: Bool = true) async throws -> (PeerDoor, BisqPeer) {

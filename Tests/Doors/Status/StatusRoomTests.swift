@@ -63,6 +63,21 @@ extension StatusDoorTests {
         await world.end()
     }
 
+    /// With a tor that others use too all connections count as one: its share would be that of all phones together.
+    @Test func whereCircuitsAreNotToldNobodyHasAShare() async throws {
+        let world = try await StatusWorld { $0.server.installations = 8 }
+        var settings = Circuits.Settings()
+        settings.areShared = true
+        let endpoint = try world.streamDoor.open(
+            on: .host("127.0.0.1", port: 0), by: Circuits(settings: settings))
+        let stream = try await StatusClient(endpoint)
+        for _ in 0..<8 { stream.send(try client().registering(at: server)) }
+        for answer in await stream.wait(for: 8) {
+            #expect(try SignedMessage(answer).payload[0] == 8, "taken")
+        }
+        await world.end()
+    }
+
     @Test func aRegistrationHasSoManyListElements() async throws {
         let world = try await StatusWorld()
         var client = self.client()

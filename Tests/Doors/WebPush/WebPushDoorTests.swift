@@ -38,6 +38,26 @@ import Testing
         await world.end()
     }
 
+    /// A refusal that may be the settings' is forgotten: the sender comes again, as it was told to, with the same bytes.
+    @Test func whatWasMendedIsTakenWhenTheSameBytesComeAgain() async throws {
+        let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
+        let wrongTopic = FaultRule(.answer(status: 400, reason: "DeviceTokenNotForTopic"), times: 1)
+        world.apple.faults = FaultScript([wrongTopic])
+        let client = try await world.client()
+        let refused = await client.ask(push())
+        #expect(refused?.status == 502 && refused?.fields["retry-after"] != nil)
+        #expect(await client.ask(push())?.status == 201)
+        #expect(await world.pushes(1).count == 1 && world.apple.figures.requests == 2)
+        // As for Bisq's clients.
+        let body = #"{"encrypted":"\#(String(repeating: "QUJD", count: 12))","isUrgent":true}"#
+        let path = "/v1/apns/device/\(token)"
+        world.apple.faults = FaultScript([wrongTopic])
+        #expect(await client.post(path, body)?.status == 400)
+        #expect(await client.post(path, body)?.status == 200)
+        #expect(await world.pushes(2).count == 2 && world.apple.figures.requests == 4)
+        await world.end()
+    }
+
     @Test func aDeadDeviceIsGoneAtOnceAndFromThenOn() async throws {
         let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
         world.apple.faults = FaultScript([
@@ -294,7 +314,8 @@ import Testing
 
     /// Only what can never be delivered is a 4xx that costs the subscription.
     @Test(arguments: [
-        (Receipt.stored, 201), (.held(reason: "TopicDisallowed"), 201), (.ended(.delivered), 201),
+        (Receipt.stored, 201), (.kept, 201), (.held(reason: "TopicDisallowed"), 201),
+        (.ended(.delivered), 201),
         (.ended(.expired), 201), (.busy(.device(retryAfter: .seconds(3))), 429),
         (.busy(.node(retryAfter: .seconds(3))), 503), (.ended(.tokenDead(reason: "ExpiredToken")), 410),
         (.refused(.messageTooLarge), 413), (.refused(.badDeviceToken), 410), (.refused(.unknownApp), 503),

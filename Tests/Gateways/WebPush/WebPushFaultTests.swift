@@ -1,5 +1,6 @@
 import HTTP2
 import Lab
+import Logging
 import Outbound
 import Reactor
 import Relay
@@ -70,6 +71,38 @@ import Testing
         world.end()
     }
 
+    /// A failure is news for what waits just then: a notification of hours later gets a connection of its own.
+    @Test func aFailureIsNotKeptForWhatComesLater() async throws {
+        let world = try WebPushWorld()
+        let browser = try world.browser()
+        let other = try WebPushWorld(trusts: try LabCredentials())
+        other.gateway.noteBacklog()
+        while other.gateway.figures.connectionFailures == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(other.gateway.capacity == 0 && other.gateway.fault == nil)
+        // The connection broke under a request: the next one goes over another connection.
+        world.server.faults = FaultScript([FaultRule(.closeConnection(.beforeDelivery), times: 1)])
+        #expect(await world.gateway.deliver(webPush(to: browser)) != .accepted)
+        #expect(await world.gateway.deliver(webPush(to: browser, id: 2)) == .accepted)
+        world.end()
+        other.end()
+    }
+
+    /// RFC 8030, section 5.2: a server may keep a message for a shorter time than it lives, and says so. The operator reads
+    /// it once.
+    @Test(arguments: [Int.max, 60])
+    func aServerThatKeepsMessagesBrieflyIsTold(life: Int) async throws {
+        let lines = LogLines()
+        let world = try WebPushWorld(
+            longestLife: life, log: Logger(label: "test") { _ in LineLog(lines: lines) })
+        let browser = try world.browser()
+        for id in 1...3 as ClosedRange<UInt64> {
+            #expect(await world.gateway.deliver(webPush(to: browser, id: id)) == .accepted)
+        }
+        #expect(lines.texts == (life == 60 ? ["gateway.keeps_briefly 60"] : []))
+        world.end()
+    }
+
     /// A name that somebody made up does not hold one of the lanes for weeks. As long as no other name was found either,
     /// it may be the name servers' fault.
     @Test func aServerThatThereNeverWasIsGivenUpAfterAnHour() async throws {
@@ -98,5 +131,28 @@ import Testing
                         : .refused(reason: "NoSuchServer")))
             world.end()
         }
+    }
+}
+
+/// What a gateway has logged.
+private final class LogLines: @unchecked Sendable {
+    // Unchecked: written and read on the event loop only.
+    var texts: [String] = []
+}
+
+private struct LineLog: LogHandler {
+    let lines: LogLines
+    var logLevel = Logger.Level.notice
+    var metadata: Logger.Metadata = [:]
+
+    init(lines: LogLines) { self.lines = lines }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.texts.append("\(event.message) \(event.metadata?["seconds"].map { "\($0)" } ?? "-")")
     }
 }

@@ -17,10 +17,20 @@ struct ConfigurationChoices {
     var androidAccount: String?
     /// Browsers are rung by Web Push, and push services get this contact; empty: nobody's.
     var webPushContact: String?
+    /// For https endpoints: a key is made, and a request for the certificate of this host.
+    var httpsName: String?
     /// Phones without credentials of ours are rung by Bisq's own relay.
     var ringsThroughBisq = false
     /// Any setting by its key; these come last.
     var others: [(key: String, value: String)] = []
+
+    /// The files of ``httpsName``.
+    static let httpsKey = "https-key.pem"
+    static let httpsRequest = "https-request.pem"
+    static let httpsCertificate = "https-certificate.pem"
+
+    /// As the configuration names a file that lies with the other credentials.
+    static func credentialPath(_ name: String) -> String { "\(SettingsReader.credentialsDirectory)/\(name)" }
 
     /// Debian's tor listens there.
     static let systemControl = "unix:/run/tor/control"
@@ -87,6 +97,7 @@ struct ConfigurationChoices {
             if apple == nil { add("defaults.ios", "") }
             if androidAccount == nil { add("defaults.android", "") }
         }
+        if httpsName != nil { add("doors.https.key_file", Self.credentialPath(Self.httpsKey)) }
         return settings + others
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Gateways
 import Glibc
 import Node
@@ -46,11 +47,12 @@ struct ConfigurationTarget {
                 try copy(file, to: name)
                 written.append("\(credentials)/\(name)")
             }
-            copies.append((key, "\(SettingsReader.credentialsDirectory)/\(name)"))
+            copies.append((key, ConfigurationChoices.credentialPath(name)))
         }
+        if let name = choices.httpsName { written += try writeRequest(for: name) }
         let text = try configured(&sample, copies)
         try wrapped { () throws(SystemError) in try PrivateFile.write(text, to: path, replacing: true) }
-        letTheNodeRead(path)
+        try letTheNodeRead(path)
         return written + [path]
     }
 
@@ -76,6 +78,16 @@ struct ConfigurationTarget {
     }
 
     private func check(_ choices: ConfigurationChoices) throws(InitError) {
+        if let name = choices.httpsName {
+            guard CertificateRequest.isName(name) else {
+                throw .unusable(
+                    "--https-name \(SettingsFault.shown(name)) is no host's name, such as push.example.org")
+            }
+            let key = "\(credentials)/\(ConfigurationChoices.httpsKey)"
+            guard access(key, F_OK) != 0 else {
+                throw .notWritten("\(key) exists already: move it away to have another one made")
+            }
+        }
         guard case .key(_, let keyID, let teamID) = choices.apple else { return }
         for (option, value) in [("--ios-key-id", keyID), ("--ios-team-id", teamID)]
         where !AppleName.isIdentifier(value) {
@@ -126,11 +138,26 @@ struct ConfigurationTarget {
         }
     }
 
+    /// A key for https, and what an authority needs to certify it.
+    private func writeRequest(for name: String) throws(InitError) -> [String] {
+        let made: CertificateRequest
+        do { made = try CertificateRequest(forServer: name) } catch { throw .notWritten("\(error)") }
+        let key = "\(credentials)/\(ConfigurationChoices.httpsKey)"
+        let request = "\(credentials)/\(ConfigurationChoices.httpsRequest)"
+        try wrapped { () throws(SystemError) in
+            if access(credentials, F_OK) != 0 { try PrivateFile.makeDirectory(credentials) }
+            try PrivateFile.write(made.keyPEM.bytes, to: key, replacing: false)
+            try PrivateFile.write(made.requestPEM, to: request, replacing: true)
+        }
+        return [key, request]
+    }
+
     /// A group of the node's name, as the installation makes it, may read the configuration.
-    private func letTheNodeRead(_ path: String) {
+    private func letTheNodeRead(_ path: String) throws(InitError) {
         guard geteuid() == 0, let group = getgrnam("onionbell")?.pointee.gr_gid else { return }
-        _ = chown(path, 0, group)
-        chmod(path, 0o640)
+        try wrapped { () throws(SystemError) in
+            try PrivateFile.giveToRead(path, group: group)
+        }
     }
 
     private func wrapped(_ body: () throws(SystemError) -> Void) throws(InitError) {

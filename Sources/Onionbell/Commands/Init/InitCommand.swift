@@ -90,6 +90,12 @@ struct InitCommand: AsyncParsableCommand {
     var webPush: String?
 
     @Option(
+        help: ArgumentHelp(
+            "For https endpoints: make a key (P-256), and a request for the certificate of this host.",
+            valueName: "host"))
+    var httpsName: String?
+
+    @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
             "Any other setting, such as log.level=debug. Can be repeated.", valueName: "key=value"))
@@ -138,6 +144,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         choices.androidAccount = androidAccount
         choices.webPushContact = webPush.map { $0 == "anonymous" ? "" : $0 }
+        choices.httpsName = httpsName
         choices.ringsThroughBisq = bisq
         choices.others = others.map { other in
             let parts = other.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -167,6 +174,16 @@ struct InitCommand: AsyncParsableCommand {
         }
         if choices.webPushContact != nil {
             printLine("For the phone's page, after the first start: onionbell key show --vapid\(option)")
+        }
+        if choices.httpsName != nil {
+            let place = ConfigurationTarget(path: config.config).credentials
+            let file = "\(place)/\(ConfigurationChoices.httpsCertificate)"
+            printLine(
+                """
+                For https, have \(place)/\(ConfigurationChoices.httpsRequest) certified, for example:
+                  certbot certonly --standalone --csr \(place)/\(ConfigurationChoices.httpsRequest) --fullchain-path \(file)
+                then set doors.https.certificate_file: \(ConfigurationChoices.credentialPath(ConfigurationChoices.httpsCertificate))
+                """)
         }
         let isSystemdRunning = access("/run/systemd/system", F_OK) == 0
         if choices.tor == .system {

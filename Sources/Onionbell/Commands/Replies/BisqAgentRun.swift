@@ -28,7 +28,6 @@ final class BisqAgentRun {
     private let line: ReplyLine
     private let program: LimitedProgram
     private let inward: ReplyCalls
-    private let outward: ReplyCalls
     private var agent: ReplyAgent
     private var isStopping = false
     private var isBusy = false
@@ -44,7 +43,6 @@ final class BisqAgentRun {
         line = ReplyLine(to: settings.place, by: settings.tor, deadline: settings.deadline)
         program = LimitedProgram(limit: settings.limit)
         inward = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
-        outward = ReplyCalls(ReplyChannel(.toPhone, of: token), of: token)
         agent = ReplyAgent(token, kinds: Set(settings.programs.keys), window: window)
     }
 
@@ -153,9 +151,10 @@ final class BisqAgentRun {
     /// The phone waits for it, but nothing depends on it.
     private func answer(_ answer: ReplyAgent.Answer, to reply: PhoneReply) async {
         show(answer, reply)
-        guard let sealed = agent.sealed(answer, to: reply, at: EventLoop.unixMilliseconds) else { return }
+        guard let (sealed, channel) = agent.sealed(answer, to: reply, at: EventLoop.unixMilliseconds)
+        else { return }
         do throws(ReplyLine.Fault) {
-            try await line.post(sealed, by: outward)
+            try await line.post(sealed, by: ReplyCalls(channel, of: settings.pairingToken))
         } catch {
             printError("onionbell: the phone was not told: \(error)")
         }
@@ -187,7 +186,7 @@ extension ReplyFault {
         case .notAuthentic: "it was changed, or sealed with another key"
         case .replayed: "it, or a later one, came before"
         case .expired: "it was sent more than ten minutes ago, or before this agent was there"
-        case .fromTheFuture: "it was sent later than now: one of the clocks is wrong"
+        case .fromTheFuture: "it was sent, or counted, later than now: one of the clocks is wrong, or was"
         }
     }
 }

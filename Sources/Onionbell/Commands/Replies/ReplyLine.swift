@@ -56,8 +56,14 @@ final class ReplyLine {
         return replies
     }
 
+    /// Makes room for others. Without it the node forgets after ten minutes.
+    func acknowledge(_ number: Int64, by calls: ReplyCalls) async {
+        let request = calls.fetch(acknowledging: number, waiting: 0)
+        _ = try? await answer(to: request, within: min(deadline, .seconds(10)))
+    }
+
     private func answer(
-        to request: HTTPRequest, waiting seconds: Int = 0
+        to request: HTTPRequest, waiting seconds: Int = 0, within time: Duration? = nil
     ) async throws(Fault) -> HTTPResponse {
         let answer: HTTPResponse
         do {
@@ -67,7 +73,8 @@ final class ReplyLine {
                 case .onion(let onion, let port): .tor(socks: try await tor.socks(), onion: onion, port: port)
                 }
             answer = try await HTTPExchange.answer(
-                to: request, host: place.host, by: route, deadline: deadline + .seconds(seconds))
+                to: request, host: place.host, by: route,
+                deadline: (time ?? deadline) + .seconds(seconds))
         } catch {
             throw .notReached("\(error)")
         }

@@ -53,8 +53,7 @@ final class ReplyRun {
     ) throws(ReplyCounterFile.Fault) -> PhoneReply? {
         let (file, known) = try ReplyCounterFile.open(path, for: ReplyChannel(.toBisq, of: token))
         let now = EventLoop.unixMilliseconds
-        let last = known?.counter ?? 0
-        let counter = max(now, last < .max ? last + 1 : last)
+        let counter = ReplyWindow.counter(after: known?.counter ?? 0, at: now)
         try file.write(ReplyWindow(counter: counter, since: 0))
         return PhoneReply(counter: counter, sentAt: now, kind: kind, text: text)
     }
@@ -78,21 +77,27 @@ final class ReplyRun {
         }
         printProgress("the node has it; waiting for Bisq's agent")
         end = EventLoop.monotonicNanoseconds + settings.deadline.nanoseconds
-        let back = ReplyChannel(.toPhone, of: token)
+        let back = ReplyChannel(.toPhone(answering: reply.counter), of: token)
         let inward = ReplyCalls(back, of: token)
         var acknowledged: Int64 = 0
         while EventLoop.monotonicNanoseconds < end {
             let rest = (end - EventLoop.monotonicNanoseconds) / 1_000_000_000 + 1
+            let asked = EventLoop.monotonicNanoseconds
             do throws(ReplyLine.Fault) {
                 let answers = try await line.replies(
                     by: inward, acknowledging: acknowledged, waiting: min(Int(rest), ReplyRun.wait))
                 acknowledged = answers.last?.number ?? acknowledged
-                for (_, bytes) in answers {
+                for (number, bytes) in answers {
                     guard let opened = try? back.open(bytes),
                         let answer = ReplyAgent.Answer(opened, to: reply.counter)
                     else { continue }
-                    return tell(answer, of: reply)
+                    let status = tell(answer, of: reply)
+                    await line.acknowledge(number, by: inward)
+                    return status
                 }
+                // Others wait at this mailbox too, or the node stops; or what came is not the agent's.
+                let lasted = Duration.nanoseconds(EventLoop.monotonicNanoseconds - asked)
+                if lasted < .seconds(5) { await pause() }
             } catch {
                 await pause()
             }

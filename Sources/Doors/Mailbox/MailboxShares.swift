@@ -1,0 +1,54 @@
+import Relay
+
+/// How many requests a second are answered, and whose share each takes: that of those who read with a token, of those who
+/// know a mailbox's address or an open topic, of those who push to topics of apps, or of everybody else.
+///
+/// None of the four takes what is another's. A reader, a mailbox, or all topics of one reader, take no more than an eighth
+/// of theirs.
+struct MailboxShares {
+    enum Owner: Hashable {
+        /// By its token.
+        case reader(Digest)
+        case mailbox(Int64)
+        /// Of the reader of this token.
+        case topics(of: Digest)
+        /// Nothing that was shown is known here.
+        case stranger
+
+        fileprivate var kind: Int {
+            switch self {
+            case .reader: 0
+            case .mailbox: 1
+            case .topics: 2
+            case .stranger: 3
+            }
+        }
+    }
+
+    private let all: Rate
+    private let one: Rate
+    /// By their kinds.
+    private var used = [Rate.Use](repeating: Rate.Use(), count: 4)
+    private var own: [Owner: Rate.Use] = [:]
+
+    /// - Parameter rate: Requests a second of each of the four, on average; as many may come at once.
+    init(rate: Int) {
+        all = Rate(perSecond: Double(rate), burst: rate)
+        let part = max(1, rate / 8)
+        one = Rate(perSecond: Double(part), burst: part)
+    }
+
+    /// Counts a request, if there is a place for it in its owner's share.
+    ///
+    /// - Parameter now: Monotonic nanoseconds.
+    mutating func take(by owner: Owner, at now: Int64) -> Bool {
+        guard owner == .stranger || one.delay(after: own[owner] ?? Rate.Use(), at: now) == 0,
+            all.take(from: &used[owner.kind], at: now) == 0
+        else { return false }
+        if owner != .stranger { one.add(to: &own[owner, default: Rate.Use()], at: now) }
+        return true
+    }
+
+    /// Those who are as good as new are forgotten: there are never more than readers, mailboxes and topics.
+    mutating func clean(at now: Int64) { own = own.filter { !$0.value.isOver(at: now) } }
+}
