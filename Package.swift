@@ -6,18 +6,26 @@ let checked: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// Targets without I/O, clock or C: unsafe code needs the word `unsafe`, and there is none.
 let pure: [SwiftSetting] = checked + [.strictMemorySafety()]
 
-/// The node as it is installed: nothing looks into it for symbols, and packed relocations (glibc 2.36, as Debian 12 has it)
-/// take a tenth of their room.
+/// The node as it is installed: nothing looks into it for symbols, nothing in it unwinds its own stack (who debugs it reads
+/// `.eh_frame`, which stays), and packed relocations (glibc 2.36, as Debian 12 has it) take a tenth of their room.
 let small: [LinkerSetting] = [
     .unsafeFlags(
         [
-            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker",
-            "pack-relative-relocs",
+            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--no-eh-frame-hdr",
+            "-Xlinker", "-O2", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
         ], .when(configuration: .release))
 ]
 
-func library(_ name: String, pure isPure: Bool = false, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: isPure ? pure : checked)
+/// What no notification goes through. A generic function that several modules have made is linked from the first of them by
+/// name, and small ones are slow: `Client`, before `HTTP1`, is none of these.
+let cold: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+func library(
+    _ name: String, pure isPure: Bool = false, cold isCold: Bool = false, _ dependencies: [Target.Dependency]
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies,
+        swiftSettings: (isPure ? pure : checked) + (isCold ? cold : []))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -71,7 +79,7 @@ let package = Package(
                 "Encodings"
             ]),
         library("Metrics", pure: true, []),
-        library("Overview", pure: true, ["Metrics", "Relay", "JSONCoding"]),
+        library("Overview", pure: true, cold: true, ["Metrics", "Relay", "JSONCoding"]),
         library(
             "JSONCoding", pure: true,
             [
@@ -82,17 +90,17 @@ let package = Package(
             [
                 "Encodings"
             ]),
-        library("Pointing", pure: true, []),
-        library("YAML", ["CYAML"]),
+        library("Pointing", pure: true, cold: true, []),
+        library("YAML", cold: true, ["CYAML"]),
         library("Reactor", ["CEvent", "CSupport"]),
         library("Crypto", ["COpenSSL", "CSecp256k1"]),
-        library("QR", ["CQREncode"]),
+        library("QR", cold: true, ["CQREncode"]),
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Registrations", pure: true, ["Relay"]),
-        library("PostgreSQL", ["CPostgreSQL"]),
+        library("PostgreSQL", cold: true, ["CPostgreSQL"]),
         library(
             "SQLiteStorage",
             [
@@ -106,7 +114,7 @@ let package = Package(
                 "HTTP1", "HTTP2", "Wire", log,
             ]),
         library(
-            "Tor",
+            "Tor", cold: true,
             [
                 "Encodings", "Reactor", "Crypto", log,
             ]),
@@ -122,9 +130,9 @@ let package = Package(
             [
                 "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
             ]),
-        library("Programs", ["Reactor"]),
+        library("Programs", cold: true, ["Reactor"]),
         library(
-            "Node",
+            "Node", cold: true,
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
                 "PostgreSQL", "Registrations", "SQLiteStorage",

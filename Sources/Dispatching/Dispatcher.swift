@@ -22,18 +22,19 @@ package final class Dispatcher {
     /// What tor knows of the time.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
-    var pipeline: Pipeline
+    // Lent to nobody, as `Stream.output`: the core calls nothing that could come back here.
+    @exclusivity(unchecked) var pipeline: Pipeline
     let outbox: any Outbox
     private let digester: SubmissionDigester
     let log: Logger
     private var random = SystemRandomNumberGenerator()
 
-    var tally = Tally()
     // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) var tally = Tally()
     @exclusivity(unchecked) private var replies = Replies()
     /// By the indices of their lanes.
-    var gateways: [(any Gateway)?] = []
-    private var effects: [Effect] = []
+    @exclusivity(unchecked) var gateways: [(any Gateway)?] = []
+    @exclusivity(unchecked) private var effects: [Effect] = []
     private var isExecuting = false
     private(set) var isStopping = false
     private var whenStopped: [CheckedContinuation<Void, Never>] = []

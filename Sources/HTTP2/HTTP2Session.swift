@@ -14,8 +14,8 @@ package class HTTP2Session {
     // Owned, freed in deinit. Set once in `init`, after `self` exists, as nghttp2 keeps a pointer to it.
     private(set) final var handle: OpaquePointer!
     /// As many as were ever open at once; nghttp2 holds a pointer to each open one, as the stream's user data.
-    private var streams: [HTTP2Stream] = []
-    // Lent to nobody, as `Stream.output`.
+    // These two are lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var streams: [HTTP2Stream] = []
     @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
     /// What the peer did wrong, once it is told.
     private var fault: HTTP2Error?

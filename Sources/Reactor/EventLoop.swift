@@ -59,7 +59,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// not known to it.)
     private let waiting = Mutex(Waiting())
     private var spare: [UnownedJob] = []
-    fileprivate var turns = LoopTurns()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) fileprivate var turns = LoopTurns()
     private var thread = pthread_t()
     /// Set by the loop's thread before it runs any job; other threads only compare it with their own.
     private let threadID = Atomic<UInt>(0)

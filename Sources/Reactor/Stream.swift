@@ -44,20 +44,20 @@ extension StreamHandler {
 /// producing, or ``pauseReading()``, above a bound of its own.
 @EventLoop
 package final class Stream {
-    package weak var handler: (any StreamHandler)?
-    package private(set) var isOpen = true
+    // What is unchecked here is accessed for an instant each time, and lent to nobody (``withOutput(_:)``): no two accesses
+    // can overlap, which Swift would look for at each of them.
+    @exclusivity(unchecked) package weak var handler: (any StreamHandler)?
+    @exclusivity(unchecked) package private(set) var isOpen = true
 
     private let descriptor: Descriptor
     private var readEvent: LoopEvent!
     /// Made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
-    private var isReading = true
+    @exclusivity(unchecked) private var isReading = true
     private var closesWhenFlushed = false
-    private var isDirty = false
-    /// Accessed for an instant each time, and lent to nobody (``withOutput(_:)``): no two accesses can overlap, which Swift
-    /// would look for at each of them.
+    @exclusivity(unchecked) private var isDirty = false
     @exclusivity(unchecked) private var output: [UInt8] = []
-    private var sentCount = 0
+    @exclusivity(unchecked) private var sentCount = 0
 
     /// Nothing read for that long ends the stream; `nil`: it may be silent for ever.
     package var idleTimeout: Duration? {
@@ -202,7 +202,7 @@ package final class Stream {
         Stream.flushDirty.schedule()
     }
 
-    private static var dirty: [Stream] = []
+    @exclusivity(unchecked) private static var dirty: [Stream] = []
     private static var flushing: [Stream] = []
     private static let flushDirty = EndOfTurn {
         swap(&dirty, &flushing)

@@ -170,8 +170,11 @@ package struct Admission: Sendable {
 
     /// It waits on disk only.
     mutating func retire(token: Digest, isShelved: Bool) {
-        accounts[token]?.waiting -= 1
-        if isShelved { accounts[token]?.shelved -= 1 }
+        // Taken out and put back: to change it in its place takes three allocations.
+        guard var account = accounts[token] else { return }
+        account.waiting -= 1
+        if isShelved { account.shelved -= 1 }
+        accounts[token] = account
     }
 
     /// It is in memory, and in the backlog.

@@ -237,9 +237,11 @@ package struct Pipeline: ~Copyable, Sendable {
     // MARK: Time
 
     /// Monotonic nanoseconds at which ``wake(at:clockOffset:)`` is to be called.
+    @inline(__always)
     package var wakeAt: Int64 {
-        min(
-            commitAt, housekeepingAt, lanesWakeAt, stopAt, writeAt, unstored.wakeAt, lease?.renewAt ?? .max)
+        // Two by two: Swift makes a list of more, and a copy of the core to ask it for them.
+        let soon = min(min(commitAt, housekeepingAt), min(lanesWakeAt, stopAt))
+        return min(soon, min(min(writeAt, unstored.wakeAt), lease?.renewAt ?? .max))
     }
 
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.

@@ -158,7 +158,8 @@ final class Circuit {
     let number: Int
     /// TLS handshakes of an address.
     var handshakes = Rate.Use()
-    fileprivate(set) var account: CircuitAccount
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) fileprivate(set) var account: CircuitAccount
     private let circuits: Circuits
     /// Read no further until the timer ends.
     private(set) var isSlowed = false

@@ -68,10 +68,11 @@ class DoorConnection: StreamHandler {
     }
 
     private let stream: Stream
-    private unowned var places: Places
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private unowned var places: Places
     private let arrival: Arrival
     private let limits: Limits
-    private var state = State.arriving(ProxyLineDecoder())
+    @exclusivity(unchecked) private var state = State.arriving(ProxyLineDecoder())
     private var deadline: Timer?
     private(set) var isShuttingDown = false
     /// Monotonic nanoseconds.

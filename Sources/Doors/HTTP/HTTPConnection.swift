@@ -21,8 +21,9 @@ final class HTTPConnection: DoorConnection {
 
     private unowned let server: HTTPServer
     private let isProxy: Bool
-    private var decoder: HTTPRequestDecoder
-    private var standing = HTTPRequestDecoder.Standing()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var decoder: HTTPRequestDecoder
+    @exclusivity(unchecked) private var standing = HTTPRequestDecoder.Standing()
     private var turn = Turn.waiting
     /// What was read last holds no request that could be answered.
     private var isDrained = true

@@ -43,7 +43,8 @@ package final class HTTPServer {
     /// Takes over a request that is answered piece by piece, or with one answer all the same.
     package typealias Opening = @EventLoop (LiveAnswer) -> Void
 
-    package internal(set) var counters = Counters()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
     /// Of each connection.
     let limits: DoorConnection.Limits

@@ -7,7 +7,8 @@ import Wire
 @EventLoop
 final class PeerConnection: DoorConnection {
     private unowned let door: PeerDoor
-    private var session: PeerSession
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var session: PeerSession
     /// Requests submitted whose first receipt is still to come.
     private var unanswered = 0
     /// Why it ends, where that is the protocol's matter.

@@ -33,7 +33,8 @@ package final class PeerDoor {
         package init() {}
     }
 
-    package internal(set) var counters = Counters()
+    // This and the turn are lent to nobody who could come back here, as `Stream.output`.
+    @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
     /// Of each connection.
     let limits: DoorConnection.Limits
@@ -43,7 +44,7 @@ package final class PeerDoor {
     /// The way back; `nil`: the node has no mailboxes.
     let replies: ReplyBoard?
     /// Reused by all connections: cleared after each read.
-    var turn = PeerTurn()
+    @exclusivity(unchecked) var turn = PeerTurn()
 
     private var listener: Listener?
     private let connections: Places

@@ -12,7 +12,7 @@ import Wire
 final class GatewayConnection {
     typealias Completion = @EventLoop (ExchangeEnd, GatewayConnection) -> Void
 
-    private(set) var life: ConnectionLife
+    @exclusivity(unchecked) private(set) var life: ConnectionLife
     /// `nil` until it is known.
     private(set) var version: HTTPVersion?
     /// Requests sent over it, of whatever end.

@@ -45,7 +45,7 @@ final class GatewayLink: ConnectionOwner {
     private var endedRequests = 0
     private var context: TLSContext?
     private let log: Logger
-    private var connections: [GatewayConnection] = []
+    @exclusivity(unchecked) private var connections: [GatewayConnection] = []
     private var pace = OpeningPace()
     private var random = SystemRandomNumberGenerator()
     private var isRunning = false
