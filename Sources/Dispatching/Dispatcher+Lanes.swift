@@ -129,26 +129,27 @@ extension Dispatcher {
     /// A lane was idle. What was counted for it stays.
     func close(_ lane: Int) {
         let shown = pipeline.lanes[lane].shown
-        gone.lanes[shown, default: LaneFigures()].add(laneFigures[lane])
-        laneFigures[lane] = LaneFigures()
+        tally.close(lane, shown: shown)
         guard gateways.indices.contains(lane), let gateway = gateways[lane] else { return }
         gateways[lane] = nil
         gateway.stop()
-        gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
+        tally.gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
     }
 
     /// How lanes stand and what they counted, by the names that they are shown under: those to origins that are shown
     /// alike are one. Looks at everything that waits.
     package var overview: [LaneID: LaneOverview] {
         var overview: [LaneID: LaneOverview] = [:]
-        for (shown, figures) in gone.lanes { overview[shown, default: LaneOverview()].figures.add(figures) }
-        for (shown, figures) in gone.gateways {
+        for (shown, figures) in tally.gone.lanes {
+            overview[shown, default: LaneOverview()].figures.add(figures)
+        }
+        for (shown, figures) in tally.gone.gateways {
             overview[shown, default: LaneOverview()].addGateway { $0.addCounts(of: figures) }
         }
         for (index, queue) in queues.enumerated() where !lanes[index].isGone {
             let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil
             overview[lanes[index].shown, default: LaneOverview()].add(
-                lanes[index], queue, laneFigures[index], gateway: figures)
+                lanes[index], queue, tally.lanes[index], gateway: figures)
         }
         return overview
     }

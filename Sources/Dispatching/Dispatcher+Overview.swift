@@ -14,8 +14,12 @@ extension Dispatcher {
     package var lanes: [Lane] { pipeline.lanes }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
+    package var doors: [DoorCounter] { tally.doors }
+    /// Like ``lanes``.
+    package var laneFigures: [LaneFigures] { tally.lanes }
     /// Of all lanes, those that are gone among them.
-    package var laneTotals: [LaneFigures] { laneFigures + gone.lanes.values }
+    package var laneTotals: [LaneFigures] { tally.lanes + tally.gone.lanes.values }
+    package var commitFigures: CommitFigures { tally.commits }
     /// All doors and lanes together.
     package var counters: Counters {
         Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)

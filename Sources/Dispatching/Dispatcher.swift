@@ -13,11 +13,6 @@ package final class Dispatcher {
     /// before that with ``Relay/Receipt/held(reason:)`` whenever the operator's help is needed first.
     package typealias Reply = @EventLoop (Receipt) -> Void
 
-    package private(set) var doors: [DoorCounter] = []
-    /// Like ``lanes``.
-    package internal(set) var laneFigures: [LaneFigures] = []
-    /// What lanes counted that are gone.
-    var gone = GoneLanes()
     /// Makes a gateway for a lane to an origin; `nil`: there can't be one.
     package var makeGateway: (@EventLoop (LaneID) -> (any Gateway)?)?
     /// Called when a gateway has refused what somebody brought, or called its device dead.
@@ -26,7 +21,6 @@ package final class Dispatcher {
     package var onStoreTaken: (@EventLoop (String) -> Void)?
     /// What tor knows of the time.
     package var torTime: (@EventLoop () -> ToldTime?)?
-    package private(set) var commitFigures = CommitFigures()
 
     var pipeline: Pipeline
     let outbox: any Outbox
@@ -34,6 +28,7 @@ package final class Dispatcher {
     let log: Logger
     private var random = SystemRandomNumberGenerator()
 
+    var tally = Tally()
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var replies = Replies()
     /// By the indices of their lanes.
@@ -66,12 +61,7 @@ package final class Dispatcher {
     }
 
     /// The figures of a door, made at the first call with its name.
-    package func door(_ name: String) -> DoorCounter {
-        if let door = doors.first(where: { $0.name == name }) { return door }
-        let door = DoorCounter(name: name, index: doors.count)
-        doors.append(door)
-        return door
-    }
+    package func door(_ name: String) -> DoorCounter { tally.door(name) }
 
     /// Takes over what waited when the last process ended, and begins to deliver.
     ///
@@ -106,7 +96,7 @@ package final class Dispatcher {
         switch submitted {
         case .answered(let receipt):
             door.count(
-                receipt, isProbe: receipt.isRefusal && submission.deviceToken.isOfNobody,
+                receipt, isProbe: receipt.isRefusal && pipeline.isOfNobody(submission.deviceToken),
                 after: EventLoop.monotonicNanoseconds - now.monotonicNanoseconds)
             reply(receipt)
             execute()
@@ -130,7 +120,7 @@ package final class Dispatcher {
         let now = EventLoop.monotonicNanoseconds
         for end in ends {
             // Not its latency: that is the phone's.
-            if let lane { laneFigures[lane].count(end.ending, at: now) }
+            if let lane { tally.lanes[lane].count(end.ending, at: now) }
             pipeline.keptEnded(end.sequence, end.ending)
         }
         execute()
@@ -150,7 +140,7 @@ package final class Dispatcher {
                 let results = try await outbox.commit(changes)
                 pipeline.committed(results, at: .now)
             } catch {
-                commitFigures.failed += 1
+                tally.commits.failed += 1
                 pipeline.commitFailed(error, at: .now)
             }
             execute()
@@ -216,21 +206,12 @@ package final class Dispatcher {
         case .stopped:
             for waiting in whenStopped { waiting.resume() }
             whenStopped = []
-        case .received(let receipt, let isRepetition, let door, let time):
-            doors[door].count(receipt, isRepetition: isRepetition, after: time)
-        case .neverStored(let door, let time): doors[door].countUnstored(after: time)
         case .refused(let sender): onRefusal?(sender)
-        case .deferred(let reason, let lane): laneFigures[lane].deferred.add(reason)
-        case .ended(let end): laneFigures[end.lane].count(end, at: EventLoop.monotonicNanoseconds)
-        case .kept(let lane): laneFigures[lane].countKept(at: EventLoop.monotonicNanoseconds)
-        case .committed(let time):
-            commitFigures.done += 1
-            commitFigures.time.add(time)
         case .laneOpened(let lane):
-            while laneFigures.count <= lane { laneFigures.append(LaneFigures()) }
-            laneFigures[lane] = LaneFigures()
+            tally.open(lane)
             openOrigin(lane)
         case .laneClosed(let lane): close(lane)
+        case .received, .neverStored, .deferred, .ended, .kept, .committed: tally.count(effect)
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)
             onStoreTaken?(reason)
@@ -240,7 +221,7 @@ package final class Dispatcher {
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, _ lane: Int) {
-        laneFigures[lane].attempts += 1
+        tally.lanes[lane].attempts += 1
         let answered: @EventLoop (Outcome) -> Void = { [self] outcome in
             pipeline.attemptEnded(handle, outcome, at: .now, using: &random)
             execute()

@@ -1,12 +1,6 @@
 import Metrics
 import Relay
 
-/// What lanes have counted that are gone, by the names that they were shown under: no counter goes back.
-struct GoneLanes {
-    var lanes: [LaneID: LaneFigures] = [:]
-    var gateways: [LaneID: GatewayFigures] = [:]
-}
-
 /// One lane as an operator sees it, or several that are shown under one name.
 package struct LaneOverview: Equatable, Sendable {
     package internal(set) var queue = Pipeline.Queue()

@@ -12,6 +12,9 @@ protocol LinkedGateway: Gateway {
     /// Words for refused device tokens that, in bulk, mean a wrong configuration.
     static var suspicious: [String] { get }
 
+    /// Its service's address of no phone.
+    static var nobody: DeviceToken { get }
+
     /// What an answer says of its notification, which was sent under the credential of that generation.
     func verdict(
         _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
@@ -49,9 +52,10 @@ extension LinkedGateway {
         case .answered(let answer):
             link.date = answer.date.map { AnswerDate($0) }
             let verdict = verdict(answer, over: connection, generation, notification)
-            link.judge(verdict, of: notification, suspicious: Self.suspicious)
+            let isOfNobody = notification.deviceToken == Self.nobody
+            link.judge(verdict, of: notification, suspicious: isOfNobody ? [] : Self.suspicious)
             // That token can't die: it is to be refused each time anew.
-            if case .tokenDead(let reason, _, _) = verdict.outcome, notification.deviceToken.isOfNobody {
+            if isOfNobody, case .tokenDead(let reason, _, _) = verdict.outcome {
                 return .refused(reason: reason)
             }
             switch verdict.consequence {

@@ -15,7 +15,8 @@ struct Onionbell: AsyncParsableCommand {
         version: VersionText.text,
         subcommands: [
             InitCommand.self, DoctorCommand.self, RunCommand.self, PointCommand.self, StatusCommand.self,
-            CheckConfigCommand.self, WatchCommand.self, DemoCommand.self, LabCommand.self, SendCommand.self,
+            CheckConfigCommand.self, WatchCommand.self, DemoForwarding.self, LabForwarding.self,
+            SendCommand.self,
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
             MailboxCommand.self, ReceiveCommand.self, PeersCommand.self, PhonesCommand.self,

@@ -51,13 +51,12 @@ package struct BisqContent: Equatable, Sendable {
 /// The door answers for the JSON: valid, UTF-8, no line break in ``collapseID``.
 package struct PreparedPush: Equatable, Sendable {
     package enum Payload: Equatable, Sendable {
-        /// APNs: the whole body, a JSON object; an alert or a background push (`apns-push-type`).
-        case apns(body: String, isAlert: Bool = true)
-        /// FCM: the members of `message` beside `token` and `android`, without the braces around them:
-        /// `"data":{"p":"…"}`.
-        case fcm(members: String)
+        /// A whole body, a JSON object; shown at once, or for the app in the background.
+        case object(_ body: String, isAlert: Bool = true)
+        /// Members of a JSON object without the braces around them, `"data":{"p":"…"}`: the gateway adds the others.
+        case members(String)
         /// As the sender's own protocol has it, to the last byte: the whole body of the request, and fields of its head
-        /// beside authorization. An `apns-topic` goes before the app's. No line breaks in fields.
+        /// beside authorization. What it says there goes before the app's. No line breaks in fields.
         case exact(fields: [Field] = [], body: String)
     }
 
@@ -83,14 +82,14 @@ package struct PreparedPush: Equatable, Sendable {
     }
 
     package var payload: Payload
-    /// APNs priority 10 or 5, FCM `high` or `normal`. The node sends it before those that are not.
+    /// Also on its way to the phone. The node sends it before those that are not.
     package var isUrgent: Bool
     package var expiry: Expiry
-    /// What a later notification with the same one replaces on the phone: `apns-collapse-id`, FCM's `collapse_key`.
-    /// At most ``longestCollapseID`` bytes. `nil`: APNs gets the notification's id, FCM nothing.
+    /// What a later notification with the same one replaces on the phone. At most ``longestCollapseID`` bytes. `nil`: as
+    /// the gateway has it.
     package var collapseID: String?
 
-    /// Apple's limit, in bytes; for FCM as well.
+    /// The least of the services' limits, in bytes.
     package static let longestCollapseID = 64
 
     package init(
@@ -112,7 +111,7 @@ package struct PreparedPush: Equatable, Sendable {
     /// What the door has made, without what stands in the request's head.
     package var body: String {
         switch payload {
-        case .apns(let body, _), .fcm(let body), .exact(_, let body): body
+        case .object(let body, _), .members(let body), .exact(_, let body): body
         }
     }
 

@@ -60,24 +60,13 @@ package struct DeviceToken: Hashable, Sendable {
 
     private static let shortest = 32
 
-    /// The text `onionbell watch: no such device!` in hex: no phone has it.
+    // MARK: Addresses that no phone has
+
+    /// The text `onionbell watch: no such device!` in hex.
     package static let hexadecimalOfNobody = DeviceToken(
         "6f6e696f6e62656c6c2077617463683a206e6f20737563682064657669636521")
     package static let opaqueOfNobody = DeviceToken("onionbell-watch:no-such-device:0")
-    /// A path that Mozilla has given to nobody; the keys are the curve's own point and zeros.
-    package static let subscriptionOfNobody = DeviceToken(
-        "wp1:updates.push.services.mozilla.com:2Fwpush:2Fv2:2Fonionbell-watch-no-such-device"
-            + "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA")
-
-    /// Chance gives this to nobody.
-    package static let mailboxOfNobody = DeviceToken(
-        "mb1:" + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
-
-    /// Sent to see whether the way works: that it is refused says nothing of the configuration.
-    package var isOfNobody: Bool {
-        self == DeviceToken.hexadecimalOfNobody || self == DeviceToken.opaqueOfNobody
-            || self == DeviceToken.subscriptionOfNobody || self == DeviceToken.mailboxOfNobody
-    }
+    package static let ofNobody = [hexadecimalOfNobody, opaqueOfNobody]
 
     private static func character(_ byte: UInt8) -> UInt8 {
         ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "_") | ASCII.equal(byte, ":")

@@ -323,7 +323,7 @@ extension Pipeline {
         var end = end(of: slot, ending)
         // Looked at for those only that were refused, which are few.
         if case .refused = ending {
-            end.isProbe = delivery.entries[slot].body?.deviceToken.isOfNobody ?? false
+            end.isProbe = delivery.entries[slot].body.map { isOfNobody($0.deviceToken) } ?? false
         }
         changes.append(.finish(sequence: end.sequence, ending))
         effects.append(.ended(end))

@@ -326,6 +326,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// The operator has changed the phone book: it holds for what is submitted from now on.
     package mutating func use(_ phoneBook: PhoneBook) { validator.phoneBook = phoneBook }
 
+    /// Whether it is the address that a service gives to no phone.
+    package func isOfNobody(_ deviceToken: DeviceToken) -> Bool { validator.isOfNobody(deviceToken) }
+
     // MARK: What the operator may see
 
     /// With those that are gone.

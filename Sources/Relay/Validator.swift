@@ -18,6 +18,7 @@ package struct Validator: Sendable {
     private let apps: [App]
     /// Those whose service claims addresses by a prefix.
     private let claimants: [(prefix: String, app: App)]
+    private let nobodies: Set<DeviceToken>
     private let defaultIOS: String
     private let defaultAndroid: String
     /// Milliseconds.
@@ -30,6 +31,8 @@ package struct Validator: Sendable {
     ) {
         self.apps = apps
         claimants = apps.compactMap { app in app.service.prefix.map { ($0, app) } }
+        nobodies = Set(
+            DeviceToken.ofNobody + apps.flatMap { app in Platform.allCases.map(app.service.nobody(on:)) })
         self.defaultIOS = defaultIOS
         self.defaultAndroid = defaultAndroid
         self.defaultLifetime = defaultLifetime.milliseconds
@@ -79,6 +82,9 @@ package struct Validator: Sendable {
         for app in apps where app.name.hasSameBytes(as: name) { return app }
         return nil
     }
+
+    /// Sent to see whether the way works: that it is refused says nothing of the configuration.
+    func isOfNobody(_ deviceToken: DeviceToken) -> Bool { nobodies.contains(deviceToken) }
 
     /// How a lane is named where a person or a log reads.
     func shown(_ lane: LaneID) -> LaneID {

@@ -32,8 +32,8 @@ extension Notification {
         case .prepared(let push):
             flags.insert(.prepared)
             switch push.payload {
-            case .apns(_, let isAlert): if isAlert { flags.insert(.alert) }
-            case .fcm: flags.insert(.alert)
+            case .object(_, let isAlert): if isAlert { flags.insert(.alert) }
+            case .members: flags.insert(.alert)
             case .exact: flags.insert(.exact)
             }
             return flags.rawValue | push.expiry.rawValue << Flags.expiryShift
@@ -70,10 +70,10 @@ extension PreparedPush {
         if flags.contains(.exact) {
             payload = .exact(fields: fields.split(separator: "\n").compactMap(Field.init(line:)), body: body)
         } else if body.utf8.first == UInt8(ascii: "{") {
-            payload = .apns(body: body, isAlert: flags.contains(.alert))
+            payload = .object(body, isAlert: flags.contains(.alert))
         } else {
             // A JSON object's members without its braces.
-            payload = .fcm(members: body)
+            payload = .members(body)
         }
         self.init(
             payload, isUrgent: flags.contains(.urgent),

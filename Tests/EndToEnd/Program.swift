@@ -32,13 +32,15 @@ func run(
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+    let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
-    process.standardInput = standardInput
+    // No pipe: a command that ends before it has read would end the tests as well, by SIGPIPE.
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(input.utf8).write(to: file)
+    process.standardInput = try FileHandle(forReadingFrom: file)
+    try FileManager.default.removeItem(at: file)
     try process.run()
-    try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try standardInput.fileHandleForWriting.close()
     let patience = DispatchWorkItem { process.terminate() }
     DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: patience)
     let said = output.fileHandleForReading.readDataToEndOfFile()

@@ -46,16 +46,16 @@ private let now = Instant(unixMilliseconds: 1_795_000_000_000, monotonicNanoseco
 
 /// As the door answers it: nothing traps, and what is let in is JSON within the gateway's limit.
 private func checkRequest(_ request: HTTPRequest) {
-    let route = WebPushRoute(path: request.path, query: request.query)
-    guard let message = try? WebPushMessage(request),
-        let submission = WebPushSubmission.make(message, to: route, settings, now: now.unixMilliseconds)
+    guard let route = WebPushRoute(path: request.path), let message = try? WebPushMessage(request),
+        let submission = WebPushSubmission.make(
+            message, to: route, query: request.query, settings, now: now.unixMilliseconds)
     else { return }
     var pipeline = Pipeline(validator: validator, limits: Admission.Limits())
     let one = Digest(high: 1, low: 1)
     let digests = SubmissionDigests(token: one, identity: one, content: one)
     switch pipeline.submit(submission, at: now, digests: { _ in digests }) {
     case .answered(let receipt):
-        let answer = WebPushAnswer.response(to: receipt, on: route)
+        let answer = WebPushReceipt.response(to: receipt, on: route)
         precondition(
             [410, 413].contains(answer.status), "an answer that is not for a bad message: \(answer.status)")
     case .storing:

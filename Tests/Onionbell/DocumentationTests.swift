@@ -193,8 +193,8 @@ import Testing
         while let command = waiting.popLast() {
             waiting += command.configuration.subcommands
             // Of another program.
-            guard command.configuration.subcommands.isEmpty, command != LabCommand.self,
-                command != DemoCommand.self
+            guard command.configuration.subcommands.isEmpty, command != LabForwarding.self,
+                command != DemoForwarding.self
             else { continue }
             let name = command.configuration.commandName ?? ""
             let lines = command.configuration.discussion.split(separator: "\n")

@@ -193,7 +193,7 @@ import Vectors
     ) -> Submission {
         Submission(
             platform: .ios, deviceToken: Sample.iosToken,
-            content: .prepared(PreparedPush(.apns(body: body), collapseID: collapseID)),
+            content: .prepared(PreparedPush(.object(body), collapseID: collapseID)),
             payloadSize: payloadSize)
     }
 

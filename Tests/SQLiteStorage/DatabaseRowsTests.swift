@@ -83,7 +83,7 @@ import Vectors
     @Test func whatAnEarlierVersionLeftEmptyIsEmpty() async throws {
         try directory.use(.database)
         let outbox = try await directory.open()
-        let push = PreparedPush(.apns(body: "{}", isAlert: true), isUrgent: true, expiry: .atOnce)
+        let push = PreparedPush(.object("{}"), isUrgent: true, expiry: .atOnce)
         let prepared = StoreRequest(
             notification: Notification(
                 id: NotificationID(high: 2, low: 2), lane: LaneID(app: "app", host: .sandbox),

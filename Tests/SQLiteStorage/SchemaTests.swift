@@ -171,7 +171,7 @@ private typealias Notification = Relay.Notification
     @Test func aLaneToAnOriginComesBackAsItWas() async throws {
         let origin = try #require(LaneHost(origin: "https://push.example:8443"))
         let lane = LaneID(app: "app", host: origin)
-        let requests = [PreparedPush(.fcm(members: "x")), nil].enumerated().map { index, push in
+        let requests = [PreparedPush(.members("x")), nil].enumerated().map { index, push in
             StoreRequest(
                 notification: Notification(
                     id: NotificationID(high: 2, low: UInt64(index)), lane: lane,
@@ -204,10 +204,10 @@ private typealias Notification = Relay.Notification
     }
 
     @Test(arguments: [
-        PreparedPush(.apns(body: #"{"aps":{"alert":"🎺"}}"#)),
+        PreparedPush(.object(#"{"aps":{"alert":"🎺"}}"#)),
         PreparedPush(
-            .apns(body: "{}", isAlert: false), isUrgent: false, expiry: .unsaid, collapseID: "c"),
-        PreparedPush(.fcm(members: #""data":{}"#), expiry: .atOnce),
+            .object("{}", isAlert: false), isUrgent: false, expiry: .unsaid, collapseID: "c"),
+        PreparedPush(.members(#""data":{}"#), expiry: .atOnce),
         PreparedPush(
             exactly: "x", fields: [.init("apns-topic", "t"), .init("apns-id", "1: 2")], isUrgent: false),
     ])

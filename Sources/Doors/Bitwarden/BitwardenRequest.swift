@@ -174,7 +174,7 @@ extension BitwardenRequest.Send {
             let body =
                 #"{"data":{"type":\#(self.type),"payload":\#(payloadText)},"aps":{"content-available":1}}"#
             return (
-                .prepared(PreparedPush(.apns(body: body, isAlert: false), isUrgent: false, expiry: .unsaid)),
+                .prepared(PreparedPush(.object(body, isAlert: false), isUrgent: false, expiry: .unsaid)),
                 body.utf8.count
             )
         case BitwardenRequest.android:

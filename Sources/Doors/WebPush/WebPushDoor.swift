@@ -32,19 +32,16 @@ package final class WebPushDoor: HTTPDoor {
     }
 
     package func handler(for path: String) -> HTTPServer.Handler? {
-        guard WebPushRoute.isOurs(path) else { return nil }
-        return { [self] in answer($0, $1) }
-    }
-
-    private func answer(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
-        let route = WebPushRoute(path: request.path, query: request.query)
-        switch route {
-        case .relay, .push: push(request, route, respond)
-        case .state(let id): tellState(of: id, request, respond)
-        case .health:
-            guard WebPushDoor.isGet(request) else { return respond(.methodNotAllowed("GET, HEAD")) }
-            respond(HTTPResponse(status: dispatcher.outboxFault == nil ? 200 : 503))
-        case .unknown: respond(HTTPResponse(status: 404, text: "no such endpoint"))
+        guard let route = WebPushRoute(path: path) else { return nil }
+        return { [self] request, respond in
+            switch route {
+            case .relay, .push: push(request, route, respond)
+            case .state(let id): tellState(of: id, request, respond)
+            case .health:
+                guard WebPushDoor.isGet(request) else { return respond(.methodNotAllowed("GET, HEAD")) }
+                respond(HTTPResponse(status: dispatcher.outboxFault == nil ? 200 : 503))
+            case .unknown: respond(HTTPResponse(status: 404, text: "no such endpoint"))
+            }
         }
     }
 
@@ -59,7 +56,7 @@ package final class WebPushDoor: HTTPDoor {
         // No encoding makes it shorter, so it need not be encoded to see that it is too long.
         guard request.body.count <= Validator.payloadLimit else {
             figures.count("refused")
-            return respond(WebPushAnswer.response(to: .refused(.messageTooLarge), on: route))
+            return respond(WebPushReceipt.response(to: .refused(.messageTooLarge), on: route))
         }
         var submission: Submission
         do throws(WebPushMessage.Fault) {
@@ -67,9 +64,9 @@ package final class WebPushDoor: HTTPDoor {
             if case .aesgcm(let key, _) = message.encoding, !P256.isPoint(key) { throw .badKey }
             guard
                 let read = WebPushSubmission.make(
-                    message, to: route, settings, now: EventLoop.unixMilliseconds)
+                    message, to: route, query: request.query, settings, now: EventLoop.unixMilliseconds)
             else {
-                return respond(WebPushAnswer.response(to: .refused(.unknownApp), on: route))
+                return respond(WebPushReceipt.response(to: .refused(.unknownApp), on: route))
             }
             submission = read
         } catch {
@@ -85,7 +82,7 @@ package final class WebPushDoor: HTTPDoor {
             if case .ended(.refused) = receipt, id != nil {
                 isDoubtful = isInDoubt(lane)
             }
-            respond(WebPushAnswer.response(to: receipt, state: id, isDoubtful: isDoubtful, on: route))
+            respond(WebPushReceipt.response(to: receipt, state: id, isDoubtful: isDoubtful, on: route))
         }
         verdict.id = dispatcher.submit(submission, from: figures, awaitsOutcome: true) { verdict.take($0) }
     }
@@ -96,7 +93,7 @@ package final class WebPushDoor: HTTPDoor {
         guard WebPushDoor.isGet(request) else { return respond(.methodNotAllowed("GET, HEAD")) }
         Task {
             do throws(OutboxError) {
-                respond(WebPushAnswer.response(toState: try await dispatcher.state(of: id)))
+                respond(WebPushReceipt.response(toState: try await dispatcher.state(of: id)))
             } catch {
                 respond(busyAnswer(.node(retryAfter: .seconds(5))))
             }

@@ -8,7 +8,7 @@ enum WebPushRoute: Equatable {
     /// it. The extra may have slashes; an empty one is none.
     case relay(Environment, token: String, extra: String?)
     /// `/push/{device-token}/{id}[?sandbox=true]`, as metatext-apns and feditext-apns have it.
-    case push(isSandbox: Bool, token: String, id: String)
+    case push(token: String, id: String)
     /// `/relay-to/_state/{id}`: what became of a message.
     case state(NotificationID)
     /// `/relay-to/_health`.
@@ -21,17 +21,21 @@ enum WebPushRoute: Equatable {
     /// Whether a path (as sent) is this door's. What Bitwarden's servers ask for begins with `/push/` as well, and has
     /// nothing behind it that could be an id, or `delete` where a token would be.
     static func isOurs(_ path: String) -> Bool {
-        if path.hasPrefix(relayPrefix) { return true }
-        guard path.hasPrefix(pushPrefix) else { return false }
-        let rest = path.utf8.dropFirst(pushPrefix.utf8.count)
-        return rest.contains(UInt8(ascii: "/")) && !rest.starts(with: "delete/".utf8)
+        let path = path.utf8.span
+        if path.starts(with: relayPrefix.utf8.span) { return true }
+        guard path.starts(with: pushPrefix.utf8.span) else { return false }
+        let rest = path.extracting(droppingFirst: pushPrefix.utf8.count)
+        return rest.firstIndex(of: UInt8(ascii: "/")) != nil && !rest.starts(with: "delete/".utf8.span)
     }
 
     private static let relayPrefix = "/relay-to/"
     private static let pushPrefix = "/push/"
 
-    /// - Parameters: As sent. The path is decoded before it is split, so an escaped slash is a slash.
-    init(path: String, query: String?) {
+    /// `nil`: it is another door's.
+    ///
+    /// - Parameter path: As sent. It is decoded before it is split, so an escaped slash is a slash.
+    init?(path: String) {
+        guard WebPushRoute.isOurs(path) else { return nil }
         guard let decoded = try? String(percentEncoded: path.utf8.span) else {
             self = .unknown
             return
@@ -45,8 +49,7 @@ enum WebPushRoute: Equatable {
                 self = .unknown
                 return
             }
-            let sandbox = (try? HTTPQuery(query ?? ""))?["sandbox"]?.name()
-            self = .push(isSandbox: sandbox == "true", token: parts[0], id: parts[1])
+            self = .push(token: parts[0], id: parts[1])
         } else {
             self = .unknown
         }
@@ -89,6 +92,11 @@ enum WebPushRoute: Equatable {
             }
         return .relay(
             environment, token: parts[1], extra: parts.count == 3 && !parts[2].isEmpty ? parts[2] : nil)
+    }
+
+    /// What the query of a ``push(token:id:)`` says.
+    static func isSandbox(_ query: String?) -> Bool {
+        (try? HTTPQuery(query ?? ""))?["sandbox"]?.name() == "true"
     }
 
     static func path(ofState id: NotificationID) -> String { "/relay-to/_state/\(id.uuid)" }

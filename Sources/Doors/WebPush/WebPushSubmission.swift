@@ -8,9 +8,12 @@ enum WebPushSubmission {
 
     /// `nil` when the operator has named no app for this form.
     ///
-    /// - Parameter now: Milliseconds since 1970.
+    /// - Parameters:
+    ///   - query: As sent.
+    ///   - now: Milliseconds since 1970.
     static func make(
-        _ message: WebPushMessage, to route: WebPushRoute, _ settings: WebPushSettings, now: Int64
+        _ message: WebPushMessage, to route: WebPushRoute, query: String?, _ settings: WebPushSettings,
+        now: Int64
     ) -> Submission? {
         var expiry = PreparedPush.Expiry.unsaid
         var expiresAt: Int64 = 0
@@ -28,15 +31,16 @@ enum WebPushSubmission {
         case .relay(.fcm, let token, let extra):
             (platform, app, deviceToken) = (.android, settings.relay.android, token)
             let rendered = WebPushPayload.tootAtGoogle(message, extra: extra)
-            payload = .fcm(members: rendered.body)
+            payload = .members(rendered.body)
             size = rendered.size
         case .relay(let environment, let token, let extra):
             (platform, app, deviceToken) =
                 (environment == .production ? .ios : .iosDev, settings.relay.ios, token)
-            payload = .apns(body: WebPushPayload.toot(message, extra: extra))
-        case .push(let isSandbox, let token, let id):
+            payload = .object(WebPushPayload.toot(message, extra: extra))
+        case .push(let token, let id):
+            let isSandbox = WebPushRoute.isSandbox(query)
             (platform, app, deviceToken) = (isSandbox ? .iosDev : .ios, settings.pushApp, token)
-            payload = .apns(body: WebPushPayload.metatext(message, id: id))
+            payload = .object(WebPushPayload.metatext(message, id: id))
         case .state, .health, .unknown: return nil
         }
         guard !app.isEmpty else { return nil }

@@ -17,6 +17,7 @@ package final class APNsGateway: LinkedGateway {
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var heads: APNsHeads
     static let suspicious = ["BadDeviceToken", "DeviceTokenNotForTopic"]
+    static var nobody: DeviceToken { .hexadecimalOfNobody }
 
     /// The app's gateways at both hosts; with a provider key they share its token.
     package static func both(

@@ -56,9 +56,9 @@ struct APNsHeads {
             case .exact(let fields, _):
                 add(exact: fields, authorization, changing)
                 return head
-            case .apns(_, let kind): isAlert = kind
+            case .object(_, let kind): isAlert = kind
             // The core lets none through.
-            case .fcm: isAlert = false
+            case .members: isAlert = false
             }
             let expiresAt: Int64? =
                 switch push.expiry {

@@ -19,8 +19,8 @@ package struct APNsService: PushService {
         case .bisq(let content): APNsRequest.payloadSize(content)
         case .prepared(let push):
             switch push.payload {
-            case .apns(let body, _), .exact(_, let body): body.utf8.count
-            case .fcm: nil
+            case .object(let body, _), .exact(_, let body): body.utf8.count
+            case .members: nil
             }
         }
     }

@@ -312,18 +312,14 @@ final class GatewayLink: ConnectionOwner {
             fault = nil
         case .refused(let reason, _):
             fault = nil
-            if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
-                suspect(reason, of: notification)
-            }
+            if suspicious.contains(reason) { suspect(reason, of: notification) }
             if verdict.consequence == .ownFault {
                 counted.ownFaults.add(reason)
                 log.error("gateway.bad_request", metadata: ["reason": "\(reason)"])
             }
         case .tokenDead(let reason, _, _):
             fault = nil
-            if suspicious.contains(reason), !notification.deviceToken.isOfNobody {
-                suspect(reason, of: notification)
-            }
+            if suspicious.contains(reason) { suspect(reason, of: notification) }
         // Of one notification: whether it is the gateway's, its lane finds out.
         case .blocked, .deferred: break
         }

@@ -17,6 +17,7 @@ package final class FCMGateway: LinkedGateway {
     private let tokens: AccessTokens
     private let later = Later()
     static let suspicious = ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT"]
+    static var nobody: DeviceToken { .opaqueOfNobody }
 
     package convenience init(_ settings: FCMSettings, log: Logger) throws(GatewaySetupError) {
         try self.init(settings, limits: ConnectionLife.Limits(), log: log)

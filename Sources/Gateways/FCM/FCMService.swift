@@ -22,8 +22,8 @@ package struct FCMService: PushService {
         case .bisq(let content): FCMMessage.payloadSize(content, withNotification: withNotification)
         case .prepared(let push):
             switch push.payload {
-            case .fcm(let body), .exact(_, let body): body.utf8.count
-            case .apns: nil
+            case .members(let body), .exact(_, let body): body.utf8.count
+            case .object: nil
             }
         }
     }

@@ -59,7 +59,7 @@ package final class MailboxGateway: Gateway {
             switch try await keep?(notification) {
             case .stored: return .kept
             case .full: return .refused(reason: MailboxApp.full)
-            case .noSuchMailbox where notification.deviceToken.isOfNobody:
+            case .noSuchMailbox where notification.deviceToken == MailboxAddress.nobody:
                 return .refused(reason: MailboxApp.noSuchMailbox)
             case .noSuchMailbox: return .tokenDead(reason: MailboxApp.noSuchMailbox, since: nil)
             case nil: return .deferred(Deferral(reason: "Stopped", scope: .device, isUnharmed: true))

@@ -25,7 +25,7 @@ package struct MailboxService: PushService {
         }
     }
 
-    package func nobody(on platform: Platform) -> DeviceToken { .mailboxOfNobody }
+    package func nobody(on platform: Platform) -> DeviceToken { MailboxAddress.nobody }
 }
 
 /// What writes to a mailbox: the prefix and 72 bytes of chance in Base64's alphabet for URLs. Each has one text.
@@ -34,6 +34,10 @@ package enum MailboxAddress {
     package static let randomBytes = 72
     /// Bytes of an address. Bisq 2 registers 100 to 300 for Android.
     static let length = prefix.utf8.count + randomBytes / 3 * 4
+
+    /// Chance gives this to nobody.
+    static let nobody = DeviceToken(
+        prefix + "onionbell-watch-no-such-device-" + String(repeating: "0", count: 65))
 
     /// - Parameter bytes: ``randomBytes`` of chance.
     package static func text(_ bytes: [UInt8]) -> String {

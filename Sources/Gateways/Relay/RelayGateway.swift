@@ -240,7 +240,7 @@ package final class RelayGateway: Gateway {
     }
 
     private func outcome(of answer: RelayAnswer, _ notification: Notification, at index: Int) -> Outcome {
-        let isOfNobody = notification.deviceToken.isOfNobody
+        let isOfNobody = DeviceToken.ofNobody.contains(notification.deviceToken)
         switch answer {
         case .accepted:
             doubts.accepted(notification.id)
@@ -286,7 +286,7 @@ package final class RelayGateway: Gateway {
     }
 
     private func doubtful(_ reason: String, _ notification: Notification, at index: Int) -> Outcome {
-        if notification.deviceToken.isOfNobody { return .refused(reason: reason) }
+        if DeviceToken.ofNobody.contains(notification.deviceToken) { return .refused(reason: reason) }
         switch doubts.refused(notification.id, at: EventLoop.monotonicNanoseconds) {
         case .again(let pause):
             bound.unclear(notification.id)

@@ -21,6 +21,7 @@ final class WebPushGateway: LinkedGateway {
     /// Why the last connection came to nothing, until what waits was told.
     private var failure: String?
     static let suspicious = [WebPushAnswer.otherKey]
+    static var nobody: DeviceToken { WebPushSubscription.nobody }
 
     init(
         _ place: PushEndpoint.Place, isNamed: Bool, _ shared: WebPushShared, limits: ConnectionLife.Limits

@@ -9,13 +9,13 @@ extension WebPushShared {
 
     private func ask(_ url: GatewayURL) async -> GatewayProbe.Finding {
         let origin = "\(url.isSecure ? "https" : "http")://\(url.authority)"
-        guard let nobody = WebPushSubscription(DeviceToken.subscriptionOfNobody.text),
+        guard let nobody = WebPushSubscription(WebPushSubscription.nobody.text),
             let endpoint = PushEndpoint(withoutScheme: "\(url.authority)\(nobody.endpoint.path)".utf8.span),
             let (authorization, _) = try? tokens.current(for: origin),
             let body = try? WebPushRequest.body("onionbell", for: nobody)
         else { return .refused(reason: "SigningFailed") }
         let head = WebPushRequest.head(
-            of: GatewayProbe.notification(to: .subscriptionOfNobody), to: endpoint,
+            of: GatewayProbe.notification(to: WebPushSubscription.nobody), to: endpoint,
             authorization: authorization, now: EventLoop.unixMilliseconds)
         return switch await GatewayProbe.exchange(url, by: egress, context, .http1, head, body) {
         case .success(let answer): .init(WebPushAnswer.verdict(answer))

@@ -37,5 +37,5 @@ package struct WebPushService: PushService {
     /// Firefox on Android gets its pushes in a message of Google's, which has room for so much.
     package var payloadLimit: Int { WebPushRequest.longestMessage }
 
-    package func nobody(on platform: Platform) -> DeviceToken { .subscriptionOfNobody }
+    package func nobody(on platform: Platform) -> DeviceToken { WebPushSubscription.nobody }
 }

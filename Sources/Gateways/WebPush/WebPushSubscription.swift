@@ -1,4 +1,5 @@
 import Encodings
+import Relay
 
 /// A subscription to pushes as one text: `wp1:<endpoint>::<keys>`.
 ///
@@ -18,6 +19,11 @@ struct WebPushSubscription: Equatable, Sendable {
     static let prefix = "wp1:"
     static let longest = 1024
     private static let keyCharacters = 66
+
+    /// A path that Mozilla has given to nobody; the keys are the curve's own point and zeros.
+    static let nobody = DeviceToken(
+        "wp1:updates.push.services.mozilla.com:2Fwpush:2Fv2:2Fonionbell-watch-no-such-device"
+            + "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA")
 
     init?(_ text: String) {
         let bytes = text.utf8.span

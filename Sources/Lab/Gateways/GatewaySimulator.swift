@@ -168,12 +168,12 @@ package final class GatewaySimulator {
                 call.subject, status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
             connection.answer(answer, on: stream)
         case .text(let status, let text, let retryAfter):
-            var answer = GatewayAnswer(status: status)
+            var answer = SimulatedAnswer(status: status)
             if let retryAfter { answer.headers.add("retry-after", retryAfter) }
             answer.body = Array(text.utf8)
             connection.answer(answer, on: stream)
         case .page(let status):
-            var answer = GatewayAnswer(status: status)
+            var answer = SimulatedAnswer(status: status)
             answer.headers.add("content-type", "text/html")
             answer.body = Array("<!DOCTYPE html><html><body><h1>\(status)</h1></body></html>".utf8)
             connection.answer(answer, on: stream)
@@ -214,7 +214,7 @@ package final class GatewaySimulator {
     /// Judges a request; a push that is accepted is delivered and written down.
     private func answer(
         _ call: GatewayCall, of connection: SimulatedConnection, isAnswered: Bool = true
-    ) -> GatewayAnswer {
+    ) -> SimulatedAnswer {
         let realNow = EventLoop.unixMilliseconds
         let offset = clockOffset.components.seconds * 1000
         switch service.judge(call, on: &connection.facts, now: realNow + offset) {

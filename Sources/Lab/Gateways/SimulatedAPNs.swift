@@ -22,7 +22,7 @@ final class SimulatedAPNs: SimulatedService {
         return GatewayCall(request: request, subject: .push, deviceToken: token)
     }
 
-    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict {
+    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict {
         let headers = call.request.headers
         let id = headers["apns-id"] ?? Self.newID()
         guard let deviceToken = call.deviceToken else { return refuse(404, "BadPath", id) }
@@ -41,7 +41,7 @@ final class SimulatedAPNs: SimulatedService {
         {
             return refuse(status, reason, id)
         }
-        var answer = GatewayAnswer(status: 200)
+        var answer = SimulatedAnswer(status: 200)
         answer.headers.add("apns-id", id)
         if connection.certificateTopic == nil, !connection.hasAcceptedPush {
             connection.hasAcceptedPush = true
@@ -85,8 +85,8 @@ final class SimulatedAPNs: SimulatedService {
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
         retryAfter: String?
-    ) -> GatewayAnswer {
-        var answer = GatewayAnswer(status: status)
+    ) -> SimulatedAnswer {
+        var answer = SimulatedAnswer(status: status)
         if let retryAfter { answer.headers.add("retry-after", retryAfter) }
         if let reason {
             answer.headers.add("content-type", "application/json")
@@ -97,7 +97,7 @@ final class SimulatedAPNs: SimulatedService {
     }
 
     private func refuse(_ status: Int, _ reason: String, _ id: String, streamLimit: Int? = nil)
-        -> Verdict
+        -> SimulatedVerdict
     {
         var answer = error(.push, status: status, reason: reason, timestamp: nil, retryAfter: nil)
         answer.headers.add("apns-id", id)

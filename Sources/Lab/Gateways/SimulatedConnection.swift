@@ -131,7 +131,7 @@ final class SimulatedConnection: StreamHandler {
     }
 
     /// Answers on HTTP/2's stream, or as HTTP/1.1. Goes out with the next ``flush()``.
-    func answer(_ answer: GatewayAnswer, on stream: Int32) {
+    func answer(_ answer: SimulatedAnswer, on stream: Int32) {
         guard let http2 else {
             var response = HTTPResponse(status: answer.status, body: answer.body)
             for (name, value) in answer.headers.all { response.fields.append(name, value) }
@@ -144,7 +144,7 @@ final class SimulatedConnection: StreamHandler {
         if let limit = answer.streamLimit { http2.allow(maxConcurrentStreams: limit) }
     }
 
-    func answer(_ answer: GatewayAnswer, on stream: Int32, after delay: Duration) {
+    func answer(_ answer: SimulatedAnswer, on stream: Int32, after delay: Duration) {
         let timer = Timer { [unowned self] in
             delays[stream] = nil
             self.answer(answer, on: stream)

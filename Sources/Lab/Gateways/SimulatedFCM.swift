@@ -62,7 +62,7 @@ final class SimulatedFCM: SimulatedService {
         return GatewayCall(request: request, subject: .push, deviceToken: target?.string, document: document)
     }
 
-    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict {
+    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict {
         let headers = call.request.headers
         if call.subject == .token {
             return .answered(endpoint.answer(headers, form: call.request.body, now: now))
@@ -84,9 +84,9 @@ final class SimulatedFCM: SimulatedService {
             else { return .answered(error(status: 400, code: "INVALID_ARGUMENT")) }
         }
         lastMessage += 1
-        var answer = GatewayAnswer(status: 200)
+        var answer = SimulatedAnswer(status: 200)
         answer.headers.add("content-type", "application/json; charset=UTF-8")
-        answer.headers.add("date", AnswerDate.now)
+        answer.headers.add("date", DateField.now)
         answer.body = Array(#"{"name":"projects/\#(rules.projectID)/messages/0:\#(lastMessage)"}"#.utf8)
         // Checked like any other, and brought to nobody.
         guard call.document?["validate_only"]?.bool != true else { return .answered(answer) }
@@ -129,7 +129,7 @@ final class SimulatedFCM: SimulatedService {
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
         retryAfter: String?
-    ) -> GatewayAnswer {
+    ) -> SimulatedAnswer {
         var answer =
             switch subject {
             case .push: error(status: status, code: reason)
@@ -140,14 +140,14 @@ final class SimulatedFCM: SimulatedService {
     }
 
     /// Google's form of an error (Google, "API design guide", errors).
-    private func error(status: Int, code: String? = nil) -> GatewayAnswer {
+    private func error(status: Int, code: String? = nil) -> SimulatedAnswer {
         let detail = code.map {
             #"{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#($0)"}"#
         }
         return error(status: status, detail: detail)
     }
 
-    private func violation(of field: String) -> GatewayAnswer {
+    private func violation(of field: String) -> SimulatedAnswer {
         error(
             status: 400,
             detail: """
@@ -156,8 +156,8 @@ final class SimulatedFCM: SimulatedService {
                 """)
     }
 
-    private func error(status: Int, detail: String?) -> GatewayAnswer {
-        var answer = GatewayAnswer(status: status)
+    private func error(status: Int, detail: String?) -> SimulatedAnswer {
+        var answer = SimulatedAnswer(status: status)
         answer.headers.add("content-type", "application/json; charset=UTF-8")
         let details = detail.map { #","details":[\#($0)]"# } ?? ""
         let word = Self.statusWords[status] ?? "UNKNOWN"

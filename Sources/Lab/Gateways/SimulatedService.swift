@@ -12,13 +12,13 @@ protocol SimulatedService: AnyObject {
     func call(_ request: GatewayRequest) -> GatewayCall
 
     /// Judges by all the rules. `now` in milliseconds since 1970.
-    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict
+    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict
 
     /// An error in the service's own form.
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?,
         retryAfter: String?
-    ) -> GatewayAnswer
+    ) -> SimulatedAnswer
 }
 
 /// What a simulated gateway is asked, over either version of HTTP.
@@ -39,7 +39,7 @@ struct GatewayCall {
 }
 
 /// What it answers.
-struct GatewayAnswer {
+struct SimulatedAnswer {
     var status: Int
     var headers = HTTP2Headers()
     var body: [UInt8] = []
@@ -47,11 +47,11 @@ struct GatewayAnswer {
     var streamLimit: Int?
 }
 
-enum Verdict {
+enum SimulatedVerdict {
     /// The service takes responsibility for a push.
-    case accepted(deviceToken: String, GatewayAnswer)
+    case accepted(deviceToken: String, SimulatedAnswer)
     /// Anything else: errors, access tokens.
-    case answered(GatewayAnswer)
+    case answered(SimulatedAnswer)
 }
 
 /// What is known of a connection.

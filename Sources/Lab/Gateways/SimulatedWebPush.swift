@@ -60,20 +60,20 @@ final class SimulatedWebPush: SimulatedService {
             request: request, subject: path == SimulatedWebPush.pairing ? .token : .push, deviceToken: path)
     }
 
-    private func pair(_ request: GatewayRequest) -> GatewayAnswer {
+    private func pair(_ request: GatewayRequest) -> SimulatedAnswer {
         let key = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
         guard let point = Base64.decodeFromURL(key), P256.isPoint(point) else {
-            return GatewayAnswer(status: 400, body: Array("not a VAPID key\n".utf8))
+            return SimulatedAnswer(status: 400, body: Array("not a VAPID key\n".utf8))
         }
         let path = subscribe(for: key)
         guard let browser = try? Browser(at: "https://\(request.headers[":authority"] ?? "")", path: path),
             let phone = try? Phone.new(.android, descriptor: "Web", deviceToken: browser.token)
-        else { return GatewayAnswer(status: 500) }
+        else { return SimulatedAnswer(status: 500) }
         pages[path] = (browser, phone)
-        return GatewayAnswer(status: 201, body: Array((phone.pairingToken.text + "\n").utf8))
+        return SimulatedAnswer(status: 201, body: Array((phone.pairingToken.text + "\n").utf8))
     }
 
-    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> Verdict {
+    func judge(_ call: GatewayCall, on connection: inout ConnectionFacts, now: Int64) -> SimulatedVerdict {
         let headers = call.request.headers
         if call.subject == .token { return .answered(pair(call.request)) }
         guard headers[":method"] == "POST", let path = call.deviceToken,
@@ -120,9 +120,9 @@ final class SimulatedWebPush: SimulatedService {
         return .accepted(deviceToken: path, accepted(ttl: ttl))
     }
 
-    private func accepted(ttl: Int) -> GatewayAnswer {
+    private func accepted(ttl: Int) -> SimulatedAnswer {
         lastMessage += 1
-        var answer = GatewayAnswer(status: rules.manner == .unifiedPush ? 200 : 201)
+        var answer = SimulatedAnswer(status: rules.manner == .unifiedPush ? 200 : 201)
         switch rules.manner {
         case .mozilla:
             answer.headers.add("location", "/m/\(lastMessage)")
@@ -134,12 +134,12 @@ final class SimulatedWebPush: SimulatedService {
         return answer
     }
 
-    private var noSuchPath: GatewayAnswer {
+    private var noSuchPath: SimulatedAnswer {
         switch rules.manner {
         case .mozilla: error(.push, status: 404, reason: "102", timestamp: nil, retryAfter: nil)
         case .apple: WebPushRules.json(404, #"{"reason":"BadPath"}"#)
         case .google, .unifiedPush:
-            GatewayAnswer(
+            SimulatedAnswer(
                 status: 404,
                 body: Array(
                     "A valid push subscription endpoint should be specified in the URL as such: https://fcm.googleapis.com/wp/dHIoDxE7Hdg:APA91bH1Zj0kNa...\n"
@@ -147,14 +147,14 @@ final class SimulatedWebPush: SimulatedService {
         }
     }
 
-    private func refuse(_ refusal: WebPushRefusal) -> Verdict {
-        .answered(rules.manner.answer(refusal) ?? GatewayAnswer(status: 400))
+    private func refuse(_ refusal: WebPushRefusal) -> SimulatedVerdict {
+        .answered(rules.manner.answer(refusal) ?? SimulatedAnswer(status: 400))
     }
 
     /// - Parameter reason: Mozilla's number, Apple's word, Google's text.
     func error(
         _ subject: FaultRule.Subject, status: Int, reason: String?, timestamp: Int64?, retryAfter: String?
-    ) -> GatewayAnswer {
+    ) -> SimulatedAnswer {
         var answer =
             switch rules.manner {
             case .mozilla:
@@ -164,7 +164,7 @@ final class SimulatedWebPush: SimulatedService {
                 )
             case .apple: WebPushRules.json(status, reason.map { #"{"reason":"\#($0)"}"# } ?? "")
             case .google, .unifiedPush:
-                GatewayAnswer(status: status, body: Array((reason ?? "").utf8))
+                SimulatedAnswer(status: status, body: Array((reason ?? "").utf8))
             }
         if let retryAfter { answer.headers.add("retry-after", retryAfter) }
         return answer

@@ -30,7 +30,7 @@ final class TokenEndpoint {
 
     func revokeAll() { tokens = [:] }
 
-    func answer(_ headers: HTTP2Headers, form body: [UInt8], now: Int64) -> GatewayAnswer {
+    func answer(_ headers: HTTP2Headers, form body: [UInt8], now: Int64) -> SimulatedAnswer {
         guard headers[":method"] == "POST",
             headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true,
             let form = try? HTTPQuery(String(decoding: body, as: UTF8.self)),
@@ -52,15 +52,15 @@ final class TokenEndpoint {
         let seconds = lifetime.components.seconds
         tokens = tokens.filter { $0.value > now }
         tokens[access] = now + seconds * 1000
-        var answer = GatewayAnswer(status: 200)
+        var answer = SimulatedAnswer(status: 200)
         answer.headers.add("content-type", "application/json; charset=utf-8")
         answer.body = Array(
             #"{"access_token":"\#(access)","expires_in":\#(seconds),"token_type":"Bearer"}"#.utf8)
         return answer
     }
 
-    static func error(status: Int, _ reason: String) -> GatewayAnswer {
-        var answer = GatewayAnswer(status: status)
+    static func error(status: Int, _ reason: String) -> SimulatedAnswer {
+        var answer = SimulatedAnswer(status: status)
         answer.headers.add("content-type", "application/json; charset=utf-8")
         answer.body = Array(#"{"error":"\#(reason)","error_description":"Simulated."}"#.utf8)
         return answer

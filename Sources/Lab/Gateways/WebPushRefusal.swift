@@ -30,7 +30,7 @@ extension WebPushRules.Manner {
             retryAfter: answer.headers["retry-after"])
     }
 
-    func answer(_ refusal: WebPushRefusal) -> GatewayAnswer? {
+    func answer(_ refusal: WebPushRefusal) -> SimulatedAnswer? {
         switch self {
         case .mozilla: mozillas(refusal)
         case .apple: apples(refusal)
@@ -39,8 +39,8 @@ extension WebPushRules.Manner {
         }
     }
 
-    private func mozillas(_ refusal: WebPushRefusal) -> GatewayAnswer? {
-        func answer(_ status: Int, _ errno: Int, _ error: String, _ message: String) -> GatewayAnswer {
+    private func mozillas(_ refusal: WebPushRefusal) -> SimulatedAnswer? {
+        func answer(_ status: Int, _ errno: Int, _ error: String, _ message: String) -> SimulatedAnswer {
             WebPushRules.json(
                 status,
                 #"{"code":\#(status),"errno":\#(errno),"error":"\#(error)","message":"\#(message)","more_info":"http://autopush.readthedocs.io/en/latest/http.html#error-codes"}"#
@@ -65,7 +65,7 @@ extension WebPushRules.Manner {
         }
     }
 
-    private func apples(_ refusal: WebPushRefusal) -> GatewayAnswer {
+    private func apples(_ refusal: WebPushRefusal) -> SimulatedAnswer {
         let (status, reason) =
             switch refusal {
             case .gone: (410, "Unregistered")
@@ -81,7 +81,7 @@ extension WebPushRules.Manner {
         return WebPushRules.json(status, #"{"reason":"\#(reason)"}"#)
     }
 
-    private func googles(_ refusal: WebPushRefusal) -> GatewayAnswer {
+    private func googles(_ refusal: WebPushRefusal) -> SimulatedAnswer {
         let (status, text) =
             switch refusal {
             case .gone: (410, "push subscription has unsubscribed or expired.\n")
@@ -98,29 +98,29 @@ extension WebPushRules.Manner {
             case .broken: (500, "")
             case .unavailable: (503, "")
             }
-        return GatewayAnswer(status: status, body: Array(text.utf8))
+        return SimulatedAnswer(status: status, body: Array(text.utf8))
     }
 
     /// They know no application servers' keys, and some say nothing beside the status.
-    private func ofAServerOfOnesOwn(_ refusal: WebPushRefusal) -> GatewayAnswer? {
+    private func ofAServerOfOnesOwn(_ refusal: WebPushRefusal) -> SimulatedAnswer? {
         switch refusal {
-        case .gone: GatewayAnswer(status: 404)
-        case .tooLarge: GatewayAnswer(status: 413)
-        case .noTTL, .badTopic: GatewayAnswer(status: 400)
+        case .gone: SimulatedAnswer(status: 404)
+        case .tooLarge: SimulatedAnswer(status: 413)
+        case .noTTL, .badTopic: SimulatedAnswer(status: 400)
         case .tooMany:
             WebPushRules.json(
                 429, #"{"code":42901,"http":429,"error":"limit reached: too many requests"}"#,
                 retryAfter: "5")
-        case .broken: GatewayAnswer(status: 500)
-        case .unavailable: GatewayAnswer(status: 503)
+        case .broken: SimulatedAnswer(status: 500)
+        case .unavailable: SimulatedAnswer(status: 503)
         case .otherKey, .badToken: nil
         }
     }
 }
 
 extension WebPushRules {
-    static func json(_ status: Int, _ text: String, retryAfter: String? = nil) -> GatewayAnswer {
-        var answer = GatewayAnswer(status: status, body: Array(text.utf8))
+    static func json(_ status: Int, _ text: String, retryAfter: String? = nil) -> SimulatedAnswer {
+        var answer = SimulatedAnswer(status: status, body: Array(text.utf8))
         answer.headers.add("content-type", "application/json; charset=UTF-8")
         if let retryAfter { answer.headers.add("retry-after", retryAfter) }
         return answer

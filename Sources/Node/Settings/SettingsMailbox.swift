@@ -1,5 +1,6 @@
 import Doors
 import Encodings
+import Gateways
 
 extension Settings {
     /// The mailboxes' door.
@@ -25,8 +26,8 @@ extension Settings {
         mailbox.settings.rate = section.integer("rate", default: mailbox.settings.rate, in: 1...1_000_000)
         mailbox.settings.bounds.messages = section.integer(
             "messages", default: mailbox.settings.bounds.messages, in: 1...100_000)
-        if !mailbox.listen.isEmpty, !apps.contains(where: { $0.service.name == "mailbox" }) {
-            section.fault("listen", "nothing comes to it without an app with gateway: mailbox")
+        if !mailbox.listen.isEmpty, !apps.contains(where: { $0.service.name == MailboxApp.gateway }) {
+            section.fault("listen", "nothing comes to it without an app with gateway: \(MailboxApp.gateway)")
         }
         section.refuseUnknownKeys()
         return mailbox

@@ -11,7 +11,7 @@ extension Settings {
     }
 
     /// The app for browsers.
-    package var webPushApp: App? { apps.first { $0.service.name == "web_push" } }
+    package var webPushApp: App? { apps.first { $0.service.name == WebPushApp.gateway } }
 
     /// Reads `doors.phone_page`.
     func phonePage(_ section: SettingsReader.Section) -> PhonePage {
@@ -25,7 +25,8 @@ extension Settings {
             expecting: "the page's address: https://HOST[:PORT]/PATH/, without ? and #"
         ) { $0.isEmpty || Settings.isPageURL($0) ? $0 : nil }
         if page.door.isOn, webPushApp == nil {
-            section.fault("listen", "the page needs an app with gateway: web_push, which sends to it")
+            section.fault(
+                "listen", "the page needs an app with gateway: \(WebPushApp.gateway), which sends to it")
         }
         section.refuseUnknownKeys()
         return page

@@ -108,7 +108,7 @@ extension Settings {
             guard let app = self.apps.first(where: { $0.name == name }) else { continue }
             if let topic = app.settings.topic {
                 apps.ios.append(PushApps.Apple(name: name, topic: topic))
-            } else if app.service.payloadSize(of: .prepared(PreparedPush(.fcm(members: "")))) == nil {
+            } else if app.service.payloadSize(of: .prepared(PreparedPush(.members("")))) == nil {
                 section.fault(
                     "apps", "\(name) is of gateway \(app.service.name), which takes no payloads of this door")
             } else if apps.android != nil {

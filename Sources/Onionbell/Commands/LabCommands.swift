@@ -2,7 +2,7 @@ import ArgumentParser
 import Programs
 
 /// `onionbell lab`: goes on as `onionbell-lab lab`, which has the options and the help.
-struct LabCommand: ParsableCommand {
+struct LabForwarding: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lab",
         abstract:
@@ -16,7 +16,7 @@ struct LabCommand: ParsableCommand {
 }
 
 /// `onionbell demo`: goes on as `onionbell-lab demo`.
-struct DemoCommand: ParsableCommand {
+struct DemoForwarding: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract:

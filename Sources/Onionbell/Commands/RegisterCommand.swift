@@ -126,9 +126,9 @@ struct RegisterCommand: AsyncParsableCommand {
             )
         }
         let place = String(code.url.dropFirst(5).prefix { $0 != "/" })
-        let address: NodeAddress
-        do throws(NodeAddressFault) {
-            address = try NodeAddress(place, port: 80)
+        let address: CalledNode
+        do throws(CalledNodeFault) {
+            address = try CalledNode(place, port: 80)
         } catch {
             throw fail("the pairing code's address: \(error)", status: 65)
         }

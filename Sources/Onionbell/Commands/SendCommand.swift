@@ -142,7 +142,7 @@ struct SendCommand: AsyncParsableCommand {
     /// The way to the node, and its name as HTTP's Host field has it.
     func route() throws -> (route: PeerRoute, host: String) {
         guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
-        switch try nodeAddress(to, port: form.port) {
+        switch try calledNode(to, port: form.port) {
         case .onion(let onion, let port):
             return (
                 .tor(socks: proxy, onion: onion, port: port), port == 80 ? onion : "\(onion):\(port)"

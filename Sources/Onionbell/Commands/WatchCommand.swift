@@ -85,7 +85,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     @EventLoop
     private func watch() async throws -> Int32 {
-        let node = try nodeAddress(to, port: 9999)
+        let node = try calledNode(to, port: 9999)
         guard let proxy = Endpoint(socks) else { throw fail("--socks must be ADDRESS:PORT", status: 64) }
         let source: WatchTor.Source
         if let tor {
@@ -122,7 +122,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     @EventLoop
-    private func check(_ node: NodeAddress, _ tor: WatchTor) async -> WatchResult {
+    private func check(_ node: CalledNode, _ tor: WatchTor) async -> WatchResult {
         let route: PeerRoute
         switch node {
         case .direct(let endpoint): route = .direct(endpoint)

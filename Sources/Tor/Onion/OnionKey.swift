@@ -40,7 +40,7 @@ package struct OnionKey: Sendable {
 }
 
 extension OnionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<key of \(address)>" }
+    package var description: String { "the key of \(address)" }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -146,35 +146,35 @@ import Testing
 
 /// By value.
 @Suite struct WebPushPartsTests {
-    @Test(arguments: [
-        ("/relay-to/production/aa", WebPushRoute.relay(.production, token: "aa", extra: nil)),
-        ("/relay-to/production/aa/", .relay(.production, token: "aa", extra: nil)),
-        ("/relay-to/Production/aa/b", .relay(.development, token: "aa", extra: "b")),
-        ("/relay-to/fcm/a%3Ab/c%20d//e", .relay(.fcm, token: "a:b", extra: "c d//e")),
-        ("/relay-to/x%2Faa", .relay(.development, token: "aa", extra: nil)),
-        ("/relay-to//aa", .relay(.development, token: "aa", extra: nil)),
-        ("/relay-to/production/", .unknown), ("/relay-to/", .unknown), ("/relay-to/production/%zz", .unknown),
-        ("/relay-to/_health", .health), ("/relay-to/_state/1", .unknown),
-        (
-            "/relay-to/_state/01234567-89ab-cdef-fedc-ba9876543210",
-            .state(NotificationID(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210))
-        ),
-        ("/relay-to/_state/01234567-89AB-cdef-fedc-ba9876543210", .unknown),
-        ("/relay-to/_state/0123456789ab-cdef-fedc-ba98-76543210", .unknown),
-        ("/push/aa/b/c", .push(isSandbox: false, token: "aa", id: "b/c")), ("/push/aa/", .unknown),
-        ("/push//b", .unknown), ("/push/\u{301}", .unknown),
-    ])
-    func aPathLeadsWhereTheOriginalsLead(path: String, route: WebPushRoute) {
-        #expect(WebPushRoute(path: path, query: nil) == route)
+    @Test(
+        arguments: [
+            ("/relay-to/production/aa", .relay(.production, token: "aa", extra: nil)),
+            ("/relay-to/production/aa/", .relay(.production, token: "aa", extra: nil)),
+            ("/relay-to/Production/aa/b", .relay(.development, token: "aa", extra: "b")),
+            ("/relay-to/fcm/a%3Ab/c%20d//e", .relay(.fcm, token: "a:b", extra: "c d//e")),
+            ("/relay-to/x%2Faa", .relay(.development, token: "aa", extra: nil)),
+            ("/relay-to//aa", .relay(.development, token: "aa", extra: nil)),
+            ("/relay-to/production/", .unknown), ("/relay-to/", .unknown),
+            ("/relay-to/production/%zz", .unknown),
+            ("/relay-to/_health", .health), ("/relay-to/_state/1", .unknown),
+            (
+                "/relay-to/_state/01234567-89ab-cdef-fedc-ba9876543210",
+                .state(NotificationID(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210))
+            ),
+            ("/relay-to/_state/01234567-89AB-cdef-fedc-ba9876543210", .unknown),
+            ("/relay-to/_state/0123456789ab-cdef-fedc-ba98-76543210", .unknown),
+            ("/push/aa/b/c", .push(token: "aa", id: "b/c")), ("/push/aa/", .unknown),
+            ("/push//b", .unknown), ("/push/\u{301}/", .unknown), ("/push/aa", nil), ("/relay", nil),
+        ] as [(String, WebPushRoute?)])
+    func aPathLeadsWhereTheOriginalsLead(path: String, route: WebPushRoute?) {
+        #expect(WebPushRoute(path: path) == route)
     }
 
     @Test(arguments: [
         ("sandbox=true", true), ("a=b&sandbox=true", true), ("sandbox=false", false), ("", false),
     ])
     func theSandboxIsAskedForInTheQuery(query: String, isSandbox: Bool) {
-        #expect(
-            WebPushRoute(path: "/push/aa/b", query: query)
-                == .push(isSandbox: isSandbox, token: "aa", id: "b"))
+        #expect(WebPushRoute.isSandbox(query) == isSandbox)
     }
 
     private func message(_ fields: [(String, String)], body: [UInt8] = [1]) throws -> WebPushMessage {
@@ -273,7 +273,7 @@ import Testing
         settings.relay.ios = "app"
         return WebPushSubmission.make(
             try message([("content-encoding", "aes128gcm")] + fields),
-            to: .relay(.production, token: "aa", extra: #"a"\b"#), settings, now: now)
+            to: .relay(.production, token: "aa", extra: #"a"\b"#), query: nil, settings, now: now)
     }
 
     @Test func aMessageLivesAsLongAsItsSenderSays() throws {
@@ -307,7 +307,7 @@ import Testing
     func whatASenderIsTold(receipt: Receipt, status: Int) {
         let route = WebPushRoute.relay(.production, token: "aa", extra: nil)
         let id = NotificationID(high: 1, low: 2)
-        let answer = WebPushAnswer.response(to: receipt, state: id, on: route)
+        let answer = WebPushReceipt.response(to: receipt, state: id, on: route)
         #expect(answer.status == status)
         #expect((answer.fields["location"] != nil) == (status == 201))
         #expect((answer.fields["retry-after"] != nil) == [429, 502, 503].contains(status))
@@ -320,7 +320,7 @@ import Testing
             (.ended(.expired), 200, "expired"),
         ] as [(NotificationState?, Int, String)])
     func aStateIsOneWord(state: NotificationState?, status: Int, word: String) {
-        let answer = WebPushAnswer.response(toState: state)
+        let answer = WebPushReceipt.response(toState: state)
         #expect(answer.status == status && String(decoding: answer.body, as: UTF8.self) == word)
     }
 }

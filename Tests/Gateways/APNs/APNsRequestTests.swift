@@ -103,13 +103,13 @@ import Vectors
 
     @Test func aPreparedPushGoesOutAsItsDoorMadeIt() {
         let push = PreparedPush(
-            .apns(body: #"{"aps":{"alert":"🎺"}}"#), isUrgent: false, collapseID: "topic")
+            .object(#"{"aps":{"alert":"🎺"}}"#), isUrgent: false, collapseID: "topic")
         #expect(text(APNsRequest.body(notification(push))) == push.body)
         let sent = headers(notification(push))
         #expect(sent["apns-push-type"] == "alert" && sent["apns-priority"] == "5")
         #expect(sent["apns-collapse-id"] == "topic")
         #expect(sent["apns-id"] == NotificationID(high: 1, low: 2).uuid)
-        let silent = headers(notification(PreparedPush(.apns(body: "{}", isAlert: false))))
+        let silent = headers(notification(PreparedPush(.object("{}", isAlert: false))))
         #expect(silent["apns-push-type"] == "background" && silent["apns-priority"] == "10")
         #expect(silent["apns-collapse-id"] == silent["apns-id"])
     }
@@ -137,7 +137,7 @@ import Vectors
             (PreparedPush.Expiry.withNotification, "1800000000"), (.atOnce, "1700000000"), (.unsaid, nil),
         ] as [(PreparedPush.Expiry, String?)])
     func appleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) {
-        let sent = headers(notification(PreparedPush(.apns(body: "{}"), expiry: expiry)))
+        let sent = headers(notification(PreparedPush(.object("{}"), expiry: expiry)))
         #expect(sent["apns-expiration"] == expected)
     }
 }

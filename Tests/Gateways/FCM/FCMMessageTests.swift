@@ -65,7 +65,7 @@ import Vectors
 
     @Test func aPreparedPushHasTheMembersThatItsDoorMade() {
         let push = PreparedPush(
-            .fcm(members: #""data":{"p":"x"}"#), isUrgent: false, collapseID: #"a"b"#)
+            .members(#""data":{"p":"x"}"#), isUrgent: false, collapseID: #"a"b"#)
         let token = String(repeating: "ab", count: 32)
         let body = FCMMessage.body(
             notification(push, expiresAt: 65_000), withNotification: true, now: 5_000)
@@ -79,7 +79,7 @@ import Vectors
         arguments: [(PreparedPush.Expiry.withNotification, "60s"), (.atOnce, "0s"), (.unsaid, nil)]
             as [(PreparedPush.Expiry, String?)])
     func googleIsToldHowLongToKeepIt(expiry: PreparedPush.Expiry, expected: String?) throws {
-        let push = PreparedPush(.fcm(members: #""data":{}"#), expiry: expiry)
+        let push = PreparedPush(.members(#""data":{}"#), expiry: expiry)
         let body = FCMMessage.body(
             notification(push, expiresAt: 65_000), withNotification: false, now: 5_000)
         let android = try JSON(body)["message"]?["android"]

@@ -20,7 +20,7 @@ import Testing
             shorter + "+", shorter + "\u{e9}",
         ]
         for wrong in others { #expect(service.target(wrong, on: .android) == nil, "\(wrong)") }
-        #expect(service.target(DeviceToken.mailboxOfNobody.text, on: .android) != nil)
+        #expect(service.target(MailboxAddress.nobody.text, on: .android) != nil)
         #expect(service.payloadSize(of: .prepared(PreparedPush(exactly: "x"))) == nil)
     }
 
@@ -49,7 +49,7 @@ import Testing
         #expect(await outcome(.success(.full)) == .refused(reason: "MailboxFull"))
         #expect(await outcome(.success(.noSuchMailbox)) == .tokenDead(reason: "NoSuchMailbox", since: nil))
         #expect(
-            await outcome(.success(.noSuchMailbox), to: .mailboxOfNobody)
+            await outcome(.success(.noSuchMailbox), to: MailboxAddress.nobody)
                 == .refused(reason: "NoSuchMailbox"))
         guard case .deferred(let deferral) = await outcome(.failure(.full)) else {
             Issue.record("it was not deferred")

@@ -105,7 +105,7 @@ import Vectors
             service.payloadSize(of: notification(message: String(repeating: "a", count: count)).content)
         }
         #expect(size(3995) == 4096 && size(3996) == 4097)
-        #expect(service.payloadSize(of: .prepared(PreparedPush(.apns(body: "{}")))) == nil)
-        #expect(service.payloadSize(of: .prepared(PreparedPush(.fcm(members: "")))) == nil)
+        #expect(service.payloadSize(of: .prepared(PreparedPush(.object("{}")))) == nil)
+        #expect(service.payloadSize(of: .prepared(PreparedPush(.members("")))) == nil)
     }
 }

@@ -78,7 +78,7 @@ import Vectors
         #expect(named.host.name == "web.push.apple.com")
         let made = try #require(service.target("wp1:a.push.apple.com:2Fx\(keys)", on: .android))
         #expect(made.host.name == "https://a.push.apple.com")
-        #expect(service.target(DeviceToken.subscriptionOfNobody.text, on: .android) != nil)
+        #expect(service.target(WebPushSubscription.nobody.text, on: .android) != nil)
     }
 
     @Test func addressesOfOtherNetworksAreNotDialled() throws {

@@ -118,8 +118,8 @@ struct MailboxOptions: ParsableArguments {
 }
 
 /// Where a mailbox is read.
-struct MailboxPlace: Equatable {
-    let node: NodeAddress
+struct MailboxURL: Equatable {
+    let node: CalledNode
     /// As HTTP's Host field has it.
     let host: String
     /// With its slash.
@@ -139,12 +139,12 @@ struct MailboxPlace: Equatable {
         let authority = String(rest.prefix { $0 != "/" })
         let topic = rest.dropFirst(authority.count)
         guard topic.utf8.count > 1 || !needsTopic,
-            topic.utf8.dropFirst().allSatisfy(MailboxPlace.isPartOfTopic)
+            topic.utf8.dropFirst().allSatisfy(MailboxURL.isPartOfTopic)
         else {
             throw fail("the ntfy address has no topic behind the node's address", status: 65)
         }
-        do throws(NodeAddressFault) {
-            node = try NodeAddress(authority, port: 80)
+        do throws(CalledNodeFault) {
+            node = try CalledNode(authority, port: 80)
         } catch {
             throw fail("the ntfy address: \(error)", status: 65)
         }

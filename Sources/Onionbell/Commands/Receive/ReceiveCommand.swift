@@ -155,7 +155,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         }
         let book = try book(kept, in: file)
         let settings = ReceiveRun.Settings(
-            place: try MailboxPlace(book.access.url), tor: try tor.source(keptIn: path + ".tor"),
+            place: try MailboxURL(book.access.url), tor: try tor.source(keptIn: path + ".tor"),
             since: since,
             isOnce: once, pingInterval: ping.duration, deadline: timeout.duration)
         let screen = MessageScreen(isJSON: json, exec: exec, limit: execLimit.duration, notify: notify)
@@ -177,7 +177,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             throw fail(error, status: error.exitStatus)
         }
         let settings = ReplyRun.Settings(
-            place: try MailboxPlace(access.url), pairingToken: access.pairingToken,
+            place: try MailboxURL(access.url), pairingToken: access.pairingToken,
             tor: try tor.source(keptIn: path + ".reply.tor"), deadline: timeout.duration, isJSON: json)
         let counter = path + ".replies"
         let status = await Task { @EventLoop in
@@ -195,7 +195,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     /// What is kept, changed by what is given now, and kept again.
     private func book(_ kept: MailboxBook?, in file: BookFile) throws -> MailboxBook {
         var access = try mailbox.access(besides: kept?.access)
-        _ = try MailboxPlace(access.url)
+        _ = try MailboxURL(access.url)
         if new {
             do {
                 let old = access.pairingToken

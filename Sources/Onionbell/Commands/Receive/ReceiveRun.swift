@@ -9,7 +9,7 @@ import Tor
 @EventLoop
 final class ReceiveRun {
     struct Settings {
-        var place: MailboxPlace
+        var place: MailboxURL
         var tor: WatchTor.Source
         /// Where the first connection of a book that knows no message begins.
         var since: String

@@ -117,7 +117,7 @@ struct BisqAgentCommand: AsyncParsableCommand {
         return programs
     }
 
-    private func access() throws -> (PairingToken, MailboxPlace) {
+    private func access() throws -> (PairingToken, MailboxURL) {
         let file = try mailbox.map { try MailboxOptions.contents(of: $0) }
         guard let url = url ?? file?["url"]?.string else {
             throw fail("give --url, or --mailbox with what onionbell mailbox add --json printed", status: 64)
@@ -127,6 +127,6 @@ struct BisqAgentCommand: AsyncParsableCommand {
         }
         let token = try PairingTokenOption.token(
             text == "-" ? readLine(strippingNewline: true) ?? "" : text)
-        return (token, try MailboxPlace(url, needsTopic: false))
+        return (token, try MailboxURL(url, needsTopic: false))
     }
 }

@@ -10,7 +10,7 @@ import Wire
 @EventLoop
 final class BisqAgentRun {
     struct Settings {
-        var place: MailboxPlace
+        var place: MailboxURL
         var pairingToken: PairingToken
         var tor: WatchTor.Source
         /// By the kinds of replies.

@@ -28,12 +28,12 @@ final class ReplyLine {
         }
     }
 
-    private let place: MailboxPlace
+    private let place: MailboxURL
     private let tor: WatchTor
     private let deadline: Duration
 
     /// - Parameter deadline: For a connection, and for an answer besides the time that the node may wait.
-    init(to place: MailboxPlace, by tor: WatchTor.Source, deadline: Duration) {
+    init(to place: MailboxURL, by tor: WatchTor.Source, deadline: Duration) {
         self.place = place
         self.tor = WatchTor(tor)
         self.deadline = deadline

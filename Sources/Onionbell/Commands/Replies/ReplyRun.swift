@@ -10,7 +10,7 @@ import Wire
 @EventLoop
 final class ReplyRun {
     struct Settings {
-        var place: MailboxPlace
+        var place: MailboxURL
         var pairingToken: PairingToken
         var tor: WatchTor.Source
         /// Until the node has it; and again until Bisq's agent has answered.

@@ -2,7 +2,7 @@ import HTTP1
 import Relay
 
 /// What a Web Push sender is told.
-enum WebPushAnswer {
+enum WebPushReceipt {
     /// The operator has to mend something; senders come again some times over hours.
     private static let retryWhenMended: Duration = .seconds(300)
 

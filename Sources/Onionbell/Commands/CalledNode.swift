@@ -5,14 +5,14 @@ import Tor
 
 /// Which node a command calls, as `--to` names it. A wrong letter of an onion address is found here, before any circuit
 /// is built, and no name is ever looked up.
-enum NodeAddress: Equatable {
+enum CalledNode: Equatable {
     /// In lower case, with `.onion`.
     case onion(String, port: UInt16)
     /// A node on this machine or in its network, for tests: a numeric address or `localhost`.
     case direct(Endpoint)
 
-    /// - Throws: ``NodeAddressFault``.
-    init(_ text: String, port standard: UInt16) throws(NodeAddressFault) {
+    /// - Throws: ``CalledNodeFault``.
+    init(_ text: String, port standard: UInt16) throws(CalledNodeFault) {
         let hasPort = Endpoint(text) != nil
         guard case .host(let host, let port)? = Endpoint(hasPort ? text : "\(text):\(standard)") else {
             throw .notAnAddress
@@ -31,7 +31,7 @@ enum NodeAddress: Equatable {
 }
 
 /// Why no node can have this address.
-enum NodeAddressFault: Error, Equatable, CustomStringConvertible {
+enum CalledNodeFault: Error, Equatable, CustomStringConvertible {
     case notAnAddress
     /// Length, checksum or version is wrong.
     case noOnionAddress(String)
@@ -52,9 +52,9 @@ enum NodeAddressFault: Error, Equatable, CustomStringConvertible {
 }
 
 /// The node of a command; what is wrong with its address is told, with the exit status 64.
-func nodeAddress(_ text: String, port: UInt16) throws -> NodeAddress {
-    do throws(NodeAddressFault) {
-        return try NodeAddress(text, port: port)
+func calledNode(_ text: String, port: UInt16) throws -> CalledNode {
+    do throws(CalledNodeFault) {
+        return try CalledNode(text, port: port)
     } catch {
         throw fail(error, status: 64)
     }

@@ -2,7 +2,7 @@ import Encodings
 import Reactor
 
 /// `Date` as servers write it (RFC 9110, section 6.6.1).
-enum AnswerDate {
+enum DateField {
     static func text(_ seconds: Int64) -> String {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let days = seconds / 86_400

@@ -1,0 +1,57 @@
+import Metrics
+import Reactor
+import Relay
+
+/// What is counted of what the dispatcher carries out.
+@EventLoop
+struct Tally {
+    private(set) var doors: [DoorCounter] = []
+    /// By the indices of their lanes.
+    var lanes: [LaneFigures] = []
+    var gone = GoneLanes()
+    var commits = CommitFigures()
+
+    /// Made at the first call with its name.
+    mutating func door(_ name: String) -> DoorCounter {
+        if let door = doors.first(where: { $0.name == name }) { return door }
+        let door = DoorCounter(name: name, index: doors.count)
+        doors.append(door)
+        return door
+    }
+
+    mutating func open(_ lane: Int) {
+        while lanes.count <= lane { lanes.append(LaneFigures()) }
+        lanes[lane] = LaneFigures()
+    }
+
+    /// What was counted for a lane stays, under the name that it was shown by.
+    mutating func close(_ lane: Int, shown: LaneID) {
+        gone.lanes[shown, default: LaneFigures()].add(lanes[lane])
+        lanes[lane] = LaneFigures()
+    }
+
+    /// Nothing of effects that are to be carried out.
+    mutating func count(_ effect: Effect) {
+        switch effect {
+        case .received(let receipt, let isRepetition, let door, let time):
+            doors[door].count(receipt, isRepetition: isRepetition, after: time)
+        case .neverStored(let door, let time): doors[door].countUnstored(after: time)
+        case .deferred(let reason, let lane): lanes[lane].deferred.add(reason)
+        case .ended(let end): lanes[end.lane].count(end, at: EventLoop.monotonicNanoseconds)
+        case .kept(let lane): lanes[lane].countKept(at: EventLoop.monotonicNanoseconds)
+        case .committed(let time):
+            commits.done += 1
+            commits.time.add(time)
+        case .tell, .drop, .send, .load, .claim, .commitSoon, .stopped, .refused, .laneOpened, .laneClosed,
+            .blocked,
+            .unblocked, .trouble, .outboxFailed, .outboxRecovered:
+            break
+        }
+    }
+}
+
+/// What lanes have counted that are gone, by the names that they were shown under: no counter goes back.
+struct GoneLanes {
+    var lanes: [LaneID: LaneFigures] = [:]
+    var gateways: [LaneID: GatewayFigures] = [:]
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# Inputs that are run once each: texts of combining marks, which cost Swift's String the square of their length, and
+# documents with as many parts as have room, wherever the target has a text of a stranger's.
+#
+#   long-inputs.py TARGET DIRECTORY [full]
+import json, struct, sys
+
+target, directory = sys.argv[1:3]
+marks = lambda count: "\u0300" * (count // 4) + "\u0316" * (count // 4)
+ascii = lambda count: "a" * count
+
+
+def write(name, data):
+    with open(f"{directory}/long-{name}", "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+
+
+def varint(value):
+    data = b""
+    while value >= 0x80:
+        data, value = data + bytes([value & 0x7F | 0x80]), value >> 7
+    return data + bytes([value])
+
+
+def field(number, value):
+    data = value if isinstance(value, bytes) else value.encode()
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def envelope(number, body):
+    return b"\x08\x0a" + field(number, body)
+
+
+for kind, text in [("marks", marks), ("ascii", ascii)]:
+    if target == "frame":
+        request = lambda number: b"\x18\x01" + field(number, text(60000))
+        for number in [1, 4, 5, 6]:
+            write(f"{kind}-request-{number}", envelope(1001, request(number)))
+            write(f"{kind}-response-{number}", envelope(1002, request(number)))
+        address = field(1, field(1, text(60000)))
+        for number in [4, 5]:
+            write(f"{kind}-sender-{number}", envelope(number, address))
+        write(f"{kind}-peer", envelope(5, field(4, field(1, field(1, text(60000))))))
+        write(f"{kind}-close", envelope(15, field(1, text(60000))))
+        write(f"{kind}-bundle", envelope(43, field(1, envelope(5, field(1, field(1, text(30000))))) * 2))
+    if target == "status":
+        for number in [2, 3, 4, 12]:
+            write(f"{kind}-{number}", field(number, text(60000)))
+    if target == "text":
+        for number, form in enumerate(["@", "iOS|@|@|@", "android|@ @|@|a", "iPhone @", "BisqMessageiOS|@|@", "@|@|a"]):
+            write(f"{kind}-{number}", form.replace("@", text(60000 // form.count("@"))))
+    if target == "http":
+        for number, form in enumerate(["Expect: @", "Transfer-Encoding: @", "Connection: @,@", "Content-Length: @"]):
+            write(f"{kind}-field-{number}", f"POST / HTTP/1.1\r\nHost: a\r\n{form}\r\n\r\n".replace("@", text(6000)))
+        write(f"{kind}-version", f"POST / {text(12000)}\r\n\r\n")
+        write(f"{kind}-date", f"Sun, {text(12000)} GMT")
+    if target == "json":
+        for number, form in enumerate(['{"@":1}', '{"@":1,"@a":1}', '["@"]', '{"a":1,"b":"@"}']):
+            write(f"{kind}-{number}", form.replace("@", text(60000 // form.count("@"))))
+    if target == "gorush":
+        known = ["notif_id", "message", "title", "image", "priority", "topic", "to", "condition", "push_type"]
+        known += ["apns_id", "collapse_id", "category", "thread-id", "name", "interruption_level", "sound"]
+        for platform in [1, 2]:
+            element = {"tokens": ["a"], "platform": platform}
+            for name in known:
+                write(f"{kind}-{name}-{platform}", json.dumps({"notifications": [element | {name: text(60000)}]}, ensure_ascii=False))
+            for name, value in [("Key", {text(30000): 1, text(30000) + "A": 2}), ("tokens", {"tokens": [text(60000)]}),
+                ("data", {"data": {text(60000): 1}}), ("android", {"android": {text(30000): 1, "priority": text(30000)}})]:
+                write(f"{kind}-{name}-{platform}", json.dumps({"notifications": [element | value]}, ensure_ascii=False))
+    if target == "relay":
+        for number, form in enumerate(['{"@":1,"encrypted":"a"}', '{"encrypted":"@"}', '{"deviceToken":"@"}', "isAndroid=@&token=a&msg=61", "@=1&isAndroid=1", "@"]):
+            write(f"{kind}-{number}", form.replace("@", text(32000)))
+    if target == "upstream":
+        for number, form in enumerate(['{"errorCode":"@"}', '{"wasAccepted":false,"errorCode":"@","errorMessage":"@"}', '{"@":1}', "@"]):
+            write(f"{kind}-{number}", form.replace("@", text(16000 // form.count("@"))))
+    if target == "register":
+        for number, form in enumerate(['{"requestId":"@","statusCode":1}', '{"@":1}', '{"clientId":"@","sessionId":"@"}', "@"]):
+            write(f"{kind}-{number}", form.replace("@", text(60000 // form.count("@"))))
+    if target == "reader":
+        for number, form in enumerate(['{"event":"@"}', '{"id":"@","time":1,"event":"message","message":"a"}', '{"title":"@","message":"@","txId":"@"}', '{"@":1}']):
+            write(f"{kind}-{number}", form.replace("@", text(60000 // form.count("@"))))
+    if target == "webpush":
+        for number, form in enumerate(["dh=@", "@=1;dh=1", "@", 'dh="@"', "salt=@"]):
+            write(f"{kind}-{number}", form.replace("@", text(14000)))
+    if target == "bitwarden":
+        for number, form in enumerate(['{"@":1}', '{"@":1,"@A":1}', '{"Id":"@","UserId":"@"}', '{"devices":[{"id":"@","@":1}],"organizationId":"@"}']):
+            for first in range(5):
+                write(f"{kind}-{number}-{first}", bytes([first]) + form.replace("@", text(32000 // form.count("@"))).encode())
+        write(f"{kind}-path", b"\5delete/" + text(16000).encode())
+        for number, form in enumerate(["@=1", "grant_type=@", "grant_type=client_credentials&client_id=installation.@", "grant_type=client_credentials&client_id=@&scope=@"]):
+            write(f"{kind}-form-{number}", b"\6" + form.replace("@", text(32000)).encode())
+
+# As large as the endpoints take them, with as much work for each byte as there can be: for --cost alone.
+if len(sys.argv) > 3:
+    body = 131072 if target == "status" else 262144
+    fill = lambda piece, size=body: piece * (size // len(piece))
+    values = lambda piece, count: ",".join([piece] * count)
+    texts = {
+        "objects": "[%s]" % values('{"":0}', 9999), "arrays": "[%s]" % values("[]", 19999),
+        "objects-over": "[%s]" % values('{"":0}', 37000), "numbers": "[%s]" % values("1.5e3", 19999),
+        "deep": "[%s]" % values('{"":{"":{"":{"":{"":{"":{"":0}}}}}}}', 2400),
+        "keys": "{%s}" % ",".join('"%x":%d' % (number, number) for number in range(19999)),
+        "long-keys": "{%s}" % ",".join('"%07x":""' % number for number in range(19000)),
+        "strings": "[%s]" % values('"a"', 19999), "long-strings": "[%s]" % values('"aaaaaaaaaaaaaaaaa"', 12000),
+        "text": '"%s"' % fill("a", body - 2), "marks": '"%s"' % marks(body - 4), "newlines": '"%s"' % fill("\\n", body - 2),
+        "escapes": '"%s"' % fill("\\u0041", body - 2), "accents": '"%s"' % fill("\\u00e9", body - 2),
+        "pairs": '"%s"' % fill("\\ud83d\\udd14", body - 2), "digits": fill("1"), "fraction": "0." + fill("1", body - 2),
+        "small": "0." + fill("0", body - 3) + "1", "exponent": "1e" + fill("9", body - 2), "space": fill(" "),
+        "open": fill("["), "whole": "-" + fill("9", body - 1), "short-escapes": "[%s]" % values('"\\n\\n\\n"', 19999),
+    }
+    if target == "json":
+        for name, text in texts.items():
+            write(f"full-{name}", text)
+    if target == "gorush":
+        for name, text in texts.items():
+            if len(text) < body - 60:
+                write(f"full-{name}", '{"notifications":[{"tokens":["a"],"platform":2,"message":"m","data":{"a":%s}}]}' % text)
+                write(f"full-apple-{name}", '{"notifications":[{"tokens":["a"],"platform":1,"message":"m","data":{"a":%s}}]}' % text)
+        write("full-elements", '{"notifications":[%s]}' % values("{}", 19000))
+        write("full-nulls", '{"notifications":[%s]}' % values("null", 19000))
+        for platform in [1, 2]:
+            write(f"full-hundred-{platform}", '{"notifications":[%s]}' % values('{"platform":%d,"tokens":["%s"],"message":"m","data":{%s}}'
+                % (platform, "ab" * 32, ",".join('"%x":"v"' % number for number in range(150))), 100))
+            write(f"full-tokens-{platform}", '{"notifications":[{"platform":%d,"message":"m","tokens":[%s]}]}' % (platform, values('"%s"' % ("7f" * 29), 4000)))
+            write(f"full-apart-{platform}", '{"notifications":[%s]}' % values('{"platform":%d,"message":"m","tokens":[%s]}' % (platform, values('"%s"' % ("7f" * 28), 40)), 100))
+    if target == "bitwarden":
+        for name, text in texts.items():
+            for first in [0, 2, 4]:
+                write(f"full-{name}-{first}", bytes([first]) + ('{"payload":%s}' % text[:1]).encode() if len(text) > 32700 else bytes([first]) + ('{"type":1,"payload":{"a":%s}}' % text).encode())
+        write("full-devices", b"\2" + ('{"devices":[%s],"organizationId":"b"}' % values('{"id":"a"}', 2900)).encode())
+        write("full-escapes", b"\4" + ('{"type":1,"userId":"075c56fa-b994-4e01-af0c-917dc0bf216b","payload":{"a":"%s"}}' % fill("\\u0041", 32600)).encode())
+        write("full-newlines", b"\4" + ('{"type":1,"userId":"075c56fa-b994-4e01-af0c-917dc0bf216b","payload":{"a":"%s"}}' % fill("\\n", 32600)).encode())
+    if target == "status":
+        for number in range(1, 14):
+            write(f"full-empty-{number}", field(number, b"") * (body // 2))
+            write(f"full-one-{number}", field(number, b"a") * (body // 3))
+            write(f"full-inner-{number}", field(number, field(1, b"a") + field(2, b"b") + field(3, b"c")) * (body // 11))
+            write(f"full-zero-{number}", varint(number << 3) + b"\0" + (varint(number << 3) + b"\0") * (body // 2 - 1))
+
+many = 60000
+forms = {
+    "json": ["[%s]" % ",".join(["0"] * (many // 2)), "[%s]" % ",".join(["[]"] * (many // 3)), "[" * many,
+        "{%s}" % ",".join('"%x":0' % number for number in range(many // 9))],
+    "relay": ["{%s}" % ",".join('"%x":0' % number for number in range(32000 // 9)), "&".join(["a"] * 16000)],
+    "upstream": ["{%s}" % ",".join('"%x":0' % number for number in range(16000 // 9)), "[" * 16000],
+    "register": [b"\x89\x00" * (many // 2), b"\x01\x00" + b"\x00\x00" * (many // 2), b"\x01\x01a" + b"\x00\x01a" * 2900, b"\x81\x00" * (many // 2),
+        "[" * many, "{%s}" % ",".join('"%x":0' % number for number in range(many // 9))],
+    "bitwarden": ["\0{%s}" % ",".join('"%x":0' % number for number in range(32000 // 9)), "\6" + "&".join(["a"] * 16000)],
+    "frame": [b"\x08\x0a" * (many // 2), envelope(43, field(1, envelope(7, b"")) * (many // 6)), b"\x53" * many,
+        envelope(5, b"\x18\x09" * (many // 2)), envelope(5, b"\x22\x00" * (many // 2))],
+    "status": [b"\x42\x00" * (many // 2), b"\x0a\x00" * (many // 2), b"\x53" * many],
+    "text": ["|" * many, "=" * many, "AAAA" * (many // 4)],
+    "http": ["A: b\r\n" * 2000, "," * 12000, "GET / HTTP/1.1\r\nConnection: " + "," * 12000 + "\r\n\r\n"],
+    "webpush": [";" * 14000, "=" * 14000, "/" * 14000],
+}
+for number, data in enumerate(forms.get(target, [])):
+    write(f"many-{number}", data)

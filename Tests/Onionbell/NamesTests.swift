@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+/// What whoever reads the code stumbles over.
+@Suite struct NamesTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").standardized
+
+    private static let files: [URL] = {
+        let all =
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects ?? []
+        return all.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+    }()
+
+    /// Modules are names of types as well, as far as a reader knows.
+    @Test func eachTypeHasANameOfItsOwn() throws {
+        let modules = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        var places: [String: [String]] = Dictionary(
+            uniqueKeysWithValues: modules.map { ($0, ["the module"]) })
+        let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        for file in Self.files {
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                // At the beginning of a line, so in no other type.
+                guard line.first != " ", !line.hasPrefix("//") else { continue }
+                let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+                guard let kind = words.prefix(4).firstIndex(where: kinds.contains), kind + 1 < words.count
+                else {
+                    continue
+                }
+                places[String(words[kind + 1]), default: []].append(file.lastPathComponent)
+            }
+        }
+        #expect(places.count > 500)
+        // A program is its module's only way in.
+        let programs = ["Onionbell", "Onionbelld", "OnionbellLab"]
+        let several = places.filter { $0.value.count > 1 && !programs.contains($0.key) }
+        #expect(several.isEmpty, "\(several)")
+    }
+
+    @Test func eachFileCanBeReadAtOnce() throws {
+        for file in Self.files {
+            let lines = try String(contentsOf: file, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 351, "\(file.lastPathComponent)")
+        }
+    }
+}
