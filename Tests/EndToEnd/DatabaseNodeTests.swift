@@ -75,6 +75,96 @@ import Wire
         await stage.close()
     }
 
+    /// Over TLS, with the password from its file.
+    @Test func whatIsAcceptedOutlivesAServerThatComesAndGoes() async throws {
+        let server = try PostgreSQLServer(withTLS: true)
+        let url = server.url("postgres", host: "db.example", authority: "ca")
+        let word = server.directory + "/word"
+        try (PostgreSQLServer.password + "\n").write(toFile: word, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: word)
+        let stage = try LoopbackStage {
+            $0 + "storage: {url: \"\(url)\", password_file: \(word), write_behind: 0}\n"
+        }
+        try await stage.start()
+        let peer = try await stage.dial()
+        let numbers = 1...150
+        let sending = Task {
+            for number in numbers {
+                for _ in 0..<500 {
+                    let status = try await peer.send(request(number)).status
+                    if status == .stored { break }
+                    try #require(status == .busy)
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+        }
+        for round in 1...3 {
+            try await Task.sleep(for: .milliseconds(100))
+            try server.stopImmediately()
+            await stage.logged("outbox.failed", count: round)
+            try server.start()
+            await stage.logged("outbox.recovered", count: round)
+        }
+        try await sending.value
+        for number in numbers { #expect(try await outcome(number, by: peer) == .delivered) }
+        #expect(pushes(stage).count == numbers.count && pushes(stage).values.allSatisfy { $0 == 1 })
+        await stage.close()
+    }
+
+    private enum Refusal: CaseIterable {
+        case readOnly, full
+
+        func begin(_ server: PostgreSQLServer) throws {
+            switch self {
+            case .readOnly: try set(server, "ALTER SYSTEM SET default_transaction_read_only = on")
+            case .full:
+                // As PostgreSQL says it when the disk has no room.
+                try server.psql(
+                    "postgres",
+                    """
+                    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100';
+                    END $$;
+                    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON onionbell.node
+                        FOR EACH ROW EXECUTE FUNCTION full_disk();
+                    CREATE TRIGGER full_disk BEFORE INSERT ON onionbell.notification
+                        FOR EACH ROW EXECUTE FUNCTION full_disk()
+                    """)
+            }
+        }
+
+        func end(_ server: PostgreSQLServer) throws {
+            switch self {
+            case .readOnly: try set(server, "ALTER SYSTEM RESET default_transaction_read_only")
+            case .full: try server.psql("postgres", "DROP FUNCTION full_disk CASCADE")
+            }
+        }
+
+        private func set(_ server: PostgreSQLServer, _ sql: String) throws {
+            try server.psql("postgres", sql)
+            try server.psql("postgres", "SELECT pg_reload_conf()")
+        }
+    }
+
+    @Test(arguments: Refusal.allCases)
+    private func aDatabaseThatTakesNothingIsWaitedFor(_ refusal: Refusal) async throws {
+        let server = try PostgreSQLServer()
+        let stage = try stage(server, "postgres")
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await outcome(1, by: peer) == .delivered)
+        try refusal.begin(server)
+        // A new setting reaches the connection with its next statement.
+        await stage.logged("outbox.failed")
+        #expect(try await peer.send(request(2)).status == .busy)
+        #expect(try !stage.isWell("outbox"))
+        try refusal.end(server)
+        await stage.logged("outbox.recovered")
+        for number in 1...3 { #expect(try await outcome(number, by: peer) == .delivered) }
+        #expect(pushes(stage).count == 3 && pushes(stage).values.allSatisfy { $0 == 1 })
+        await stage.close()
+    }
+
     @Test func aSecondNodeOnTheSameDatabaseIsRefused() async throws {
         let server = try PostgreSQLServer.shared.get()
         let database = try server.makeDatabase()

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import PostgreSQL
-import Relay
 import Testing
 import Vectors
 
+@testable import Relay
 @testable import SQLiteStorage
 
 /// What only a store in PostgreSQL has to promise: one node at a time, and nothing lost with a connection.
@@ -92,6 +92,17 @@ import Vectors
         let second = try await SQLiteOutbox(Directory.place(at: url, node: 2))
         #expect(try await second.commit([.store(request(1))]) == [.stored(sequence: 1)])
         await second.close()
+    }
+
+    /// The node counts its own from before a commit began, and stops sending first, whatever the clocks do.
+    @Test func aNodesLeaseEndsBeforeTheDatabases() async throws {
+        #expect(Lease.length + .seconds(1) <= .seconds(Database.lease))
+        #expect(Lease.renewal * 2 < Lease.length)
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.proof])
+        let left = "SELECT until - clock_timestamp() <= interval '8 seconds' FROM onionbell.node"
+        #expect(try directory.psql(left) == "t")
+        await outbox.close()
     }
 
     /// A node that was stopped, or cut off, for longer than its lease.

@@ -41,9 +41,10 @@ final class Directory {
     /// - Parameter node: One of several.
     static func place(at url: String, node: UInt8 = 1, key: UInt8 = 7) -> DatabasePlace {
         DatabasePlace(
-            PostgreSQLAddress(url: url), key: Secret([UInt8](repeating: key, count: 32)), owner: [node],
-            name: "node \(node)")
+            PostgreSQLAddress(url: url), key: self.key(key), owner: [node], name: "node \(node)")
     }
+
+    static func key(_ byte: UInt8) -> Secret { Secret([UInt8](repeating: byte, count: 32)) }
 
     func open() async throws(SQLiteError) -> SQLiteOutbox {
         switch place {

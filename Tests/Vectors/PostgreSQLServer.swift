@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A real PostgreSQL on a socket in a directory of its own, for the tests of one process. It ends with the process, however
 /// that ends, and its directory goes with it.
@@ -9,6 +10,11 @@ package final class PostgreSQLServer: Sendable {
 
     /// Of the socket too.
     package let directory: String
+    /// Of TLS on 127.0.0.1, where there is any: the server proves with a certificate of `ca.crt` that it is `db.example`.
+    package let port: Int
+    private let settings: [String]
+    /// Of the user `onionbell` over TLS. On the socket it needs none.
+    package static let password = "word of the database"
     /// Its end closes the pipe that the process of ``guarding`` waits at.
     private let pipe = Pipe()
 
@@ -24,15 +30,28 @@ package final class PostgreSQLServer: Sendable {
         """
     private static let making = """
         if [ "$(id -u)" = 0 ]; then chown postgres "$1"; fi
-        as "$bin/initdb" -D "$1/data" -U onionbell --auth=trust --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
+        as "$bin/initdb" -D "$1/data" -U onionbell --auth-local=trust --auth-host=scram-sha-256 \
+            --pwfile="$1/password" --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
+        """
+    private static let certifying = """
+        new="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+        for name in ca stranger; do
+            openssl req -x509 $new -keyout $name.key -out $name.crt -subj "/CN=$name" -days 2
+        done
+        openssl req $new -keyout server.key -out server.csr -subj /CN=server
+        echo subjectAltName=DNS:db.example > names
+        openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt -days 2 -extfile names
+        chmod 644 *.crt
+        chmod 600 *.key
+        if [ "$(id -u)" = 0 ]; then chown postgres server.key; fi
         """
     private static let serving = """
         as "$bin/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c max_connections=200 \
-            -c shared_buffers=32MB < /dev/null >> "$1/log" 2>&1
+            -c shared_buffers=32MB $2 < /dev/null >> "$1/log" 2>&1
         """
     private static let waiting = """
         for _ in $(seq 200); do
-            "$bin/pg_isready" -q -h "$1" -U onionbell && exit 0
+            "$bin/pg_isready" -q -h "$1" -p "$3" -U onionbell && exit 0
             sleep 0.05
         done
         exit 1
@@ -54,12 +73,21 @@ package final class PostgreSQLServer: Sendable {
         """
 
     /// Of its own, for tests that stop it.
-    package init() throws {
+    package init(withTLS: Bool = false) throws {
+        port = withTLS ? try PostgreSQLServer.freePort() : 5432
+        settings =
+            withTLS
+            ? [
+                "listen_addresses=127.0.0.1", "port=\(port)", "ssl=on", "ssl_cert_file=../server.crt",
+                "ssl_key_file=../server.key",
+            ] : []
         directory = "/tmp/onionbell-pg-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let guardian = try run(Self.guarding, stdin: pipe)
         do {
+            try Self.password.write(toFile: directory + "/password", atomically: false, encoding: .utf8)
             try finish(try run(Self.making))
+            if withTLS { try finish(try run(Self.certifying)) }
             try start()
         } catch {
             pipe.fileHandleForWriting.closeFile()
@@ -73,7 +101,10 @@ package final class PostgreSQLServer: Sendable {
     private func run(_ script: String, stdin: Pipe? = nil) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", Self.preparation + "\n" + script, "sh", directory]
+        process.arguments = [
+            "-c", Self.preparation + "\n" + script, "sh", directory,
+            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)",
+        ]
         process.standardInput = stdin ?? FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -102,7 +133,32 @@ package final class PostgreSQLServer: Sendable {
 
     /// Of a database in it, in the form of `storage.url`.
     package func url(_ database: String) -> String {
-        "postgresql://onionbell@/\(database)?host=\(directory)"
+        "postgresql://onionbell@/\(database)?host=\(directory)&port=\(port)"
+    }
+
+    /// Of a database in it, over TLS.
+    package func url(_ database: String, host: String, authority: String) -> String {
+        "postgresql://onionbell@\(host):\(port)/\(database)?hostaddr=127.0.0.1&sslrootcert=\(directory)/\(authority).crt"
+    }
+
+    /// Below those that the system gives to connections, which may take one before the server does.
+    private static func freePort() throws -> Int {
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 16_384..<32_768)
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(socket) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            let isFree = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            if isFree { return Int(port) }
+        }
+        throw Failure(description: "there is no free port")
     }
 
     /// Runs SQL in a database.

@@ -1,0 +1,110 @@
+import Foundation
+import PostgreSQL
+import Relay
+import Testing
+import Vectors
+
+@testable import SQLiteStorage
+
+/// A database on another machine: it proves who it is, and the node does.
+@Suite(.serialized) struct DatabaseLineTests {
+    private static let server = Result { try PostgreSQLServer(withTLS: true) }
+    private let server: PostgreSQLServer
+    private let password = Array(PostgreSQLServer.password.utf8)
+
+    init() throws { server = try Self.server.get() }
+
+    private func place(_ url: String, password: [UInt8]?) -> DatabasePlace {
+        DatabasePlace(
+            PostgreSQLAddress(url: url, password: password), key: Directory.key(7), owner: [1], name: "node")
+    }
+
+    @Test func aServerThatProvesWhoItIsIsTaken() async throws {
+        let url = server.url(try server.makeDatabase(), host: "db.example", authority: "ca")
+        let outbox = try await SQLiteOutbox(place(url, password: password))
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        #expect(
+            try server.psql(
+                "postgres",
+                "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_addr IS NOT NULL")
+                == "t")
+        await outbox.close()
+    }
+
+    @Test(arguments: [
+        ("db.example", "stranger", "certificate verify failed"),
+        ("other.example", "ca", "does not match host name"), ("db.example", "none", "does not exist"),
+    ])
+    func aServerThatDoesNotIsRefused(host: String, authority: String, words: String) async throws {
+        let url = server.url("postgres", host: host, authority: authority)
+        do {
+            _ = try await SQLiteOutbox(place(url, password: password))
+            Issue.record("it was taken")
+        } catch {
+            #expect("\(error)".contains(words), "\(error)")
+        }
+    }
+
+    @Test(arguments: [nil, Array("another word".utf8)])
+    func withoutThePasswordTheNodeIsRefused(_ password: [UInt8]?) async throws {
+        let url = server.url("postgres", host: "db.example", authority: "ca")
+        do {
+            _ = try await SQLiteOutbox(place(url, password: password))
+            Issue.record("it was taken")
+        } catch {
+            #expect("\(error)".contains("password") && !"\(error)".contains("another word"), "\(error)")
+        }
+    }
+
+    /// TLS reads whole records, which may be longer than what libpq has room for: the rest is there, and the socket is empty.
+    @Test func whatTLSHasReadIsNotWaitedFor() throws {
+        let proxy = Process()
+        proxy.executableURL = URL(filePath: "/usr/bin/python3")
+        proxy.arguments = ["-c", Self.proxy, server.directory, "\(server.port)"]
+        let output = Pipe()
+        proxy.standardOutput = output
+        try proxy.run()
+        defer { proxy.terminate() }
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+        let url =
+            "postgresql://onionbell@db.example:\(port)/postgres?hostaddr=127.0.0.1&sslrootcert=\(server.directory)/ca.crt"
+        let connection = try PostgreSQLConnection(PostgreSQLAddress(url: url))
+        connection.patience = 5000
+        for count in 1...30 {
+            let statement = PostgreSQLStatement(
+                "SELECT repeat('x', 3000) FROM generate_series(1, \(count))", on: connection)
+            var rows = 0
+            while try statement.step() { rows += 1 }
+            #expect(rows == count)
+        }
+    }
+
+    /// Speaks TLS with the node, in the longest records that there are, and hands on what is in them.
+    private static let proxy = """
+        import select, socket, ssl, sys
+        directory, port = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(directory + "/server.crt", directory + "/server.key")
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        client, _ = listener.accept()
+        client.recv(8)
+        client.sendall(b"S")
+        client = context.wrap_socket(client, server_side=True)
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(directory + "/.s.PGSQL." + port)
+        while True:
+            if client.pending() or select.select([client, server], [], [])[0] == [client]:
+                read = client.recv(65536)
+                if not read: break
+                server.sendall(read)
+                continue
+            answer = b""
+            while select.select([server], [], [], 0.02)[0]:
+                read = server.recv(65536)
+                if not read: sys.exit()
+                answer += read
+            client.sendall(answer)
+        """
+}
