@@ -28,4 +28,9 @@ extension Dispatcher {
             execute()
         }
     }
+
+    /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
+    package func waitForOutbox() async {
+        _ = try? await outbox.notifications([])
+    }
 }

@@ -22,19 +22,18 @@ package final class Dispatcher {
     /// What tor knows of the time.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
-    // Lent to nobody, as `Stream.output`: the core calls nothing that could come back here.
+    // These are lent to nobody, as `Stream.output`: the core calls nothing that could come back here.
     @exclusivity(unchecked) var pipeline: Pipeline
-    let outbox: any Outbox
-    private let digester: SubmissionDigester
-    let log: Logger
-    private var random = SystemRandomNumberGenerator()
-
-    // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) var tally = Tally()
     @exclusivity(unchecked) private var replies = Replies()
     /// By the indices of their lanes.
     @exclusivity(unchecked) var gateways: [(any Gateway)?] = []
     @exclusivity(unchecked) private var effects: [Effect] = []
+    let outbox: any Outbox
+    private let digester: SubmissionDigester
+    let log: Logger
+    private var random = SystemRandomNumberGenerator()
+
     private var isExecuting = false
     private(set) var isStopping = false
     private var whenStopped: [CheckedContinuation<Void, Never>] = []
@@ -235,11 +234,6 @@ package final class Dispatcher {
     }
 
     // MARK: Stopping
-
-    /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
-    package func waitForOutbox() async {
-        _ = try? await outbox.notifications([])
-    }
 
     /// Takes nothing more, lets requests on their way and the running commit end, and closes the outbox. What is not
     /// delivered then stays in it.
