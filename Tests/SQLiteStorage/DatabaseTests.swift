@@ -195,6 +195,26 @@ import Vectors
         await outbox.close()
     }
 
+    /// A standby server takes over for good, as `synchronous_standby_names` makes it able to.
+    @Test func whatWasStoredOutlivesThePrimaryServer() async throws {
+        let primary = try PostgreSQLServer()
+        let standby = try PostgreSQLServer(standbyOf: primary)
+        try primary.waitForStandby()
+        let url =
+            "postgresql://onionbell@/postgres?host=\(primary.directory),\(standby.directory)&target_session_attrs=read-write"
+        let report = try DatabaseReport.read(at: PostgreSQLAddress(url: url))
+        #expect(report.standbys == 1 && report.synchronousStandbys == 1)
+        let outbox = try await SQLiteOutbox(Directory.place(at: url))
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        try primary.stopImmediately()
+        await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
+        try standby.promote()
+        let results = try await outbox.commit([.store(request(1)), .store(request(2))])
+        #expect(results.first == .alreadyWaiting(sequence: 1))
+        #expect(try await outbox.content().waiting.count == 2)
+        await outbox.close()
+    }
+
     /// What the doctor judges.
     @Test func aDatabaseTellsHowItKeepsWhatItIsGiven() async throws {
         let address = PostgreSQLAddress(url: try url)

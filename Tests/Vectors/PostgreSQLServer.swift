@@ -13,6 +13,7 @@ package final class PostgreSQLServer: Sendable {
     /// Of TLS on 127.0.0.1, where there is any: the server proves with a certificate of `ca.crt` that it is `db.example`.
     package let port: Int
     private let settings: [String]
+    private let primary: String
     /// Of the user `onionbell` over TLS. On the socket it needs none.
     package static let password = "word of the database"
     /// Its end closes the pipe that the process of ``guarding`` waits at.
@@ -27,11 +28,14 @@ package final class PostgreSQLServer: Sendable {
         bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
         as() { if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
         cd "$1"
+        if [ "$(id -u)" = 0 ]; then chown postgres "$1"; fi
         """
     private static let making = """
-        if [ "$(id -u)" = 0 ]; then chown postgres "$1"; fi
         as "$bin/initdb" -D "$1/data" -U onionbell --auth-local=trust --auth-host=scram-sha-256 \
             --pwfile="$1/password" --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
+        """
+    private static let copying = """
+        as "$bin/pg_basebackup" -h "$4" -U onionbell -D "$1/data" -R -X stream
         """
     private static let certifying = """
         new="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
@@ -73,7 +77,10 @@ package final class PostgreSQLServer: Sendable {
         """
 
     /// Of its own, for tests that stop it.
-    package init(withTLS: Bool = false) throws {
+    ///
+    /// - Parameter primary: What it is a standby server of, until ``promote()``.
+    package init(withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil) throws {
+        self.primary = primary?.directory ?? ""
         port = withTLS ? try PostgreSQLServer.freePort() : 5432
         settings =
             withTLS
@@ -86,7 +93,7 @@ package final class PostgreSQLServer: Sendable {
         let guardian = try run(Self.guarding, stdin: pipe)
         do {
             try Self.password.write(toFile: directory + "/password", atomically: false, encoding: .utf8)
-            try finish(try run(Self.making))
+            try finish(try run(primary == nil ? Self.making : Self.copying))
             if withTLS { try finish(try run(Self.certifying)) }
             try start()
         } catch {
@@ -103,7 +110,7 @@ package final class PostgreSQLServer: Sendable {
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
             "-c", Self.preparation + "\n" + script, "sh", directory,
-            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)",
+            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", primary,
         ]
         process.standardInput = stdin ?? FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -130,6 +137,20 @@ package final class PostgreSQLServer: Sendable {
     package func stopImmediately() throws {
         try finish(try run(Self.stopping))
     }
+
+    /// From now on its commits wait for its standby server.
+    package func waitForStandby() throws {
+        try psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try psql("postgres", "SELECT pg_reload_conf()")
+        for _ in 0..<200 {
+            let state = try psql("postgres", "SELECT sync_state FROM pg_stat_replication")
+            if state == "sync" { return }
+            usleep(50_000)
+        }
+        throw Failure(description: "no standby server follows")
+    }
+
+    package func promote() throws { try psql("postgres", "SELECT pg_promote()") }
 
     /// Of a database in it, in the form of `storage.url`.
     package func url(_ database: String) -> String {
