@@ -157,7 +157,7 @@ package final class Dispatcher {
 
     func pump(_ lane: Int, _ gateway: any Gateway) {
         let room = gateway.capacity
-        if room == 0 { gateway.noteBacklog() }
+        if room == 0, pipeline.lanes[lane].hasSome { gateway.noteBacklog() }
         pipeline.pump(lane, room: room, hasFault: gateway.fault != nil, at: .now)
         execute()
     }

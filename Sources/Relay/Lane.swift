@@ -46,6 +46,8 @@ package struct Lane: Sendable {
     var hasFault = false
     /// All that waits, in memory or not, and what is on its way into the outbox.
     var taken = Room()
+    /// Whether anything is for it.
+    package var hasSome: Bool { taken.count > 0 || count > 0 }
     /// Who has brought what while so much waited that it matters.
     private var brought = SenderCounts()
     /// Its gateway has taken one since the start, or had some left for it then.

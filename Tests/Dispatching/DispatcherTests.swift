@@ -57,6 +57,19 @@ import Vectors
         await dispatcher.stop()
     }
 
+    /// One that connects only when it must then looks up no host of a push service.
+    @Test func aGatewayIsAskedForRoomOnlyWhenSomethingWaits() async throws {
+        let gateway = HandGateway(capacity: 0)
+        let dispatcher = try await dispatcher(gateway)
+        gateway.onCapacity?()
+        #expect(gateway.backlogs == 0)
+        let receipts = Receipts()
+        dispatcher.submit(submission(1), awaitsOutcome: false) { receipts.add($0) }
+        #expect(await receipts.wait(for: 1) == [.stored])
+        #expect(gateway.backlogs > 0)
+        await dispatcher.stop()
+    }
+
     @Test func theOperatorIsToldOfAGatewayThatFailsAndOfItsEnd() async throws {
         let gateway = HandGateway(capacity: 21)
         let told = LoggedEvents()

@@ -13,6 +13,8 @@ final class HandGateway: Gateway {
     var capacity = 0 { didSet { if oldValue == 0, capacity > 0 { onCapacity?() } } }
     var onCapacity: (@EventLoop () -> Void)?
     private(set) var sent: [(notification: Notification, completion: @EventLoop (Outcome) -> Void)] = []
+    /// How often it was told that something waits for room.
+    private(set) var backlogs = 0
     private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     init(capacity: Int) { self.capacity = capacity }
@@ -37,7 +39,7 @@ final class HandGateway: Gateway {
     var fault: String?
     let figures = GatewayFigures()
     func start() {}
-    func noteBacklog() {}
+    func noteBacklog() { backlogs += 1 }
     func stop() { capacity = 0 }
 }
 
