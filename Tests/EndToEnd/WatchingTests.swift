@@ -146,7 +146,10 @@ import Testing
         let told = article.split(separator: "## Limits\n").last.map(String.init) ?? ""
         #expect(
             Set(metrics.matches(of: /limits_hit_total\{limit="(\w+)"/).map { String($0.output.1) })
-                == Set(told.matches(of: /\n- `(\w+)`/).map { String($0.output.1) }))
+                == Set(
+                    told.matches(of: /`((?:peer|circuit|connection|https?|endpoint|status)_\w+)`/).map {
+                        String($0.output.1)
+                    }))
         peer.close()
         await stage.close()
     }
