@@ -37,12 +37,8 @@ func run(
     let process = try spawn(arguments, files, environment)
     let deadline = ContinuousClock.now + .seconds(limit)
     var status: CInt = 0
-    var isLate = false
     while waitpid(process, &status, WNOHANG) == 0 {
-        if !isLate, ContinuousClock.now > deadline {
-            isLate = true
-            kill(process, SIGTERM)
-        }
+        if ContinuousClock.now > deadline { kill(process, SIGKILL) }
         usleep(2000)
     }
     func said(_ file: String) throws -> String {
