@@ -16,6 +16,11 @@ let small: [LinkerSetting] = [
         ], .when(configuration: .release))
 ]
 
+/// Each function is a section of its own, so that the linker leaves out what nobody calls.
+let apart: [SwiftSetting] = [
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
+]
+
 /// What no notification goes through. A generic function that several modules have made is linked from the first of them by
 /// name, and small ones are slow: `Client`, before `HTTP1`, is none of these.
 let cold: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
@@ -25,7 +30,7 @@ func library(
 ) -> Target {
     .target(
         name: name, dependencies: dependencies,
-        swiftSettings: (isPure ? pure : checked) + (isCold ? cold : []))
+        swiftSettings: (isPure ? pure : checked) + apart + (isCold ? cold : []))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
