@@ -93,8 +93,10 @@ package struct StatusPage {
             tiles.append((Words.count(probes), "checks from outside"))
             tiles.append((Words.time(report.age(of: last)) + " ago", "last check from outside"))
         }
+        // In full rows, with two on a phone.
+        let form: Markup = tiles.count > 6 ? "tiles four" : "tiles"
         return
-            "<section><h2 class=\"unseen\">At a glance</h2><div class=\"tiles\">\(tiles.map(tile))</div></section>"
+            "<section><h2 class=\"unseen\">At a glance</h2><div class=\"\(form)\">\(tiles.map(tile))</div></section>"
     }
 
     private func tile(_ figure: String, _ name: String) -> Markup {

@@ -31,7 +31,8 @@ enum StatusStyle {
         margin-bottom:1rem;break-inside:avoid;min-width:0}
         .tiles{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(2,minmax(0,1fr))}
         .tiles div{min-width:0}
-        @media(min-width:50rem){.tiles{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}}
+        @media(min-width:50rem){.tiles{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}\
+        .tiles.four{grid-template-columns:repeat(4,minmax(0,1fr))}}
         .tiles b{display:block;white-space:nowrap;font-size:1.5rem;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
         .tiles span,.soft{color:var(--soft);font-size:.875rem}
         .address{display:flex;gap:1rem;align-items:flex-start;flex-wrap:wrap}

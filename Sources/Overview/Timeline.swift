@@ -32,6 +32,7 @@ package struct Timeline: Equatable, Sendable {
     /// By quarter of an hour since 1970.
     package private(set) var worst: [Int64: Check.Level] = [:]
     private var levels: [String: Check.Level] = [:]
+    private var unwellSince: [String: Int64] = [:]
     private var startedAt: Int64?
 
     package init() {}
@@ -55,10 +56,12 @@ package struct Timeline: Equatable, Sendable {
             let before = levels[check.name] ?? .ok
             levels[check.name] = check.level
             guard check.level != before else { continue }
+            if before == .ok { unwellSince[check.name] = now }
+            let passed = Duration.milliseconds(now - (unwellSince[check.name] ?? now))
             add(
                 Event(
                     at: now, level: check.level, name: check.name,
-                    words: check.level == .ok ? "well again" : check.state))
+                    words: check.level == .ok ? "well again after \(Words.time(passed))" : check.state))
         }
         let present = now / Timeline.slot
         worst[present] = max(worst[present] ?? .ok, seen.level)

@@ -92,6 +92,8 @@ import Wire
         #expect(result.status == 69)
         #expect(result.errors.contains("management.listen"))
         #expect(result.errors.contains("\(endpoint)"))
+        // Nothing was published, so nothing is withdrawn.
+        #expect(!result.errors.contains("onion.withdrawn"))
         await listener.close()
     }
 

@@ -36,7 +36,9 @@ import Testing
             encoding: .utf8)
         var listed: [String: Set<String>] = [:]
         for row in article.split(separator: "\n") {
-            guard let match = row.firstMatch(of: /^\| `([a-z]+\.[a-z_]+)` \| ([a-z, ]+) \|/) else { continue }
+            guard let match = row.firstMatch(of: /^- `([a-z]+\.[a-z_]+)` ([a-z]+(?:, [a-z]+)*)/) else {
+                continue
+            }
             listed[String(match.output.1)] = Set(
                 match.output.2.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         }

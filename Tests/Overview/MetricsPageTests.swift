@@ -35,15 +35,17 @@ import Testing
         let article = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../Sources/Onionbell/Onionbell.docc/Metrics.md"), encoding: .utf8)
-        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }
-        let told = rows.map { row -> Metric in
-            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            let labels = cells[2].split(separator: ",").map { $0.trimmingCharacters(in: ["`", " "]) }
-            return Metric(
-                name: cells[0].trimmingCharacters(in: ["`"]), kind: cells[1],
-                labels: Set(labels.filter { !$0.isEmpty }))
+        // In lists, as `name{labels}`; the name tells a counter, a word behind it a histogram.
+        let listed = article.matches(
+            of: #/`((?:onionbell|process)_[a-z_]+)(?:\{([a-z,]+)\})?`( \(histogram\))?/#)
+        let told = listed.map { found in
+            let name = String(found.output.1)
+            let kind =
+                found.output.3 != nil ? "histogram" : name.hasSuffix("_total") ? "counter" : "gauge"
+            let labels = found.output.2?.split(separator: ",").map(String.init) ?? []
+            return Metric(name: name, kind: kind, labels: Set(labels))
         }
-        #expect(Set(told).count == rows.count)
+        #expect(Set(told).count == told.count)
         #expect(Set(told).subtracting(metrics) == [])
         #expect(metrics.subtracting(told) == [])
     }

@@ -18,7 +18,7 @@ import Testing
         ] {
             timeline.note([check], at: start + Int64(seconds) * 1000)
         }
-        #expect(timeline.events.map(\.words) == ["the node started", "broken", "well again"])
+        #expect(timeline.events.map(\.words) == ["the node started", "broken", "well again after 50 s"])
         #expect(timeline.since("disk") == start + 70_000)
         #expect(timeline.strip(at: start + 70_000).last?.level == .failing)
         #expect(timeline.strip(at: start + 70_000).count { $0.level != nil } == 1)
@@ -35,6 +35,23 @@ import Testing
         timeline.note([failing("onion")], at: start)
         timeline.note([failing("onion")], at: start + passed)
         #expect(timeline.events.contains { $0.name == "onion" } == isTold)
+    }
+
+    /// From the first change for the worse, whatever came between.
+    @Test func anOutageIsToldWithItsLength() {
+        var timeline = Timeline()
+        let levels: [(Int64, Check.Level)] = [
+            (0, .ok), (60, .failing), (90, .ok), (200, .warning), (260, .failing), (500, .warning),
+            (560, .ok),
+        ]
+        for (seconds, level) in levels {
+            let check = Check(name: "disk", level: level, state: "low", advice: "mend it")
+            timeline.note([check], at: start + seconds * 1000)
+        }
+        #expect(
+            timeline.events.filter { $0.level == .ok }.map(\.words) == [
+                "the node started", "well again after 30 s", "well again after 6 min",
+            ])
     }
 
     @Test func eventsAreBounded() {

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// What `Deploy/release` asks of its publisher before it tags or signs. Its checks come before anything is built.
+@Suite struct ReleaseTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../..").standardized
+
+    /// The script in a repository of its own, which has nothing that could be built.
+    private static func release(contact: String, changes: String, _ arguments: [String]) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "onionbell-release-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for path in ["Deploy/release", "Sources/Programs/ProcessFacts.swift", "Package.swift"] {
+            let target = folder.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: root.appending(path: path), to: target)
+        }
+        let wellKnown = folder.appending(path: ".well-known")
+        try FileManager.default.createDirectory(at: wellKnown, withIntermediateDirectories: true)
+        try contact.write(to: wellKnown.appending(path: "security.txt"), atomically: true, encoding: .utf8)
+        try changes.write(to: folder.appending(path: "CHANGELOG.md"), atomically: true, encoding: .utf8)
+        return try run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                cd "$1" && shift && git init -q && git add . &&
+                git -c user.name=a -c user.email=a@example.org commit -q -m a && exec Deploy/release "$@"
+                """, "sh", folder.path,
+            ] + arguments)
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static let asItIs =
+        (try? String(
+            contentsOf: root.appending(path: ".well-known/security.txt"), encoding: .utf8)) ?? ""
+    private static let filledIn = """
+        Contact: https://example.org/onionbell/security
+        Expires: 2999-01-01T00:00:00Z
+
+        """
+    private static let version = "0.1.0"
+    private static let dated = "## \(version), 2026-12-24\n"
+
+    @Test(arguments: [
+        (asItIs, dated, "Contact"),
+        // Every line switched on, and no address put in.
+        (asItIs.replacing("\n# C", with: "\nC").replacing("\n# E", with: "\nE"), dated, "REPOSITORY"),
+        (filledIn.replacing("2999", with: "2001"), dated, "Expires"),
+        (filledIn, "## \(version), not yet released\n", "CHANGELOG.md"),
+    ])
+    func whatIsNotFilledInIsNeitherTaggedNorSigned(contact: String, changes: String, named: String) throws {
+        for way in [["--tag"], ["--key", "/dev/null"]] {
+            let said = try Self.release(contact: contact, changes: changes, [Self.version] + way)
+            #expect(said.contains("only its publisher can fill in") && said.contains(named), "\(said)")
+            #expect(said.contains("neither tagged nor signed") && !said.contains("Making"), "\(said)")
+        }
+    }
+
+    @Test func aTrialIsMadeAndToldWhatIsMissing() throws {
+        let said = try Self.release(contact: Self.asItIs, changes: Self.dated, [Self.version])
+        #expect(said.contains("security.txt: Contact") && said.contains("Making"), "\(said)")
+    }
+
+    @Test func whatIsFilledInIsMade() throws {
+        let said = try Self.release(contact: Self.filledIn, changes: Self.dated, [Self.version, "--tag"])
+        #expect(!said.contains("fill in") && said.contains("Making everything once"), "\(said)")
+    }
+}
