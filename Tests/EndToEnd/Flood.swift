@@ -22,7 +22,7 @@ final class Flood: StreamHandler {
         case silence
         /// Made-up messages to somebody's phone.
         case madeUpMessages(to: String)
-        /// Requests for mailboxes that are not there, with tokens of nobody, each stream by a circuit of its own.
+        /// Requests for mailboxes that are not there, with tokens of nobody: more than a circuit may make, by many circuits.
         case guesses
         /// Heads of requests that don't come to their end.
         case halfHeads
@@ -60,7 +60,7 @@ final class Flood: StreamHandler {
         /// Nothing follows the first piece.
         fileprivate var isPatient: Bool {
             switch self {
-            case .halfFrames, .silence, .madeUpMessages, .halfHeads, .openReaders: true
+            case .halfFrames, .silence, .madeUpMessages, .guesses, .halfHeads, .openReaders: true
             case _: false
             }
         }
