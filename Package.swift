@@ -281,8 +281,7 @@ let package = Package(
             [
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "SQLiteStorage", "JSONCoding", "HTTP1",
-                "Vectors",
-                "Status",
+                "Vectors", "QR", "Status",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Reads a mailbox over Tor with aiontfy, a client of ntfy that knows nothing of this project.
+"""Reads a mailbox over Tor with aiontfy, a client of ntfy that knows nothing of this project, or as ntfy subscribe does.
 
   Deploy/examples/ntfy-reader.py URL --socks 127.0.0.1:9050 [--seen FILE] <TOKEN
 
 URL is the mailbox's ntfy address, TOKEN a reader's token. Prints a JSON object for each message. --seen keeps the id of
-the last one: the next call, and each new connection, goes on behind it. Needs aiontfy and aiohttp-socks from PyPI.
+the last one: the next call, and each new connection, goes on behind it. --json reads lines in place of the WebSocket that
+aiontfy has. Needs aiontfy and aiohttp-socks from PyPI.
 """
 import argparse
 import asyncio
@@ -12,6 +13,7 @@ import json
 import pathlib
 import secrets
 import sys
+import types
 
 import aiohttp
 from aiohttp_socks import ProxyConnector
@@ -21,6 +23,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("url")
 parser.add_argument("--socks")
 parser.add_argument("--seen", type=pathlib.Path)
+parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
 token = sys.stdin.readline().strip()
 server, topic = options.url.rsplit("/", 1)
@@ -45,6 +48,16 @@ def take(notification):
         keep(last)
 
 
+async def lines(session):
+    # Two keep-alives may be late, as with the app for Android.
+    patience = aiohttp.ClientTimeout(total=None, sock_read=77)
+    fields = {"Authorization": f"Bearer {token}"}
+    async with session.get(f"{server}/{topic}/json", headers=fields, timeout=patience) as answer:
+        answer.raise_for_status()
+        async for line in answer.content:
+            take(types.SimpleNamespace(**{"title": None, "message": None} | json.loads(line)))
+
+
 async def read():
     while True:
         # A name of its own for each connection makes tor use a new circuit. On the last one's, a node that was killed
@@ -55,7 +68,10 @@ async def read():
         session = aiohttp.ClientSession(connector=connector, headers={"X-Since": last})
         async with session:
             try:
-                await Ntfy(server, session, token=token).subscribe([topic], take)
+                if options.json:
+                    await lines(session)
+                else:
+                    await Ntfy(server, session, token=token).subscribe([topic], take)
                 reason = "the connection has ended"
             except Exception as error:  # of aiontfy, and of the proxy library: whatever it is, try again
                 reason = repr(error)

@@ -20,6 +20,8 @@ struct AliasSenders: Sendable {
             case unanswered
             case stored
             case held(reason: String)
+            /// Until it is fetched, which may be long.
+            case kept
             case busy(Busy)
             case ended(Ending)
             /// What becomes of it is told to others.
@@ -30,6 +32,7 @@ struct AliasSenders: Sendable {
         private var phones: [Phone] = []
         private var isToldStored = false
         private var isToldHeld = false
+        private var isToldKept = false
 
         init(awaitsOutcome: Bool) { self.awaitsOutcome = awaitsOutcome }
 
@@ -48,8 +51,8 @@ struct AliasSenders: Sendable {
         mutating func note(_ receipt: Receipt, of place: Int) {
             phones[place] =
                 switch receipt {
-                // Another phone may have it at once.
-                case .stored, .kept: .stored
+                case .stored: .stored
+                case .kept: .kept
                 case .held(let reason): .held(reason: reason)
                 case .busy(let busy): .busy(busy)
                 case .ended(let ending): .ended(ending)
@@ -66,6 +69,7 @@ struct AliasSenders: Sendable {
             var live = 0
             var heldReason: String?
             var held = 0
+            var kept = 0
             var lost = 0
             for phone in phones {
                 switch phone {
@@ -76,6 +80,9 @@ struct AliasSenders: Sendable {
                     live += 1
                     held += 1
                     heldReason = heldReason ?? reason
+                case .kept:
+                    live += 1
+                    kept += 1
                 case .lost: lost += 1
                 case .busy, .ended: break
                 }
@@ -92,6 +99,11 @@ struct AliasSenders: Sendable {
                 isToldHeld = true
                 words.append(.receipt(.held(reason: heldReason), isLast: false))
             }
+            // None of the others may have it at once.
+            if awaitsOutcome, kept > 0, kept + held == live, !isToldKept {
+                isToldKept = true
+                words.append(.receipt(.kept, isLast: false))
+            }
             return words
         }
 
@@ -107,7 +119,7 @@ struct AliasSenders: Sendable {
                 case .ended(let ending):
                     if case .busy? = best { continue }
                     best = .ended(ending)
-                case .unanswered, .stored, .held, .lost: break
+                case .unanswered, .stored, .held, .kept, .lost: break
                 }
             }
             return best ?? .refused(.internal)

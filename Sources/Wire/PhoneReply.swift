@@ -84,7 +84,7 @@ package struct ReplyWindow: Equatable, Sendable {
     /// Of the last one that was taken.
     package private(set) var counter: Int64
     /// Milliseconds since 1970. What was sent before is not taken: there is no counter that could tell whether it was.
-    package let since: Int64
+    package private(set) var since: Int64
 
     /// Milliseconds that a reply is good for.
     package static let validity: Int64 = 600_000
@@ -95,6 +95,16 @@ package struct ReplyWindow: Equatable, Sendable {
         self.counter = counter
         self.since = since
     }
+
+    /// An agent that starts again. Of what was sent before its first start nothing is good for longer than a reply is: if
+    /// ``since`` is further ahead than that, the clock was, when it was written down.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    package mutating func restart(at now: Int64) { since = min(since, now + ReplyWindow.validity) }
+
+    /// Whether the last reply was counted further ahead of now than one can be that is taken now: the agent's clock was
+    /// wrong then, or is wrong now. Until it has caught up, every reply is ``ReplyFault/replayed``.
+    package func isAhead(at now: Int64) -> Bool { counter - now > 2 * ReplyWindow.clockError }
 
     /// What a phone counts its next reply with.
     ///

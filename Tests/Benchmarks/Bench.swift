@@ -69,10 +69,10 @@ final class Bench {
     ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
-        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, over network: LabTor? = nil,
-        startedBy starter: [String]? = nil, _ body: (NodeUnderTest) async throws -> Result
+        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
+        over network: LabTor? = nil, startedBy starter: [String]? = nil, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
-        try await withGateway(delay: delay, streams: streams, writeBehind: writeBehind, over: network) {
+        try await withGateway(delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, over: network) {
             gateway in
             let child = try Child(
                 (starter ?? [node]) + ["--config", "\(gateway.directory)/onionbell.yaml"],
@@ -96,8 +96,8 @@ final class Bench {
     }
 
     func withGateway<Result>(
-        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, over network: LabTor? = nil,
-        _ body: (Gateway) async throws -> Result
+        delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
+        over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()

@@ -22,6 +22,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The node's http_listen.") var http = "127.0.0.1:29980"
     @Option(help: "The node's doors.web_push.listen.") var webPush = "127.0.0.1:29981"
     @Option(help: "The node's storage.write_behind.") var writeBehind = 0.25
+    @Option(help: "The node's doors.mailbox.readers; peers have the rest of 11,000.") var readers = 500
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
@@ -119,7 +120,7 @@ struct GatewayCommand: AsyncParsableCommand {
             rate: 1000000
           mailbox:
             listen: ["unix:\(directory)/mailboxes"]
-            readers: 5500
+            readers: \(readers)
             rate: 1000000
         defaults:
           ios: ios
@@ -128,7 +129,7 @@ struct GatewayCommand: AsyncParsableCommand {
         http:
           connections: 500
         peers:
-          connections: 10500
+          connections: \(11_000 - readers)
           frames_per_second: 65535
           frames_per_ten_seconds: 65535
         circuits:

@@ -181,14 +181,14 @@ struct Rows {
     /// Readers of mailboxes where nothing comes.
     mutating func measureReaders() async throws {
         for (name, options) in [("json", []), ("ws", ["--web-socket"])] {
-            try await bench.withNode { node in
+            try await bench.withNode(readers: 10_500) { node in
                 let few = try await crowd(ofReaders: 100, options, of: node.gateway.directory)
                 await few.end()
                 let alone = try node.figures
-                let readers = 5_000
+                let readers = 10_000
                 let many = try await crowd(ofReaders: readers, options, of: node.gateway.directory)
                 results.add(
-                    "readers (\(name)), each of 5,000", "KiB",
+                    "readers (\(name)), each of 10,000", "KiB",
                     (try node.figures.resident - alone.resident) / Double(readers), goal: 1.5)
                 await many.end()
             }

@@ -11,7 +11,7 @@ struct MailboxCommand: AsyncParsableCommand {
         abstract: "Readers of a mailbox over Tor: their tor, the node and they themselves are killed.",
         discussion: """
             On a private Tor network. Bisq sends to a mailbox; onionbell receive and, where it is installed, aiontfy \
-            read it, each through the readers' tor. Every message that the node has taken has to come to each reader, \
+            read it, each through the readers' tor, by WebSocket and by lines of JSON. Every message that the node has taken has to come to each reader, \
             in the order of sending. A reader that is killed between showing and noting a message shows it again, and \
             no other.
             """)

@@ -91,19 +91,26 @@ final class MailboxReaderLine {
             })
     }
 
-    /// `nil`: it is not installed.
+    /// `nil`: aiontfy is not installed.
+    ///
+    /// - Parameters:
+    ///   - token: a file; what was seen lies beside it.
+    ///   - isJSON: whether it reads lines in place of a WebSocket.
     static func aiontfy(
-        url: String, token: String, seen: String, socks: Endpoint, phone: PairingToken, root: String
+        url: String, token: String, socks: Endpoint, phone: PairingToken, root: String, isJSON: Bool
     ) throws -> MailboxReaderLine? {
         let packages = root + "/.build/python"
         guard access(packages + "/aiontfy", R_OK) == 0 else { return nil }
         return try MailboxReaderLine(
-            "aiontfy",
+            isJSON ? "JSON lines" : "aiontfy",
             start: {
                 try LabProgram([
                     "/bin/sh", "-c",
-                    "PYTHONPATH=\"$0\" exec /usr/bin/python3 -B \"$1\" \"$2\" --socks \"$3\" --seen \"$4\" <\"$5\"",
-                    packages, root + "/Deploy/examples/ntfy-reader.py", url, "\(socks)", seen, token,
+                    """
+                    PYTHONPATH="$0" exec /usr/bin/python3 -B "$1" "$2" --socks "$3" --seen "$4.seen" $5 <"$4"
+                    """,
+                    packages, root + "/Deploy/examples/ntfy-reader.py", url, "\(socks)", token,
+                    isJSON ? "--json" : "",
                 ])
             },
             read: { json in

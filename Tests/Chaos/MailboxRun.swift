@@ -51,22 +51,26 @@ final class MailboxRun {
         readersTor = try await network.startTor(["SocksPort 127.0.0.1:\(port)"])
         let made = try await Tool([
             Chaos.program, "mailbox", "add", "me", "--json", "--show", "sealed", "--reader", "phone",
-            "--reader", "other", "--config", configuration,
+            "--reader", "other", "--reader", "lines", "--config", configuration,
         ]).finish().joined()
         let json = try JSON(Array(made.utf8))
-        guard let pairing = json["pairingToken"]?.string, let url = json["url"]?.string,
-            let token = json["readers"]?["other"]?.string
-        else { throw ChaosError("no mailbox: \(made)") }
+        guard let pairing = json["pairingToken"]?.string, let url = json["url"]?.string else {
+            throw ChaosError("no mailbox: \(made)")
+        }
         phone = try PairingToken(pairing)
         try LabDirectory.write(Array(made.utf8), to: path + "/mailbox")
-        try LabDirectory.write(Array((token + "\n").utf8), to: path + "/token")
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("mailbox.changed") } }
         let socks = Endpoint.host("127.0.0.1", port: port)
+        func aiontfy(_ name: String, isJSON: Bool) throws -> MailboxReaderLine? {
+            try LabDirectory.write(
+                Array(((json["readers"]?[name]?.string ?? "") + "\n").utf8), to: "\(path)/\(name)")
+            return try .aiontfy(
+                url: url, token: "\(path)/\(name)", socks: socks, phone: phone,
+                root: MailboxRun.root(of: torrc), isJSON: isJSON)
+        }
         readers = [
             try .own(mailbox: path + "/mailbox", file: path + "/phone", socks: socks),
-            try .aiontfy(
-                url: url, token: path + "/token", seen: path + "/seen", socks: socks, phone: phone,
-                root: MailboxRun.root(of: torrc)),
+            try aiontfy("other", isJSON: false), try aiontfy("lines", isJSON: true),
         ].compactMap(\.self)
         say("readers: \(readers.map(\.name).joined(separator: ", "))")
     }

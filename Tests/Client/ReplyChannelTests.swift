@@ -129,6 +129,42 @@ import Wire
         }
     }
 
+    @Test func anAgentWhoseClockWasAheadTakesRepliesAgain() throws {
+        let (now, day) = (ReplyChannelTests.now, 86_400_000 as Int64)
+        func reply(at time: Int64) throws -> PhoneReply {
+            try #require(PhoneReply(counter: time, sentAt: time, kind: "stop", text: ""))
+        }
+        // Its file was made a day ahead.
+        var window = ReplyWindow(since: now + day)
+        #expect(throws: ReplyFault.expired) { try window.take(try reply(at: now), at: now) }
+        window.restart(at: now)
+        // What it may have taken before its file was made is good for no longer.
+        #expect(window.since == now + ReplyWindow.validity)
+        window.restart(at: now + 1)
+        let later = now + ReplyWindow.validity
+        #expect(throws: ReplyFault.expired) { try window.take(try reply(at: later - 1), at: later) }
+        try window.take(try reply(at: later), at: later)
+        // One that was right, or was behind, stays as it is.
+        for since in [0, now - 1, now, now + ReplyWindow.validity] {
+            var window = ReplyWindow(since: since)
+            window.restart(at: now)
+            #expect(window.since == since)
+        }
+    }
+
+    /// What can be taken is never so far ahead.
+    @Test func aCounterThatIsAheadShowsAWrongClock() throws {
+        let now = ReplyChannelTests.now
+        let error = ReplyWindow.clockError
+        var window = ReplyWindow(since: 0)
+        try window.take(
+            try #require(
+                PhoneReply(counter: now + 2 * error, sentAt: now + error, kind: "stop", text: "")),
+            at: now)
+        #expect(!window.isAhead(at: now))
+        #expect(window.isAhead(at: now - 1))
+    }
+
     // MARK: The agent
 
     private static let now: Int64 = 1_790_000_000_000

@@ -22,19 +22,48 @@ final class Flood: StreamHandler {
         case silence
         /// Made-up messages to somebody's phone.
         case madeUpMessages(to: String)
+        /// Requests for mailboxes that are not there, with tokens of nobody: more than a circuit may make, by many circuits.
+        case guesses
+        /// Heads of requests that don't come to their end.
+        case halfHeads
+        /// Readers without a token at this open topic, more than there are places for.
+        case openReaders(topic: String)
 
         var streams: Int {
             switch self {
             case .frames, .deafness, .hostileText: 8
-            case .connections, .halfFrames: 24
+            case .connections, .halfFrames, .guesses, .halfHeads: 24
             case .bundles: 4
-            case .silence: 60
+            case .silence, .openReaders: 60
             case .madeUpMessages: 1
             }
         }
 
         /// Streams by one circuit; all others: by one.
-        fileprivate var streamsPerCircuit: Int { self == .silence ? 30 : .max }
+        fileprivate var streamsPerCircuit: Int { wantsPlaces ? 30 : self == .guesses ? 1 : .max }
+
+        /// Its connections come again without haste.
+        fileprivate var wantsPlaces: Bool {
+            switch self {
+            case .silence, .openReaders: true
+            case _: false
+            }
+        }
+
+        var isAtMailboxes: Bool {
+            switch self {
+            case .guesses, .halfHeads, .openReaders: true
+            case _: false
+            }
+        }
+
+        /// Nothing follows the first piece.
+        fileprivate var isPatient: Bool {
+            switch self {
+            case .halfFrames, .silence, .madeUpMessages, .guesses, .halfHeads, .openReaders: true
+            case _: false
+            }
+        }
 
         /// Between two pieces; `nil`: as fast as they go.
         fileprivate var pause: Duration? {
@@ -54,7 +83,7 @@ final class Flood: StreamHandler {
 
     init(_ socks: Endpoint, _ address: String, _ manner: Manner, number: Int) {
         route = SOCKS5Route(
-            proxy: socks, host: address, port: 9999,
+            proxy: socks, host: address, port: manner.isAtMailboxes ? 8030 : 9999,
             credentials: SOCKS5Credentials(
                 user: "flood", password: "x\(number / manner.streamsPerCircuit)"))
         self.manner = manner
@@ -70,7 +99,10 @@ final class Flood: StreamHandler {
                 number.isMultiple(of: 2)
                 ? Self.frame(app: Self.marks(60_000)) : Self.peers(Self.marks(60_000))
         case .bundles: piece = []
-        case .madeUpMessages: piece = []
+        case .madeUpMessages, .guesses: piece = []
+        case .halfHeads: piece = Array("GET /mbguess/json HTTP/1.1\r\nHost: x\r\nX: ".utf8)
+        case .openReaders(let topic):
+            piece = Array("GET /\(topic)/json HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         }
         Task { await dial() }
     }
@@ -87,7 +119,7 @@ final class Flood: StreamHandler {
     private func dial() async {
         while !isStopped {
             // As patient as somebody who only wants the places.
-            if manner == .silence, dials > 0 { try? await Task.sleep(for: .seconds(2)) }
+            if manner.wantsPlaces, dials > 0 { try? await Task.sleep(for: .seconds(2)) }
             dials += 1
             if let (stream, _) = try? await Reactor.Stream.connect(through: route, deadline: .seconds(10)) {
                 guard !isStopped else { return stream.close() }
@@ -111,6 +143,7 @@ final class Flood: StreamHandler {
             case .halfFrames: Array(piece.dropLast())
             case .bundles: Self.bundle()
             case .madeUpMessages(let token): Self.madeUp(to: token)
+            case .guesses: Self.guesses()
             case _: piece
             }
         sent += piece.count
@@ -157,18 +190,33 @@ final class Flood: StreamHandler {
         return Envelope(messageVersion: 10, message: .notificationRequest(one)).frame
     }
 
+    private static func guesses() -> [UInt8] {
+        let requests = (0..<20).map { number in
+            let guess = UUID().uuidString
+            return switch number % 3 {
+            case 0: "GET /mb\(guess)/json?poll=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+            case 1: "GET /mbx/auth HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer tk_\(guess)\r\n\r\n"
+            case _: "POST /up\(guess)?up=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
+            }
+        }
+        return Array(requests.joined().utf8)
+    }
+
     func stop() {
         isStopped = true
         timer?.stop()
         stream?.close()
     }
 
-    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {}
+    func stream(_ stream: Reactor.Stream, received bytes: RawSpan) {
+        // Who was turned away comes again.
+        guard case .openReaders = manner, bytes.withUnsafeBytes({ $0.starts(with: "HTTP/1.1 4".utf8) })
+        else { return }
+        stream.close()
+        Task { await dial() }
+    }
     func streamFlushed(_ stream: Reactor.Stream) {
-        switch manner {
-        case .halfFrames, .silence, .madeUpMessages: break
-        case _: pour()
-        }
+        if !manner.isPatient { pour() }
     }
     func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { Task { await dial() } }
 }

@@ -51,7 +51,10 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         let file = stage.directory.path + "/phone"
         var reader = try LabReader(
             program, file: file,
-            arguments: ["--mailbox", mailbox.file, "--reader", "phone", "--socks", socks])
+            arguments: [
+                "--url", mailbox.url, "--token", try #require(mailbox.tokens["phone"]), "--pairing-token",
+                mailbox.pairingToken.text, "--socks", socks,
+            ])
         await reader.connected()
         #expect(try await accepted(try mailbox.bisq1("one"), stage))
         #expect(try await accepted(try mailbox.bisq2("two"), stage))

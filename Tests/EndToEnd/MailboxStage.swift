@@ -64,13 +64,14 @@ final class MailboxStage {
     let port: UInt16
     private(set) var mailbox: StagedMailbox!
 
-    init(readers: [String] = ["phone"], options: [String] = []) async throws {
+    /// - Parameter door: further settings of `doors.mailbox`.
+    init(readers: [String] = ["phone"], options: [String] = [], door: String = "") async throws {
         let ports = (try freePort(), try freePort())
         (port, http) = (ports.0, .host("127.0.0.1", port: ports.1))
         stage = try LoopbackStage {
             $0.replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n")
                 .replacing("guarded: false}", with: "guarded: false, http_listen: \"127.0.0.1:\(ports.1)\"}")
-                + "doors:\n  mailbox: {listen: [\"127.0.0.1:\(ports.0)\"]}\n"
+                + "doors:\n  mailbox: {listen: [\"127.0.0.1:\(ports.0)\"]\(door)}\n"
         }
         try await stage.start()
         mailbox = try await .add(readers: readers, options: options, to: stage.configuration)

@@ -154,6 +154,37 @@ import Vectors
         node.end(try #require(node.send(sandbox)), .blocked(reason: "InvalidProviderToken"))
     }
 
+    /// Nobody has to wait for phones that are away, and all hear when one has come.
+    @Test func itIsKeptWhenNoOtherPhoneMayHaveItAtOnce() throws {
+        let node = node(phones: 3)
+        _ = node.submit(submission(), awaitsOutcome: true)
+        #expect(store(node) == [.stored])
+        let handles = try (0..<3).map { _ in try #require(node.send()) }
+        func keep(_ place: Int) -> [Receipt] {
+            node.pipeline.attemptEnded(handles[place], .kept, at: node.now, using: &node.random)
+            return told(node)
+        }
+        #expect(keep(0) == [], "the others may have it at once")
+        #expect(keep(1) == [])
+        node.end(handles[2], .refused(reason: "PayloadTooLarge"))
+        _ = node.begin()
+        #expect(node.commit() == [.kept])
+        node.pipeline.keptEnded(handles[1].sequence, .delivered)
+        #expect(told(node) == [.ended(.delivered)])
+        #expect(!node.pipeline.aliasSenders.isEmpty, "the other phone may still fetch it")
+        node.pipeline.keptEnded(handles[0].sequence, .delivered)
+        #expect(told(node) == [] && node.pipeline.aliasSenders.isEmpty)
+    }
+
+    @Test func whoDoesNotWaitHearsOnlyThatItIsStored() throws {
+        let node = node(phones: 1)
+        _ = node.submit(submission())
+        #expect(store(node) == [.stored])
+        node.pipeline.attemptEnded(
+            try #require(node.send()), .kept, at: node.now, using: &node.random)
+        #expect(told(node) == [])
+    }
+
     @Test func phonesOfAnotherFormAreNotRung() {
         let node = node()
         #expect(node.submit(submission(platform: .ios)) == .answered(.refused(.badDeviceToken)))
@@ -206,7 +237,8 @@ import Vectors
             }
         }
         for phone in waiting where Bool.random(using: &random) {
-            note(.held(reason: "InvalidProviderToken"), phone, isLast: false)
+            let isKept = Bool.random(using: &random)
+            note(isKept ? .kept : .held(reason: "InvalidProviderToken"), phone, isLast: false)
         }
         for phone in waiting.shuffled(using: &random) {
             note(.ended(ends.randomElement(using: &random)!), phone, isLast: true)
@@ -214,7 +246,9 @@ import Vectors
         let last = heard.filter { if case .receipt(_, let isLast) = $0 { isLast } else { true } }
         #expect(last.count == 1)
         #expect(heard.last == last.first)
-        #expect(heard.count { $0 == .receipt(.stored, isLast: false) } <= 1)
+        for once in [Receipt.stored, .kept] {
+            #expect(heard.count { $0 == .receipt(once, isLast: false) } <= 1)
+        }
         if let index = heard.firstIndex(of: .receipt(.stored, isLast: false)) { #expect(index == 0) }
         let isDelivered = told.contains(.ended(.delivered))
         #expect((heard.last == .receipt(.ended(.delivered), isLast: true)) == isDelivered)

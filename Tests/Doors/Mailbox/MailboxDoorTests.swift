@@ -315,6 +315,7 @@ import Testing
         let reader = try await Reader(world, "/mbmine/json")
         await reader.wait { $0.count(#""event":"keepalive""#) == 3 }
         #expect(reader.count(#""event":"keepalive""#) >= 3)
+        #expect(MailboxDoor.Settings().keepAlive < .seconds(77), "the app for Android waits no longer")
         await world.close()
     }
 

@@ -6,6 +6,8 @@ import Registrations
 import Relay
 import Testing
 
+import struct Crypto.Secret
+
 @testable import Doors
 
 /// Whose share of the mailboxes' door is whose: what strangers, readers and senders take from each other, and from the disk.
@@ -48,6 +50,19 @@ import Testing
         #expect(taken(.reader(phone), at: 1_000_000_000) == 1)
         shares.clean(at: 2_000_000_000)
         #expect(taken(.stranger, at: 1_000_000_000) == 8)
+    }
+
+    /// Whoever uses up all of one kind takes nothing of the other three.
+    @Test(arguments: 0..<4) func noKindTakesWhatIsAnothers(first: Int) {
+        let owners: [(UInt64) -> MailboxShares.Owner] = [
+            { .reader(Digest(high: 1, low: $0)) }, { .mailbox(Int64($0)) },
+            { .topics(of: Digest(high: 1, low: $0)) }, { _ in .stranger },
+        ]
+        var shares = MailboxShares(rate: 8)
+        #expect((0..<100).count { shares.take(by: owners[first]($0), at: 0) } == 8)
+        for (other, owner) in owners.enumerated() {
+            #expect(shares.take(by: owner(1000), at: 0) == (other != first))
+        }
     }
 
     @Test func allReadersTogetherHaveTheRate() {
@@ -147,6 +162,33 @@ import Testing
 
     private func basic(_ user: String, _ token: String) -> String {
         Data("Basic \(Data("\(user):\(token)".utf8).base64EncodedString())".utf8).base64EncodedString()
+    }
+
+    /// Topics, addresses and tokens are looked up by digests under the node's key: how much of a guess is right decides
+    /// nothing of what is compared, so the time of it tells nothing.
+    @Test func whatIsComparedHasNothingOfWhatWasNearlyRight() {
+        let key = Secret((0..<32).map { UInt8($0) })
+        let (digests, other) = (
+            MailboxDigests(key: key), MailboxDigests(key: Secret([UInt8](repeating: 7, count: 32)))
+        )
+        let kinds = [digests.topic, digests.address, digests.token, digests.channel]
+        for (number, digest) in kinds.enumerated() {
+            let right = MailboxDigests.newTopic()
+            let known = digest(right)
+            for length in 0..<right.utf8.count {
+                let guess = digest(
+                    right.prefix(length) + String(repeating: "~", count: right.utf8.count - length))
+                let same = (known.high ^ guess.high).leadingZeroBitCount
+                // By chance once in 2^32.
+                #expect(same < 32, "\(length) characters are right")
+                let differing =
+                    (known.high ^ guess.high).nonzeroBitCount + (known.low ^ guess.low).nonzeroBitCount
+                #expect((20...108).contains(differing))
+            }
+            // Nobody without the key can choose what is compared; and no kind is another.
+            #expect(known != [other.topic, other.address, other.token, other.channel][number](right))
+            #expect(kinds.indices.count { kinds[$0](right) == known } == 1)
+        }
     }
 
     // MARK: A full store

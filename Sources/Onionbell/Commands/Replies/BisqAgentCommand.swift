@@ -85,8 +85,16 @@ struct BisqAgentCommand: AsyncParsableCommand {
         do throws(ReplyCounterFile.Fault) {
             let known: ReplyWindow?
             (file, known) = try ReplyCounterFile.open(path, for: ReplyChannel(.toBisq, of: token))
-            window = known ?? ReplyWindow(since: EventLoop.unixMilliseconds)
+            let now = EventLoop.unixMilliseconds
+            window = known ?? ReplyWindow(since: now)
+            window.restart(at: now)
             try file.write(window)
+            if window.isAhead(at: now) {
+                let minutes = (window.counter - now) / 60_000
+                printError(
+                    "onionbell: this machine's clock was wrong, or is: the last reply was counted \(minutes) minutes ahead of it, and until then all are refused; \(plainText(path)) keeps that counter"
+                )
+            }
         } catch {
             throw fail(error, status: error.exitStatus)
         }

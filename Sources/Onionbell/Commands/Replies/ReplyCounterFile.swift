@@ -68,7 +68,7 @@ final class ReplyCounterFile {
             guard error.code == ENOENT else { throw .system(error) }
             return nil
         }
-        guard let json = try? JSON(bytes), let counter = json["counter"]?.integer,
+        guard let json = try? JSON(bytes), let counter = json["counter"]?.integer, counter >= 0,
             let since = json["since"]?.integer, let known = json["channel"]?.string
         else { throw .unreadable(path) }
         guard known.hasSameBytes(as: mark) else { throw .ofAnother(path) }
