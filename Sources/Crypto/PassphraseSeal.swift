@@ -8,6 +8,7 @@ package struct PassphraseSeal: Sendable {
     private let key: Secret
 
     private static let magic = Array("OnionbellSealed1".utf8)
+    private static let anyMagic = Array("OnionbellSealed".utf8)
     private static let saltLength = 16
 
     /// Takes a third of a second of a processor.
@@ -19,6 +20,11 @@ package struct PassphraseSeal: Sendable {
     }
 
     package static func isSealed(_ file: [UInt8]) -> Bool { file.starts(with: magic) }
+
+    /// In a form that is not known here.
+    package static func isSealedByNewer(_ file: [UInt8]) -> Bool {
+        file.starts(with: anyMagic) && !isSealed(file)
+    }
 
     /// Bytes that a sealed file has more than its text.
     package static let overhead = magic.count + saltLength + 12 + 16

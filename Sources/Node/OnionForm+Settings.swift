@@ -7,7 +7,10 @@ extension Settings {
     func onionForm(torDirectory: String) -> OnionForm {
         var form = OnionForm()
         let shared = tor.mode == .instance ? tor.instanceDirectory : nil
-        if isGuarded { form.directory = (shared ?? torDirectory) + "/service" }
+        if isGuarded {
+            form.directory = (shared ?? torDirectory) + "/service"
+            form.front = OnionAddress(onion.publicAddress)
+        }
         form.streamsPerCircuit = onion.streamsPerCircuit
         if onion.hasProofOfWork { form.proofOfWork = onion.work }
         if onion.introductions.perSecond > 0 { form.introductions = onion.introductions }

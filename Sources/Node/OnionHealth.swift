@@ -20,7 +20,7 @@ package struct OnionHealth {
     /// Seconds by which the clock may be wrong: tor's own limits are far wider, Apple's and Google's are not.
     private static let clockTolerance = 60
 
-    var checks: [ManagementDoor.Check] { [onion, selfDial, tor] }
+    var checks: [ManagementDoor.Check] { [onion, selfDial, front, tor].compactMap(\.self) }
 
     private var onion: ManagementDoor.Check {
         var words = state.description
@@ -66,6 +66,24 @@ package struct OnionHealth {
             advice: dial.isAnsweredByAnother
                 ? "stop the other node that has a copy of this key; if it is not yours, the key is stolen: move onion-key away for a new address"
                 : "the node has tor publish its address again by itself; if it lasts, run onionbell doctor")
+    }
+
+    /// `nil`: clients use the node's own address.
+    private var front: ManagementDoor.Check? {
+        guard let front = figures.selfDial.front else { return nil }
+        var words = "the address that clients use has not answered yet"
+        if let failure = front.lastFailure {
+            let calls = front.failuresInARow == 1 ? "the last call" : "the last \(front.failuresInARow) calls"
+            words = "\(calls) to the address that clients use failed: \(failure)"
+            if let success = front.lastSuccess { words += "; it answered \(age(success)) ago" }
+        } else if let success = front.lastSuccess {
+            words = "the address that clients use answered \(age(success)) ago"
+        }
+        return ManagementDoor.Check(
+            name: "front", isWell: !front.isFailing, state: words,
+            advice:
+                "see whether onionbalance runs, and whether its configuration names this node's own address: onionbell key show"
+        )
     }
 
     private var tor: ManagementDoor.Check {

@@ -234,7 +234,8 @@ extension RelayNode {
             report.sentence = OnionState.connecting.description
             return report
         }
-        report.address = presence.address?.description
+        report.address = publicAddress(orOwn: presence.address)
+        report.ownAddress = presence.address?.description
         report.ports = virtualPorts
         report.isPublished = presence.state.isPublished
         report.state = presence.state.word

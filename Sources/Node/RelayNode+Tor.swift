@@ -33,6 +33,16 @@ extension RelayNode {
         }
     }
 
+    /// Nobody would find it.
+    func refusePrivateFront() throws(NodeError) {
+        if let fault = settings.frontFaults.first { throw .configuration("\(fault)") }
+    }
+
+    /// That clients use.
+    func publicAddress(orOwn own: OnionAddress?) -> String? {
+        settings.onion.publicAddress.isEmpty ? own?.description : settings.onion.publicAddress
+    }
+
     func torSource() throws(NodeError) -> OnionPresence.Settings.Source {
         switch settings.tor.mode {
         case .own:

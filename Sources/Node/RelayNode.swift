@@ -83,6 +83,7 @@ final class RelayNode {
 
     func start() async throws(NodeError) {
         try refuseLoop()
+        try refusePrivateFront()
         for app in settings.apps { for file in app.settings.ownFiles { try state.make(file) } }
         gateways = try GatewayAssembly.gateways(for: settings, by: egress, tor: torEgress, log: log)
         do throws(SettingsFault) {
@@ -255,6 +256,7 @@ final class RelayNode {
         presenceSettings.uploadTime = settings.onion.uploadTimeout
         presenceSettings.selfDial = settings.onion.selfDial
         presenceSettings.selfDial.doors = ownDoors.doors(of: settings.onion)
+        presenceSettings.selfDial.front = OnionAddress(settings.onion.publicAddress)
         // It would be closed as idle.
         presenceSettings.selfDial.lineInterval = min(
             presenceSettings.selfDial.lineInterval, settings.peers.idleTimeout / 2)
@@ -287,14 +289,16 @@ final class RelayNode {
 
     private func onionChanged(to onionState: OnionState) {
         onOnionState?(onionState)
-        guard onionState.isPublished, !hasBeenPublished, let address = presence?.address else { return }
+        guard onionState.isPublished, !hasBeenPublished,
+            let address = publicAddress(orOwn: presence?.address)
+        else { return }
         hasBeenPublished = true
         do {
-            try state.write(onionAddress: address.description)
+            try state.write(onionAddress: address)
         } catch {
             log.error("onion.address_file_failed", metadata: ["reason": "\(error)"])
         }
-        onPublished(address.description, virtualPorts)
+        onPublished(address, virtualPorts)
     }
 
     /// Returns once the outbox has answered.

@@ -158,8 +158,11 @@ package struct StateDirectory: ~Copyable {
     }
 
     /// The identity of the door for Status' clients, made once in the same way.
-    func statusKey() throws(NodeError) -> Secret {
-        try StateDirectory.key("status-key", in: path, without: "the registrations of phones")
+    func statusKey() throws(NodeError) -> Secret { try StateDirectory.statusKey(in: path) }
+
+    /// The same for commands beside the node.
+    package static func statusKey(in path: String) throws(NodeError) -> Secret {
+        try key("status-key", in: path, without: "the registrations of phones")
     }
 
     /// By which push services know the node; made at the start of a node with an app for browsers.

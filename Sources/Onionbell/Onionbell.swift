@@ -20,7 +20,7 @@ struct Onionbell: AsyncParsableCommand {
             PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
             MailboxCommand.self, ReceiveCommand.self, PeersCommand.self, PhonesCommand.self,
-            RegisterCommand.self, BisqAgentCommand.self, StorageCommand.self,
+            RegisterCommand.self, BisqAgentCommand.self, StorageCommand.self, ClusterCommand.self,
         ])
 
     static func main() async {

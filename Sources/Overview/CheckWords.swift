@@ -8,6 +8,7 @@ extension Check {
         return switch name {
         case "onion": "Onion address"
         case "self_dial": "Address called from outside"
+        case "front": "Address before several nodes"
         case "tor": "Tor"
         case "outbox": "Store of waiting notifications"
         case "backlog": "What waits for one app"
@@ -26,6 +27,7 @@ extension Check {
         if name.hasSuffix(Check.certificateSuffix) { return "WhenThingsBreak" }
         return switch name {
         case "connections", "circuits": "PrivateNodes"
+        case "front": "SeveralNodes"
         case "onion", "self_dial", "tor", "outbox", "backlog", "disk", "loop", "pushing": "WhenThingsBreak"
         case _: "ReasonCodes"
         }
@@ -46,6 +48,7 @@ extension Check {
                 ? "The node is getting ready: its address can't be reached yet"
                 : "Senders cannot reach this node"
         case "self_dial": "Senders may not reach this node"
+        case "front": "Senders may not reach the address that they use"
         case "outbox":
             isFailing ? "No new notifications are accepted" : "Soon no new notifications will be accepted"
         case "disk":
@@ -84,7 +87,9 @@ extension Report {
 
     /// The first one is what people notice most.
     private static func rank(_ check: Check) -> Int {
-        let order = ["onion", "tor", "outbox", "pushing", "self_dial", "disk", "backlog", "connections"]
+        let order = [
+            "onion", "tor", "outbox", "pushing", "self_dial", "front", "disk", "backlog", "connections",
+        ]
         return order.firstIndex(of: check.name) ?? order.count
     }
 

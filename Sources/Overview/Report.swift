@@ -255,8 +255,12 @@ extension History.Totals {
 
 /// Tor and the onion service. Times are milliseconds since 1970; `nil`: never, or not known.
 package struct OnionReport: Equatable, Sendable {
-    /// Without `.onion` it is no address: the whole name.
+    /// That clients use. Without `.onion` it is no address: the whole name.
     package var address: String?
+    /// The same as ``address``, unless an onionbalance stands before the node.
+    package var ownAddress: String?
+    /// What stands behind ``address``, where that is another one's.
+    package var isBehindFront: Bool { ownAddress != nil && ownAddress != address }
     /// At which clients call.
     package var ports: [UInt16] = []
     package var isPublished = false

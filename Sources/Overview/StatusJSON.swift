@@ -50,6 +50,7 @@ package enum StatusJSON {
         let onion = report.onion
         return .object([
             "address": text(onion.address),
+            "own_address": text(onion.ownAddress),
             "ports": .array(onion.ports.map { count(Int($0)) }),
             "state": .string(onion.state),
             "sentence": .string(onion.sentence),

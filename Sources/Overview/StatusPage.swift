@@ -135,9 +135,12 @@ package struct StatusPage {
                 "<details><summary>QR code as characters</summary><pre>\(preformatted($0))</pre></details>"
             } ?? ""
         let ports = onion.ports.map(String.init).joined(separator: ", ")
+        let own: Markup =
+            onion.isBehindFront
+            ? onion.ownAddress.map { "<p class=\"soft\">of this node: <code>\($0)</code></p>" } ?? "" : ""
         return """
             <section><h2>Onion address</h2><div class="address"><div><code>\(address)</code>\
-            <p>\(onion.sentence)</p><p class="soft">ports \(ports)</p>\(text)</div>\(code)</div></section>
+            <p>\(onion.sentence)</p><p class="soft">ports \(ports)</p>\(own)\(text)</div>\(code)</div></section>
             """
     }
 

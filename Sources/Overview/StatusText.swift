@@ -41,6 +41,7 @@ package struct StatusText {
         if onion.address != nil {
             line("ports " + onion.ports.map(String.init).joined(separator: ", "), in: "")
         }
+        if onion.isBehindFront, let own = onion.ownAddress { line("of this node: \(own)", in: "") }
         line(onion.sentence, in: "Tor")
         var facts = [onion.isConnected ? onion.version.map { "tor \($0)" } ?? "connected" : "not connected"]
         if onion.isConnected, let bootstrap = onion.bootstrap {

@@ -25,7 +25,7 @@ package struct Timeline: Equatable, Sendable {
     private static let slot: Int64 = 900_000
     /// Of a start: meanwhile nobody wonders that the address can't be reached.
     package static let settling: Int64 = 120_000
-    private static let settlingChecks: Set<String> = ["onion", "self_dial", "tor"]
+    private static let settlingChecks: Set<String> = ["onion", "self_dial", "front", "tor"]
 
     /// The last ones, oldest first.
     package private(set) var events: [Event] = []

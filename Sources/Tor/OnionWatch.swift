@@ -46,6 +46,8 @@ final class OnionWatch {
             onAmiss(.unreached(calls: calls, reason))
         }
         selfDial.onStranger = { [words] in words.keyIsInUseElsewhere() }
+        selfDial.onFrontFailure = { [words] in words.frontFails($0) }
+        selfDial.onFrontSuccess = { [words] in words.frontAnswersAgain(after: $0) }
         return selfDial
     }
 

@@ -53,6 +53,14 @@ struct PresenceWords {
             metadata: ["advice": "another node answers under this address: stop one, or change its key"])
     }
 
+    func frontFails(_ reason: String) {
+        log.warning("onion.front_unreached", metadata: ["reason": "\(reason)"])
+    }
+
+    func frontAnswersAgain(after failures: Int) {
+        log.notice("onion.front_recovered", metadata: ["failures_before": "\(failures)"])
+    }
+
     func hasNoSocks() {
         log.notice("onion.self_dial_disabled", metadata: ["reason": "tor has no SOCKS port; see tor.socks"])
     }

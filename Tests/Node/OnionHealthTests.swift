@@ -69,6 +69,24 @@ import Tor
         #expect(check?.state.contains("another node") == true)
     }
 
+    @Test func theAddressBeforeTheNodeIsToldIfThereIsOne() {
+        #expect(checks(published)["front"] == nil)
+        var front = FrontFigures()
+        front.lastSuccess = now - 3_000
+        let well = checks(published) { $0.selfDial.front = front }
+        #expect(well["front"]?.isWell == true)
+        #expect(well["front"]?.state == "the address that clients use answered 3 s ago")
+        front.failuresInARow = 2
+        front.isFailing = true
+        front.lastFailure = "x"
+        let failing = checks(published) { $0.selfDial.front = front }
+        #expect(failing["front"]?.isWell == false)
+        #expect(
+            failing["front"]?.state
+                == "the last 2 calls to the address that clients use failed: x; it answered 3 s ago")
+        #expect(failing["self_dial"]?.isWell == true && failing["onion"]?.isWell == true)
+    }
+
     @Test func notPublishedIsNotWellWhateverWasAnsweredBefore() {
         let checks = checks(.publishing) { $0.selfDial.lastSuccess = now }
         #expect(checks["onion"]?.isWell == false)

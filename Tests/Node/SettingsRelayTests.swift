@@ -58,6 +58,12 @@ import Testing
                 "line 3: apps[0].url: \(onion) is this node's own address (onion.public_address)"
             ])
         #expect(faults("onion: {public_address: nonsense}").count == 1)
+        // One letter is another: the checksum does not fit.
+        let wrong = (onion.first == "a" ? "b" : "a") + onion.dropFirst()
+        #expect(faults("onion: {public_address: \(wrong)}").count == 1)
+        #expect(try settings("onion: {public_address: \(onion)}").warnings.isEmpty)
+        let plain = try settings("onion: {public_address: \(onion), guarded: false}").warnings
+        #expect(plain.map(\.check) == ["onion"])
         #expect(try settings("onion: {public_address: \(onion.dropLast(6))}").onion.publicAddress == onion)
     }
 

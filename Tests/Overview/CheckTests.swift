@@ -38,7 +38,7 @@ import Testing
     @Test func eachCheckIsExplained() throws {
         let articles = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/Onionbell/Onionbell.docc").standardized
-        let onion = ["onion", "self_dial", "tor"].map { Check.ok($0, "") }
+        let onion = ["onion", "self_dial", "front", "tor"].map { Check.ok($0, "") }
         for check in Sample.good.deliveryChecks + onion + [.ok("a.certificate", "")] {
             #expect(
                 FileManager.default.fileExists(atPath: articles.appending(path: "\(check.article).md").path))

@@ -68,6 +68,26 @@ import Testing
         #expect(words(form, own: client).contains("ClientAuthV3=\(client.base32)"))
     }
 
+    @Test func anOnionbalanceBeforeTheServiceIsToldToTorUnlessItIsTheServiceItself() throws {
+        let front = OnionAddress(publicKey: [UInt8](repeating: 7, count: 32))
+        let instance = "HiddenServiceOnionBalanceInstance=\"1\""
+        var form = OnionForm()
+        form.front = front
+        #expect(words(form).first == "ADD_ONION")
+        form.directory = "/service"
+        #expect(words(form).last == Substring(instance))
+        form.front = key.address
+        #expect(!words(form).contains(Substring(instance)))
+
+        let parent = TemporaryDirectory()
+        let directory = ServiceDirectory(path: parent.path + "/service")
+        try directory.fill(key: key, clients: [], front: front)
+        let config = try PrivateFile.read(directory.path + "/ob_config", limit: 200)
+        #expect(config == Array("MasterOnionAddress \(front)\n".utf8))
+        try directory.fill(key: key, clients: [])
+        #expect(try !PrivateFile.names(in: directory.path).contains("ob_config"))
+    }
+
     @Test func theDirectoryHoldsTheNodesKeyAndTheClientsOfThisTimeOnly() throws {
         let parent = TemporaryDirectory()
         let directory = ServiceDirectory(path: parent.path + "/service")

@@ -47,6 +47,44 @@ import Testing
         #expect(selfDial.figures.lastSuccess != nil && selfDial.figures.lastDuration != nil)
     }
 
+    /// Another node may answer there, and nothing of ours is amiss when none does.
+    @Test func theAddressBeforeOursIsCalledToo() async throws {
+        let isUp = Changing(false)
+        let front = OnionAddress(publicKey: [UInt8](repeating: 8, count: 32))
+        let proxy = try FakeSocks { _ in 0 }
+        proxy.refusing = { $0 == front.description && !isUp.value }
+        var settings = settings { .own }
+        settings.front = front
+        let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
+        var told: [String] = []
+        selfDial.onFrontFailure = { _ in told.append("failed") }
+        selfDial.onFrontSuccess = { _ in told.append("answers") }
+        selfDial.onUnreachable = { _, _ in told.append("unreachable") }
+        selfDial.onStranger = { told.append("stranger") }
+        selfDial.begin()
+        try await wait { (selfDial.figures.front?.failuresInARow ?? 0) > 3 }
+        #expect(selfDial.figures.front?.isFailing == true && told == ["failed"])
+        #expect(selfDial.figures.failuresInARow == 0)
+        isUp.value = true
+        try await wait { selfDial.figures.front?.lastSuccess != nil }
+        #expect(selfDial.figures.front?.isFailing == false && told == ["failed", "answers"])
+        selfDial.pause()
+        let ports = Set(proxy.requests.filter { $0.host == front.description }.map(\.port))
+        #expect(ports == [9999])
+    }
+
+    /// Where clients use our own address nothing is called twice.
+    @Test func theOwnAddressIsNoFront() async throws {
+        let proxy = try FakeSocks { _ in 0 }
+        var settings = settings { .own }
+        settings.front = address
+        let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
+        selfDial.begin()
+        try await wait { selfDial.figures.dials > 2 }
+        selfDial.pause()
+        #expect(selfDial.figures.front == nil)
+    }
+
     @Test func failuresInARowCallForHelpAndASuccessEndsThem() async throws {
         let isUp = Changing(false)
         let proxy = try FakeSocks { _ in isUp.value ? 0 : 0xF2 }
@@ -233,6 +271,8 @@ private final class FakeSocks: StreamHandler {
 
     private(set) var requests: [Request] = []
     private let code: @EventLoop (_ request: Int) -> UInt8?
+    /// Hosts that nothing comes through to.
+    var refusing: @EventLoop (_ host: String) -> Bool = { _ in false }
     private var listener: Listener!
     private var streams: [ObjectIdentifier: (stream: Reactor.Stream, user: String?)] = [:]
 
@@ -257,12 +297,14 @@ private final class FakeSocks: StreamHandler {
         } else if bytes.count == 3 {
             stream.write([5, 2])
         } else {
-            let host = bytes[5..<5 + Int(bytes[4])]
+            let host = String(decoding: bytes[5..<5 + Int(bytes[4])], as: UTF8.self)
             let port = UInt16(bytes[bytes.count - 2]) << 8 | UInt16(bytes[bytes.count - 1])
             requests.append(
                 Request(
-                    user: streams[id]?.user ?? "", host: String(decoding: host, as: UTF8.self), port: port))
-            if let code = code(requests.count) { stream.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }
+                    user: streams[id]?.user ?? "", host: host, port: port))
+            if let code = refusing(host) ? 4 : code(requests.count) {
+                stream.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
+            }
         }
     }
 

@@ -113,6 +113,7 @@ package final class ManagementDoor {
     private func isOurs(host: String) -> Bool {
         if host.isEmpty || HTTPRequest.isLocal(host: host) { return true }
         guard let name = HTTPRequest.name(ofHost: host), name.hasSuffix(".onion") else { return false }
-        return name == report().onion.address
+        let onion = report().onion
+        return name == onion.address || name == onion.ownAddress
     }
 }

@@ -57,6 +57,14 @@ extension Settings {
                     "use tor.mode: own or instance, unless this machine must have one tor only"
                 ))
         }
+        if !onion.publicAddress.isEmpty, !isGuarded {
+            warnings.append(
+                (
+                    "onion",
+                    "onion.public_address is set, but tor accepts what comes by onionbalance in the guarded form only",
+                    "use tor.mode: own or instance with onion.guarded and Unix sockets, or leave public_address empty"
+                ))
+        }
         return warnings
     }
 

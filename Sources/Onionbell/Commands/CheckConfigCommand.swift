@@ -34,6 +34,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         let closed = settings.closedCredentials
         let faults =
             await GatewayAssembly.faults(in: settings, except: closed) + settings.missingPlaces
+            + settings.frontFaults
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
         printLine("\(config.config): no errors")

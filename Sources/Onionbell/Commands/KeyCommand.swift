@@ -153,15 +153,15 @@ struct KeyImportCommand: AsyncParsableCommand {
         }
         return key
     }
+}
 
-    /// Made if it is not there yet: the first start shall find the key.
-    private func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
-        guard access(path, F_OK) == 0 else { return try StateDirectory(path) }
-        guard let state = try StateDirectory(ofStoppedNode: path) else {
-            throw .unavailable("the node runs with \(path): stop it first")
-        }
-        return state
+/// Made if it is not there yet: the first start shall find the key.
+func stoppedNode(_ path: String) throws(NodeError) -> StateDirectory {
+    guard access(path, F_OK) == 0 else { return try StateDirectory(path) }
+    guard let state = try StateDirectory(ofStoppedNode: path) else {
+        throw .unavailable("the node runs with \(path): stop it first")
     }
+    return state
 }
 
 /// Which of the node's two keys.

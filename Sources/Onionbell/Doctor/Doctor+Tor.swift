@@ -206,7 +206,10 @@ extension Doctor {
 
     private func dial(_ address: OnionAddress, by socks: Endpoint) async {
         progress("connecting to the onion address")
-        let advice = "is the node running and healthy? try again in a minute"
+        let advice =
+            settings.front == nil
+            ? "is the node running and healthy? try again in a minute"
+            : "does onionbalance run, with this node's own address (onionbell key show)? it looks at its nodes every ten minutes"
         let onion = address.description
         do {
             let peer = try await BisqPeer.dial(

@@ -26,12 +26,17 @@ package struct OnionForm: Equatable, Sendable {
     package var introductions: Rate?
     /// Only these find the service; `nil`: everybody who knows the address.
     package var clients: Set<ClientKey>?
+    /// The address of an onionbalance: what it lets come by our introduction points is for us too. Only with a
+    /// ``directory``. Our own address is no such front.
+    package var front: OnionAddress?
 
     package init() {}
 
     /// - Parameter own: the key by which our own tor may find the service, if it is private.
     func command(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
-        directory.map { setConfiguration(directory: $0, ports: ports) }
+        directory.map {
+            setConfiguration(directory: $0, ports: ports, hasFront: front(of: key.address) != nil)
+        }
             ?? addOnion(key: key, ports: ports, own: own)
     }
 
@@ -57,7 +62,10 @@ package struct OnionForm: Equatable, Sendable {
                 + arguments + ports.map { "Port=\($0.number),\($0.target)" })
     }
 
-    private func setConfiguration(directory: String, ports: [VirtualPort]) -> ControlCommand {
+    /// What stands before the service of this address.
+    func front(of address: OnionAddress) -> OnionAddress? { front == address ? nil : front }
+
+    private func setConfiguration(directory: String, ports: [VirtualPort], hasFront: Bool) -> ControlCommand {
         var options = [(key: "HiddenServiceDir", value: directory)]
         options += ports.map { ("HiddenServicePort", "\($0.number) \($0.target)") }
         options.append(("HiddenServiceExportCircuitID", "haproxy"))
@@ -81,6 +89,7 @@ package struct OnionForm: Equatable, Sendable {
                 ("HiddenServiceEnableIntroDoSBurstPerSec", "\(introductions.burst)"),
             ]
         }
+        if hasFront { options.append(("HiddenServiceOnionBalanceInstance", "1")) }
         return .setConfiguration(options)
     }
 

@@ -45,7 +45,8 @@ package final class OnionService {
         let command = form.command(key: key, ports: ports, own: own?.publicKey)
         if let directory = form.directory {
             try await configure(
-                ServiceDirectory(path: directory), command, key, form.authorized(own?.publicKey), connection)
+                ServiceDirectory(path: directory), command, key, form.authorized(own?.publicKey),
+                form.front(of: key.address), connection)
         } else {
             try await add(command, key.address, connection)
         }
@@ -73,9 +74,11 @@ package final class OnionService {
 
     private static func configure(
         _ directory: ServiceDirectory, _ command: ControlCommand, _ key: OnionKey, _ clients: [ClientKey],
-        _ connection: ControlConnection
+        _ front: OnionAddress?, _ connection: ControlConnection
     ) async throws(ControlError) {
-        do { try directory.fill(key: key, clients: clients) } catch { throw .serviceDirectory(error) }
+        do { try directory.fill(key: key, clients: clients, front: front) } catch {
+            throw .serviceDirectory(error)
+        }
         try await connection.send(command)
         let told: OnionAddress?
         do { told = try directory.address() } catch { throw .serviceDirectory(error) }

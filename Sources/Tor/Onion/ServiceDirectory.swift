@@ -6,6 +6,7 @@ import Reactor
 ///     hs_ed25519_secret_key            32 bytes of header, the 64 of the expanded key
 ///     hs_ed25519_public_key, hostname  tor's own
 ///     authorized_clients/*.auth        `descriptor:x25519:<52 characters>`, one client each
+///     ob_config                        `MasterOnionAddress <56 characters>.onion`, if an onionbalance stands before it
 ///
 /// A copy of what the node keeps elsewhere: it is made anew whenever the service is given to tor. Tor writes to it as well.
 struct ServiceDirectory {
@@ -13,7 +14,7 @@ struct ServiceDirectory {
 
     private static let keyFile = "hs_ed25519_secret_key"
 
-    func fill(key: OnionKey, clients: [ClientKey]) throws(SystemError) {
+    func fill(key: OnionKey, clients: [ClientKey], front: OnionAddress? = nil) throws(SystemError) {
         let directory = try PrivateDirectory(path)
         let bytes = key.torsFile
         if (try? directory.read(Self.keyFile, limit: bytes.count)) != bytes {
@@ -21,6 +22,11 @@ struct ServiceDirectory {
             try directory.remove("hs_ed25519_public_key")
             try directory.remove("hostname")
             try directory.write(bytes, to: Self.keyFile)
+        }
+        if let front {
+            try directory.write(Array("MasterOnionAddress \(front)\n".utf8), to: "ob_config")
+        } else {
+            try directory.remove("ob_config")
         }
         let authorized = try directory.directory("authorized_clients")
         for name in try authorized.names() { try authorized.remove(name) }

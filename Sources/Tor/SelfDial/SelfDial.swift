@@ -12,7 +12,9 @@ import Reactor
 final class SelfDial {
     private(set) var figures = SelfDialFigures()
     /// Clients that come meanwhile may be the node itself.
-    private(set) var isCalling = false
+    var isCalling: Bool { isCallingOwn || isCallingFront }
+    private var isCallingOwn = false
+    private var isCallingFront = false
     /// Whether calls say anything: `false` when there is no way to make them.
     var isAble: Bool { settings.interval > .zero && hasSocks }
     /// Whether the address is to be called unreachable.
@@ -25,6 +27,10 @@ final class SelfDial {
     var onUnreachable: @EventLoop (_ failures: Int, _ words: String) -> Void = { _, _ in }
     /// Another node answers under our address. Called once until one of our own answers again.
     var onStranger: @EventLoop () -> Void = {}
+    /// Calls to the address before ours fail for long enough to be told; why.
+    var onFrontFailure: @EventLoop (_ words: String) -> Void = { _ in }
+    /// It answers again, after so many that failed.
+    var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
 
     private let settings: SelfDialSettings
     /// Of the last call that came through.
@@ -67,14 +73,14 @@ final class SelfDial {
     }
 
     private func callSoon(after pause: Duration) {
-        if isActive, !isCalling { timer.start(after: pause) }
+        if isActive, !isCallingOwn { timer.start(after: pause) }
     }
 
     // MARK: Calls
 
     private func call() async {
-        guard isActive, !isCalling else { return }
-        isCalling = true
+        guard isActive, !isCallingOwn else { return }
+        isCallingOwn = true
         lastCall = .now
         let begun = lastCall
         let round = round
@@ -82,14 +88,17 @@ final class SelfDial {
         hasSocks = route != nil
         var reply = SelfDialReply(.unreached("tor accepts no SOCKS connections"))
         if let route { reply = await answers(by: route) }
-        isCalling = false
+        isCallingOwn = false
         if round == self.round, hasSocks || settings.needsSocks { take(reply.answer, after: .now - begun) }
         guard isActive, round == self.round else {
             reply.line?.close()
             if isActive { timer.start(after: min(settings.firstPause, settings.interval)) }
             return
         }
-        if reply.answer == .own { keep(reply.line) }
+        if reply.answer == .own {
+            keep(reply.line)
+            if let route { Task { await callFront(of: route) } }
+        }
         let isWell = figures.failuresInARow == 0
         timer.start(after: unsteady(isWell ? settings.interval : min(settings.retryPause, settings.interval)))
     }
@@ -101,12 +110,7 @@ final class SelfDial {
     private func answers(by route: SelfDialRoute) async -> SelfDialReply {
         var line: SelfDialLine?
         for door in settings.doors {
-            var reply = SelfDialReply(.unreached(""))
-            for patience in [settings.timeout / 4, settings.timeout] {
-                reply = await self.reply(of: door, by: route, within: patience)
-                if case .unreached = reply.answer { continue }
-                break
-            }
+            let reply = await reply(of: door, by: route)
             guard reply.answer == .own else {
                 line?.close()
                 return reply
@@ -114,6 +118,13 @@ final class SelfDial {
             if line == nil { line = reply.line } else { reply.line?.close() }
         }
         return SelfDialReply(.own, line: line)
+    }
+
+    /// Of the first try that came through, or of the last.
+    private func reply(of door: SelfDialDoor, by route: SelfDialRoute) async -> SelfDialReply {
+        let reply = await reply(of: door, by: route, within: settings.timeout / 4)
+        guard case .unreached = reply.answer else { return reply }
+        return await self.reply(of: door, by: route, within: settings.timeout)
     }
 
     /// - Parameter patience: for tor to make the connection.
@@ -131,6 +142,36 @@ final class SelfDial {
         } catch {
             return SelfDialReply(.unreached("port \(door.port): \(error)"))
         }
+    }
+
+    // MARK: The address before ours
+
+    /// Any node behind it may answer, and when none does, nothing can be done about it here. Only the first door is called:
+    /// what the others say could be taken for the answer to a call of our own address.
+    private func callFront(of route: SelfDialRoute) async {
+        guard let front = settings.front, front != route.address, let door = settings.doors.first,
+            !isCallingFront
+        else { return }
+        isCallingFront = true
+        let round = round
+        let reply = await reply(of: door, by: SelfDialRoute(socks: route.socks, address: front))
+        isCallingFront = false
+        reply.line?.close()
+        guard round == self.round else { return }
+        var seen = figures.front ?? FrontFigures()
+        switch reply.answer {
+        case .own, .another:
+            if seen.failuresInARow >= settings.failures { onFrontSuccess(seen.failuresInARow) }
+            seen.failuresInARow = 0
+            seen.lastSuccess = EventLoop.unixMilliseconds
+            seen.lastFailure = nil
+        case .unreached(let words), .unanswered(let words):
+            seen.failuresInARow += 1
+            seen.lastFailure = words
+            if seen.failuresInARow == settings.failures { onFrontFailure(words) }
+        }
+        seen.isFailing = seen.failuresInARow >= settings.failures
+        figures.front = seen
     }
 
     // MARK: The line that stands

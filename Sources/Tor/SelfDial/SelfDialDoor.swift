@@ -89,6 +89,9 @@ package struct SelfDialSettings: Sendable {
     /// So many in a row that fail mean that nobody can reach the service. A line that fell silent counts as one.
     package var failures = 2
     package var doors: [SelfDialDoor] = []
+    /// The address that clients call, where it is not our own (``OnionForm/front``): called after our own, and any node
+    /// behind it may answer.
+    package var front: OnionAddress?
     /// Whether a tor without a SOCKS port is a fault. The system's may have none.
     var needsSocks = false
 

@@ -100,6 +100,21 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var lastFailure: String?
     /// Whether another node answered the last one.
     package var isAnsweredByAnother = false
+    /// Of the address before ours; `nil`: there is none, or it has not been called yet.
+    package var front: FrontFigures?
+
+    package init() {}
+}
+
+/// Of the calls to the address that clients use, where it is not the node's own.
+package struct FrontFigures: Equatable, Sendable {
+    /// Since the last that came through.
+    package var failuresInARow = 0
+    /// Whether that is long enough to be an alarm.
+    package var isFailing = false
+    package var lastSuccess: Int64?
+    /// Why the last one failed; `nil` if it came through.
+    package var lastFailure: String?
 
     package init() {}
 }

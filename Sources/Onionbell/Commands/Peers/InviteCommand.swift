@@ -22,6 +22,9 @@ struct InviteCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
+        if let front = try invitations.config.settings().front {
+            throw fail("onion.public_address: \(Settings.refusal(of: front))", status: 78)
+        }
         try invitations.use { invitations, directory in
             let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).loadOrCreate()
             let secret = try invitations.invite(name)

@@ -229,23 +229,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     private func secret() throws -> Secret? {
-        let bytes: [UInt8]
-        if let passphraseFile {
-            do {
-                bytes = try PrivateFile.read(passphraseFile, limit: 4096)
-            } catch {
-                throw fail(error, status: 66)
-            }
-        } else if passphrase {
-            guard let typed = getpass("Passphrase: ") else {
-                throw fail("there is no terminal to ask for the passphrase", status: 66)
-            }
-            bytes = Array(String(cString: typed).utf8)
-        } else {
-            return nil
-        }
-        let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
-        guard !line.isEmpty else { throw fail("the passphrase is empty", status: 65) }
-        return Secret(line)
+        if let passphraseFile { return try Passphrase.read(from: passphraseFile) }
+        return passphrase ? try Passphrase.ask() : nil
     }
 }

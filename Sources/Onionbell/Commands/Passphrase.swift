@@ -1,0 +1,67 @@
+import ArgumentParser
+import Crypto
+import Glibc
+import Reactor
+
+/// Where a passphrase comes from: a file, standard input, or whoever sits at the terminal.
+enum Passphrase {
+    private static let longest = 4096
+
+    /// The first line of a file; `-`: of standard input.
+    static func read(from file: String) throws -> Secret {
+        let descriptor = file == "-" ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw fail(SystemError("open \(file)"), status: 66) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: longest)
+        while bytes.count < longest, !bytes.contains(UInt8(ascii: "\n")) {
+            let count = Glibc.read(descriptor, &part, part.count)
+            guard count >= 0 else { throw fail(SystemError("read \(file)"), status: 66) }
+            guard count > 0 else { break }
+            bytes += part[..<count]
+        }
+        guard bytes.count <= longest else {
+            throw fail(SystemError("read \(file)", code: EFBIG), status: 66)
+        }
+        return try checked(bytes)
+    }
+
+    static func ask(_ prompt: String = "Passphrase: ") throws -> Secret {
+        guard let typed = getpass(prompt) else {
+            throw fail("there is no terminal to ask for the passphrase", status: 66)
+        }
+        return try checked(Array(String(cString: typed).utf8))
+    }
+
+    private static func checked(_ bytes: [UInt8]) throws -> Secret {
+        let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+        guard !line.isEmpty else { throw fail("the passphrase is empty", status: 65) }
+        return Secret(line)
+    }
+}
+
+/// The passphrase of a file that goes from one machine to another.
+struct PassphraseFileOption: ParsableArguments {
+    /// Of what guards all keys: fewer can be guessed, however slow each guess is.
+    private static let shortest = 12
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the passphrase from the first line of a file; - means standard input. Without it you are asked.",
+            valueName: "file"),
+        completion: .file())
+    var passphraseFile: String?
+
+    /// - Parameter isNew: one that is chosen now: it is asked for twice, and must not be short.
+    func secret(isNew: Bool) throws -> Secret {
+        let secret = try passphraseFile.map { try Passphrase.read(from: $0) } ?? Passphrase.ask()
+        guard isNew else { return secret }
+        guard secret.bytes.count >= Self.shortest else {
+            throw fail("the passphrase must have \(Self.shortest) characters or more", status: 65)
+        }
+        if passphraseFile == nil, try Passphrase.ask("Once more: ") != secret {
+            throw fail("the two passphrases differ", status: 65)
+        }
+        return secret
+    }
+}
