@@ -106,7 +106,7 @@ final class Bench {
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
-            "--write-behind", "\(writeBehind)",
+            "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
             "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
             "--control", control,
             "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",
