@@ -70,9 +70,12 @@ final class Bench {
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
-        over network: LabTor? = nil, startedBy starter: [String]? = nil, _ body: (NodeUnderTest) async throws -> Result
+        over network: LabTor? = nil, startedBy starter: [String]? = nil,
+        _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
-        try await withGateway(delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, over: network) {
+        try await withGateway(
+            delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, over: network
+        ) {
             gateway in
             let child = try Child(
                 (starter ?? [node]) + ["--config", "\(gateway.directory)/onionbell.yaml"],
@@ -103,7 +106,7 @@ final class Bench {
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
-            "--write-behind", "\(writeBehind)",
+            "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
             "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
             "--control", control,
             "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",

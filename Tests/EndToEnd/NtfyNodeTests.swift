@@ -3,6 +3,7 @@ import Foundation
 import Lab
 import Reactor
 import Testing
+import Tor
 import Wire
 
 /// The built node and an ntfy server.
@@ -60,6 +61,35 @@ import Wire
         #expect(server.book.last?.message == "Something happened in Bisq. Open it to see what.")
         #expect(!stage.node.lines.contains { $0.contains(topic) })
         await stage.close()
+        server.close()
+    }
+
+    /// By its onion address, in plain HTTP: only tor is between.
+    @Test func aServerBehindAnOnionAddressIsReached() async throws {
+        let server = try SimulatedNtfy()
+        let tor = try await SharedTorNetwork.network().startTor()
+        let key = OnionKey.generate()
+        let service = try await OnionService.publish(
+            key: key, ports: [try VirtualPort(80, to: server.endpoint)], on: tor.connection)
+        let stage = try await RelayStage(
+            apps: { _ in "  - {name: ntfy, gateway: ntfy, url: \"http://\(key.address)\", show: sealed}" })
+        let topic = "topic-" + String(repeating: "q", count: 30)
+        let phone = try Phone.new(.android, descriptor: "phone", deviceToken: "nt1:\(topic)")
+        let add = [program, "phones", "add", "me", "--pairing-token", "-", "--config", stage.configuration]
+        let added = try await Task.detached {
+            try run(add, input: phone.pairingToken.text + "\n")
+        }.value
+        #expect(added.status == 0, "\(added.errors)")
+        await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("phones.changed") } }
+        let request = try BisqSender(to: phone.pairingToken).httpRequest(
+            for: MobileMessage(sentDate: 1, title: "one", message: "", kind: .trade))
+        #expect(String(decoding: try await stage.send(request).body, as: UTF8.self) == "success")
+        for _ in 0..<600 where server.book.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(server.book.map(\.topic) == [topic], "\(stage.node.lines.suffix(5))")
+        #expect(try phone.open(server.book.first?.message ?? "").title == "one")
+        withExtendedLifetime(service) {}
+        await stage.close()
+        await tor.kill()
         server.close()
     }
 }

@@ -203,6 +203,29 @@ import Wire
         await stage.close()
     }
 
+    @Test func anAgentWhoseClockWasWrongSaysSoAndGoesOn() async throws {
+        let stage = try await Stage()
+        #expect(try await stage.agentOnce().status == 0)
+        let kept = try JSON(try LabDirectory.read(stage.file))
+        let tomorrow = EventLoop.unixMilliseconds + 86_400_000
+        func keep(counter: Int64) throws {
+            let text =
+                #"{"channel":"\#(kept["channel"]?.string ?? "")","counter":\#(counter),"since":\#(tomorrow)}"#
+            try LabDirectory.write(Array(text.utf8), to: stage.file)
+        }
+        try keep(counter: 0)
+        let first = try await stage.agentOnce()
+        #expect(first.status == 0 && !first.errors.contains("clock"), "\(first.errors)")
+        let since = try #require(try JSON(try LabDirectory.read(stage.file))["since"]?.integer)
+        #expect(since < tomorrow - 80_000_000, "ten minutes from now")
+        try keep(counter: tomorrow)
+        let second = try await stage.agentOnce()
+        #expect(second.status == 0 && second.errors.contains("minutes ahead"), "\(second.errors)")
+        try keep(counter: -1)
+        #expect(try await stage.agentOnce().status == 65)
+        await stage.close()
+    }
+
     @Test func aMailboxThatIsGoneAndAFileOfAnotherPairingAreTold() async throws {
         let stage = try await Stage()
         #expect(try await stage.agentOnce().status == 0)
