@@ -3,6 +3,7 @@ import Logging
 import Outbound
 import Reactor
 import Relay
+import TLS
 
 /// One app at its push service as the operator configured it: all that the folder of a gateway brings. The program has
 /// one list of the conformers.
@@ -42,7 +43,7 @@ package protocol ConfiguredApp: Sendable {
     /// Reads the files, and makes a gateway for each of ``hosts``.
     @EventLoop
     func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp
 
     /// Reads the files, and makes a probe for each of ``hosts``.
@@ -80,8 +81,10 @@ package struct OwnFile: Sendable {
 /// The gateways of an app.
 package struct OpenedApp {
     package let gateways: [(host: LaneHost, gateway: any Gateway)]
-    /// Reads the files anew, and hands what is in them to the gateways.
-    package typealias Reload = @EventLoop (_ app: any ConfiguredApp) async throws(CredentialFault) -> Void
+    /// Hands what is in the files now to the gateways. The loop waits for no disk: they were read before.
+    package typealias Reload =
+        @EventLoop (_ app: any ConfiguredApp, _ file: @escaping FileReader) async throws(CredentialFault) ->
+        Void
     /// With the app as it is configured now; what can't change while the node runs is refused.
     package let reload: Reload
     /// Makes a gateway for an origin that an address names (``LaneHost/init(origin:)``), which is started by the caller,
@@ -177,6 +180,13 @@ func read(_ path: String, key: String, by file: FileReader) throws(CredentialFau
     } catch {
         throw CredentialFault(key: key, problem: error.description)
     }
+}
+
+/// Whom a gateway's certificate must be signed by.
+///
+/// - Parameter caFile: Empty: the system's authorities.
+func trust(in caFile: String, by file: FileReader) throws(CredentialFault) -> TLSTrust {
+    caFile.isEmpty ? .systemRoots : .authorities(pem: try read(caFile, key: "ca_file", by: file))
 }
 
 @EventLoop

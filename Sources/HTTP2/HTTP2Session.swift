@@ -209,7 +209,7 @@ extension HTTP2Session {
             return
         }
         receiving = newStream(stream)
-        nghttp2_session_set_stream_user_data(handle, stream, receiving?.pointer)
+        check(nghttp2_session_set_stream_user_data(handle, stream, receiving?.pointer))
     }
 
     final func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {

@@ -4,9 +4,9 @@ import Reactor
 import Tor
 
 /// The files of one app's credentials, as they were when they were looked at last.
-package struct CredentialFiles: Equatable {
+package struct CredentialFiles: Equatable, Sendable {
     /// What of a file tells that it was written or replaced; `nil`: it is not there.
-    struct Stamp: Equatable {
+    struct Stamp: Equatable, Sendable {
         private let device: UInt
         private let inode: UInt
         private let size: Int
@@ -24,8 +24,19 @@ package struct CredentialFiles: Equatable {
         }
     }
 
-    /// Keys and certificates are small.
-    package static let limit = 256 << 10
+    /// What was in them when they were looked at: whoever has it needs to read nothing more.
+    struct Contents: Sendable {
+        fileprivate var files: [String: Result<[UInt8], SystemError>] = [:]
+
+        @Sendable
+        func read(_ path: String) throws(SystemError) -> [UInt8] {
+            guard let file = files[path] else { throw SystemError("open \(path)", code: ENOENT) }
+            return try file.get()
+        }
+    }
+
+    /// Keys and certificates are small; a file of all authorities that browsers know has a quarter of it.
+    package static let limit = 1 << 20
 
     @Sendable
     package static func read(_ path: String) throws(SystemError) -> [UInt8] {
@@ -47,16 +58,18 @@ package struct CredentialFiles: Equatable {
     /// How the files stand now.
     var presentStamps: [Stamp?] { paths.map(Stamp.init) }
 
+    /// Whether there is something else in them than in these: a file that was only written again is no news.
+    func differ(from before: CredentialFiles) -> Bool { digests != before.digests }
+
     /// Looks at them anew.
-    ///
-    /// - Returns: Whether there is something else in them: a file that was only written again is no news.
     @discardableResult
-    mutating func look() -> Bool {
-        let before = digests
+    mutating func look() -> Contents {
         stamps = presentStamps
-        digests = paths.map { path in
-            (try? CredentialFiles.read(path)).map(Hash.sha256)
+        var contents = Contents()
+        for path in paths {
+            contents.files[path] = Result { () throws(SystemError) in try CredentialFiles.read(path) }
         }
-        return digests != before
+        digests = paths.map { path in (try? contents.read(path)).map(Hash.sha256) }
+        return contents
     }
 }

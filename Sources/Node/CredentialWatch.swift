@@ -7,14 +7,15 @@ import Reactor
 /// used is told once, and the old credentials stay.
 @EventLoop
 final class CredentialWatch {
-    package typealias Reload = @EventLoop () async throws(SettingsFault) -> Void
+    /// Takes what was in the files.
+    typealias Reload = @EventLoop (CredentialFiles.Contents) async throws(SettingsFault) -> Void
 
     /// What is watched for one app.
     struct App {
         let name: String
         /// As they were when they were read last.
         var files: CredentialFiles
-        /// Reads them, and hands them to the app's gateways.
+        /// Hands them to the app's gateways.
         let reload: Reload
         fileprivate var latest: [CredentialFiles.Stamp?]
         fileprivate var fault: String?
@@ -81,11 +82,12 @@ final class CredentialWatch {
                 isSettling = true
                 continue
             }
-            let (files, isOther) = await CredentialWatch.look(at: apps[index].files)
+            let (files, contents) = await CredentialWatch.look(at: apps[index].files)
             // Another look may have been quicker.
-            guard files != apps[index].files else { continue }
+            let before = apps[index].files
+            guard files != before else { continue }
             apps[index].files = files
-            if isOther { await take(apps[index]) }
+            if files.differ(from: before) { await take(apps[index], contents) }
         }
         guard !isStopped else { return }
         timer.start(after: isSettling ? settling : interval)
@@ -95,27 +97,33 @@ final class CredentialWatch {
     private static func stamps(of files: CredentialFiles) -> [CredentialFiles.Stamp?] { files.presentStamps }
 
     @FileThread
-    private static func look(at files: CredentialFiles) -> (CredentialFiles, isOther: Bool) {
+    private static func look(at files: CredentialFiles) -> (CredentialFiles, CredentialFiles.Contents) {
         var files = files
-        let isOther = files.look()
-        return (files, isOther)
+        let contents = files.look()
+        return (files, contents)
+    }
+
+    @FileThread
+    private static func look(at paths: [String]) -> (CredentialFiles, CredentialFiles.Contents) {
+        look(at: CredentialFiles(paths))
     }
 
     /// The settings say something else of an app. If that can't be used, the old stays.
     ///
     /// - Returns: Whether it is used.
-    func change(_ app: String, files: CredentialFiles, reload: @escaping Reload) async -> Bool {
+    func change(_ app: String, files paths: [String], reload: @escaping Reload) async -> Bool {
+        let (files, contents) = await CredentialWatch.look(at: paths)
         let other = App(name: app, files: files, reload: reload)
-        guard await take(other) else { return false }
+        guard await take(other, contents) else { return false }
         if let index = apps.firstIndex(where: { $0.name == app }) { apps[index] = other }
         return true
     }
 
     @discardableResult
-    private func take(_ app: App) async -> Bool {
+    private func take(_ app: App, _ contents: CredentialFiles.Contents) async -> Bool {
         var fault: String?
         do throws(SettingsFault) {
-            try await app.reload()
+            try await app.reload(contents)
             log.notice("credentials.reloaded", metadata: ["app": "\(app.name)"])
             onChange(app.name)
         } catch {

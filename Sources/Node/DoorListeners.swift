@@ -1,5 +1,6 @@
 import Crypto
 import Doors
+import Gateways
 import Reactor
 import TLS
 import Tor
@@ -55,10 +56,12 @@ final class DoorListeners {
     }
 
     /// What the `https://` listeners are to show, from its files; `nil`: they name none.
-    static func shown(by doors: Settings.Doors) throws(SettingsFault) -> (context: TLSContext, end: Int64)? {
+    static func shown(
+        by doors: Settings.Doors, reading file: FileReader = CredentialFiles.read
+    ) throws(SettingsFault) -> (context: TLSContext, end: Int64)? {
         guard !doors.certificateFile.isEmpty, !doors.keyFile.isEmpty else { return nil }
-        let chain = try readCredential(doors.certificateFile, key: "doors.https.certificate_file")
-        let key = try readCredential(doors.keyFile, key: "doors.https.key_file")
+        let chain = try readCredential(doors.certificateFile, key: "doors.https.certificate_file", by: file)
+        let key = try readCredential(doors.keyFile, key: "doors.https.key_file", by: file)
         do {
             let context = try TLSContext(
                 serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: ["http/1.1"])
@@ -71,8 +74,10 @@ final class DoorListeners {
     /// How the certificate is taken over when its files have changed; `nil`: there is none.
     var watched: CredentialWatch.App? {
         guard let certificate else { return nil }
-        return CredentialWatch.App(name: "https", files: files) { [self] () throws(SettingsFault) in
-            guard let shown = try DoorListeners.shown(by: settings.doors) else { return }
+        return CredentialWatch.App(name: "https", files: files) { [self] contents throws(SettingsFault) in
+            guard let shown = try DoorListeners.shown(by: settings.doors, reading: contents.read) else {
+                return
+            }
             certificate.context = shown.context
             certificateEnd = shown.end
         }

@@ -22,7 +22,7 @@ package enum GatewayAssembly {
         let open: @EventLoop (LaneHost) -> (any Gateway)?
         /// As they were when they were read.
         let files: CredentialFiles
-        let reload: @EventLoop (any ConfiguredApp) async throws(SettingsFault) -> Void
+        let reload: @EventLoop (any ConfiguredApp, @escaping FileReader) async throws(SettingsFault) -> Void
     }
 
     /// What validation needs to know of the apps.
@@ -115,9 +115,9 @@ package enum GatewayAssembly {
                 Lane(id: LaneID(app: app.name, host: $0.host), gateway: $0.gateway)
             },
             open: opened.open, files: files,
-            reload: { (app: any ConfiguredApp) async throws(SettingsFault) in
+            reload: { (app: any ConfiguredApp, file: @escaping FileReader) async throws(SettingsFault) in
                 do throws(CredentialFault) {
-                    try await opened.reload(app)
+                    try await opened.reload(app, file)
                 } catch {
                     throw SettingsFault(error, in: key)
                 }
@@ -142,9 +142,11 @@ extension SettingsFault {
     }
 }
 
-func readCredential(_ path: String, key: String) throws(SettingsFault) -> [UInt8] {
+func readCredential(
+    _ path: String, key: String, by file: FileReader = CredentialFiles.read
+) throws(SettingsFault) -> [UInt8] {
     do throws(SystemError) {
-        return try CredentialFiles.read(path)
+        return try file(path)
     } catch {
         throw SettingsFault(key: key, problem: error.description)
     }

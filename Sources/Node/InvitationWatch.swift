@@ -15,6 +15,7 @@ final class InvitationWatch {
     private var gathering = Gathering.nothing
     private var fault: String?
     private var timer: Timer!
+    private var isStopped = false
 
     /// Commands that follow each other are one change: for those who stay each one may cost their connections.
     private enum Gathering {
@@ -38,17 +39,23 @@ final class InvitationWatch {
         self.clients = clients
         self.log = log
         self.onChange = onChange
-        timer = Timer { [unowned self] in look() }
+        timer = Timer { [unowned self] in
+            Task { [weak self] in await self?.look() }
+        }
     }
 
     func start() { timer.start(after: InvitationWatch.interval) }
 
-    func stop() { timer.stop() }
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
 
-    /// Each invitation and each revocation changes the directory.
-    private func look() {
-        defer { timer.start(after: InvitationWatch.interval) }
-        let present = CredentialFiles.Stamp(invitations.path)
+    /// Each invitation and each revocation changes the directory. It is read on another thread: a disk that hangs holds up
+    /// nothing else.
+    private func look() async {
+        defer { if !isStopped { timer.start(after: InvitationWatch.interval) } }
+        let present = await InvitationWatch.stamp(of: invitations)
         let isChanged = present != stamp
         stamp = present
         switch gathering {
@@ -59,14 +66,16 @@ final class InvitationWatch {
         case .changes:
             // Another change may have followed within the same tick of the file system's clock.
             gathering = isChanged ? .changes(1) : .nothing
-            lookNow()
+            await lookNow()
         }
     }
 
     /// Takes over what is there now.
-    func lookNow() {
+    func lookNow() async {
+        let read = await InvitationWatch.load(invitations)
+        guard !isStopped else { return }
         do throws(InvitationError) {
-            let keys = try invitations.load()
+            let keys = try read.get()
             fault = nil
             let present = keys.map { Set($0.values) }
             guard present != clients else { return }
@@ -82,5 +91,15 @@ final class InvitationWatch {
                     "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
                 ])
         }
+    }
+
+    @FileThread
+    private static func stamp(of invitations: Invitations) -> CredentialFiles.Stamp? {
+        CredentialFiles.Stamp(invitations.path)
+    }
+
+    @FileThread
+    private static func load(_ invitations: Invitations) -> Result<[String: ClientKey]?, InvitationError> {
+        Result { () throws(InvitationError) in try invitations.load() }
     }
 }

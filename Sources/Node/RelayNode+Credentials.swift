@@ -8,7 +8,8 @@ extension RelayNode {
         var apps = gateways.compactMap { gateways in
             configured[gateways.app].map { app in
                 CredentialWatch.App(name: gateways.app, files: gateways.files) {
-                    () async throws(SettingsFault) in try await gateways.reload(app)
+                    contents async throws(SettingsFault) in
+                    try await gateways.reload(app, contents.read)
                 }
             }
         }
@@ -63,9 +64,9 @@ extension RelayNode {
             guard let app = settings.apps.first(where: { $0.name == gateways.app })?.settings,
                 let before = configured[gateways.app], app.changeable != before.changeable
             else { continue }
-            let files = CredentialFiles(app.files)
-            let isTaken = await credentials.change(gateways.app, files: files) {
-                () async throws(SettingsFault) in try await gateways.reload(app)
+            let isTaken = await credentials.change(gateways.app, files: app.files) {
+                contents async throws(SettingsFault) in
+                try await gateways.reload(app, contents.read)
             }
             guard isTaken, let index = settings.apps.firstIndex(where: { $0.name == gateways.app }) else {
                 continue

@@ -161,8 +161,8 @@ final class RelayNode {
     /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
     /// tried at once.
     func resume() {
-        invitationWatch?.lookNow()
         Task {
+            await invitationWatch?.lookNow()
             await rereadSettings()
             await credentials?.lookNow()
             dispatcher?.resume(app: nil)

@@ -85,7 +85,11 @@ struct LabCommand: AsyncParsableCommand {
             })
         try network.writeTorrc(to: "\(directory)/client-torrc", lines: ["ClientOnly 1"])
         // A node of another user reads these where they are.
-        for name in ["ca.pem", "torrc", "client-torrc"] { chmod("\(directory)/\(name)", 0o644) }
+        for name in ["ca.pem", "torrc", "client-torrc"] {
+            guard chmod("\(directory)/\(name)", 0o644) == 0 else {
+                throw SystemError("let others read \(directory)/\(name)")
+            }
+        }
         printLine(
             """
             onionbell init --defaults --ios-key \(directory)/\(key) --ios-team-id \(credentials.teamID) \

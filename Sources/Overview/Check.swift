@@ -238,7 +238,7 @@ extension Report {
 
     /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
     private static func check(_ lane: Lane) -> Check? {
-        guard let gateway = lane.gateway else { return nil }
+        guard let gateway = lane.gateway else { return lane.service == nil ? leftOver(lane) : nil }
         if let reason = lane.blockedReason { return blocked(lane, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
@@ -262,6 +262,17 @@ extension Report {
                 advice: reason.map(GatewayAdvice.text(for:)) ?? GatewayAdvice.network)
         }
         return .ok(lane.name, "open")
+    }
+
+    /// Of an app that was renamed or closed.
+    private static func leftOver(_ lane: Lane) -> Check? {
+        guard lane.waiting > 0 else { return nil }
+        return Check(
+            name: lane.name, level: .warning,
+            state: "\(lane.waiting) wait for an app that the settings do not name",
+            advice:
+                "give them to the app that has its phones now (onionbell outbox move --app \(lane.app) --to NAME), "
+                + "or up (onionbell outbox drop --app \(lane.app))")
     }
 
     private static func blocked(_ lane: Lane, _ reason: String, _ gateway: GatewayFigures) -> Check {

@@ -41,8 +41,13 @@ package final class ChildProcess {
         var ends: [CInt] = [-1, -1]
         if onLine != nil {
             guard pipe(&ends) == 0 else { throw SystemError(operation) }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+            guard ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }),
+                fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0
+            else {
+                let code = errno
+                for end in ends { Glibc.close(end) }
+                throw SystemError(operation, code: code)
+            }
         }
         let output = ends[1]
         let processID = withCStrings(arguments) { arguments in

@@ -107,8 +107,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private func run() {
         onionbell_name_thread("loop")
         threadID.store(pthread_self(), ordering: .relaxed)
-        event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
-        preconditionFailure("the event loop ended")
+        let code = event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
+        preconditionFailure("the event loop ended: \(code)")
     }
 
     private var isLoopThread: Bool { threadID.load(ordering: .relaxed) == pthread_self() }

@@ -38,8 +38,10 @@ package final class Listener {
         }
         let descriptor = try Descriptor.socket(family: address.family, for: "listen on \(endpoint)")
         var on: CInt = 1
-        setsockopt(descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
-        guard address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
+        guard
+            setsockopt(
+                descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size)) == 0,
+            address.withPointer({ bind(descriptor.number, $0, $1) }) == 0,
             listen(descriptor.number, 1024) == 0
         else {
             throw SystemError("listen on \(endpoint)")

@@ -15,7 +15,8 @@ struct LoopTurns {
     mutating func begin(in base: OpaquePointer) {
         var now = timeval()
         // Read from where libevent keeps it: no call of a clock.
-        event_base_gettimeofday_cached(base, &now)
+        let code = event_base_gettimeofday_cached(base, &now)
+        precondition(code == 0, "no time from the event loop")
         guard now.tv_usec != turn.tv_usec || now.tv_sec != turn.tv_sec else { return }
         turn = now
         startedAt = LoopTurns.now

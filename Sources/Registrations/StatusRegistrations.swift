@@ -36,8 +36,10 @@ package enum StatusRegistration {
         case stored
         /// There is one of this version, or of a higher one.
         case stale
-        /// A limit is reached.
+        /// There is no room for more phones.
         case full
+        /// This client has as many as it may.
+        case ownerFull
     }
 
     /// A phone that can be pushed to.
@@ -78,6 +80,9 @@ package protocol StatusRegistrations: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     func noteUse(of key: StatusRegistration.Key, at now: Int64) async throws(OutboxError)
+
+    /// Lets go of a phone that nobody has pushed to.
+    func removeUnused(_ key: StatusRegistration.Key) async throws(OutboxError)
 
     /// Unregisters what still has this version.
     func forget(_ key: StatusRegistration.Key, version: UInt64) async throws(OutboxError)

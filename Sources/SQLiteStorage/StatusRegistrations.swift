@@ -31,6 +31,12 @@ package struct SQLiteStatusRegistrations: StatusRegistrations {
         }
     }
 
+    package func removeUnused(_ key: StatusRegistration.Key) async throws(OutboxError) {
+        try await file.write(StatusTables.self) { tables throws(SQLiteError) in
+            try tables.removeUnused(key)
+        }
+    }
+
     package func forget(_ key: StatusRegistration.Key, version: UInt64) async throws(OutboxError) {
         try await file.write(StatusTables.self) { tables throws(SQLiteError) in
             try tables.forget(key, version: version)

@@ -101,6 +101,7 @@ final class StatusTables: DoorTables {
     private let use: Statement
     private let selectOldest: Statement
     private let remove: Statement
+    private let deleteUnused: Statement
     private let selectMessage: Statement
     private let insertMessage: Statement
     private let forgetMessages: Statement
@@ -141,6 +142,8 @@ final class StatusTables: DoorTables {
             ORDER BY \(age) LIMIT 1
             """, on: connection)
         remove = try Statement("DELETE FROM status_registration WHERE number = ?", on: connection)
+        deleteUnused = try Statement(
+            "DELETE FROM status_registration WHERE installation = ? AND used_at = 0", on: connection)
         selectMessage = try Statement("SELECT results FROM status_message WHERE digest = ?", on: connection)
         insertMessage = try Statement(
             """
@@ -189,8 +192,9 @@ final class StatusTables: DoorTables {
             let total = try total()
             let owned = old == nil ? try count(of: key.owner) : 0
             guard total.bytes + registration.count - (old?.count ?? 0) <= limits.bytes,
-                known != nil || total.installations < limits.installations, owned < limits.perOwner
+                known != nil || total.installations < limits.installations
             else { return .full }
+            guard owned < limits.perOwner else { return .ownerFull }
         }
         if known == nil {
             try insert.bind(1, key.installation)
@@ -233,6 +237,11 @@ final class StatusTables: DoorTables {
         try use.bind(1, now)
         try use.bind(2, key.installation)
         try use.run()
+    }
+
+    func removeUnused(_ key: StatusRegistration.Key) throws(SQLiteError) {
+        try deleteUnused.bind(1, key.installation)
+        try deleteUnused.run()
     }
 
     func forget(_ key: StatusRegistration.Key, version: UInt64) throws(SQLiteError) {

@@ -37,10 +37,10 @@ final class ChaosWorld {
     /// - Parameters:
     ///   - certificate: Apple's credential is a .p12 instead of a .p8.
     ///   - waiting: how many the node lets wait; `nil`: as many as it does by itself.
-    ///   - hasUsualLimits: for devices, peers and circuits; without them nobody is ever told to come again.
+    ///   - hasLiftedLimits: for devices, peers and circuits: nobody is ever told to come again.
     init(
         _ way: Way, torrc: String, certificate: Bool = false, waiting: Int? = nil,
-        hasUsualLimits: Bool = false
+        hasLiftedLimits: Bool = false
     ) async throws {
         self.way = way
         directory = try LabDirectory()
@@ -72,7 +72,7 @@ final class ChaosWorld {
             ? ["certificate_file: push.p12"]
             : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
         var limits: [String] = []
-        if !hasUsualLimits {
+        if hasLiftedLimits {
             limits = [
                 "peers: {frames_per_second: 65535, frames_per_ten_seconds: 65535}",
                 "circuits: {frames_per_second: 0, bytes_per_second: 0}",

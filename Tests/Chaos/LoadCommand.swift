@@ -80,7 +80,9 @@ final class LoadRun {
     private var time: Int64 = 0
     private var processorTime = Duration.zero
 
-    private static let devices = 1000
+    private static let framesOfOne = 100
+    /// For each device so few that none comes too often.
+    private var devices: Int { max(1, count / 2) }
     private static let longest: Duration = .seconds(300)
 
     init(
@@ -100,31 +102,38 @@ final class LoadRun {
         world.gateway.setFaults(
             apple: service == .apple ? faults : .none, google: service == .google ? faults : .none, seed: seed
         )
-        let peer = try await connect()
+        // A connection may send so many frames within ten seconds, and a peer that has more opens others.
+        var peers: [BisqPeer] = []
+        for _ in 0..<max(1, count / LoadRun.framesOfOne) { peers.append(try await connect()) }
         let books = world.books
         let begun = EventLoop.monotonicNanoseconds
         let end = ContinuousClock.now + LoadRun.longest
         var told = 0
         var sent = 0
-        peer.onResponse = { [unowned peer, self] response in
-            books.heard(response)
-            guard response.status != .stored else { return }
-            told += 1
-            if sent < count { post(&sent, by: peer) }
+        for peer in peers {
+            peer.onResponse = { [self] response in
+                books.heard(response)
+                guard response.status != .stored else { return }
+                told += 1
+                if sent < count { post(&sent, by: peers[sent % peers.count]) }
+            }
         }
-        for _ in 0..<min(window, count) { post(&sent, by: peer) }
+        for _ in 0..<min(window, count) { post(&sent, by: peers[sent % peers.count]) }
         while told < count, ContinuousClock.now < end { await pause(.milliseconds(5)) }
         time = EventLoop.monotonicNanoseconds - begun
         processorTime = world.node?.processorTime ?? .zero
         if told < count { books.violate("\(count - told) were never told their end") }
-        peer.close()
+        for peer in peers {
+            peer.onResponse = nil
+            peer.close()
+        }
     }
 
     private func post(_ sent: inout Int, by peer: BisqPeer) {
         sent += 1
         var request = MobileNotificationRequest()
         request.uid = "load-\(sent)"
-        let number = String(sent % LoadRun.devices)
+        let number = String(sent % devices)
         let digits = String(repeating: "0", count: 64 - number.count) + number
         request.platform = service == .apple ? .ios : .android
         request.deviceToken = service == .apple ? digits : "lab:" + digits

@@ -17,8 +17,11 @@ struct RoundsCommand: AsyncParsableCommand {
     var overTor: Int?
     @Option(help: "The project's torrc.") var torrc = "torrc"
     @Option(help: "Write the node's log of a failed run here.") var log = ".build/chaos.log"
-    @Flag(help: "With the limits that a node has by itself: slower, as senders are told to come again.")
-    var usualLimits = false
+    @Flag(
+        help:
+            "Without the limits that a node has by itself: quicker, as nobody is told to come again, so more is on its way when a blow falls."
+    )
+    var liftedLimits = false
     @Flag(help: "Leave out gateways that don't answer: for a short run.") var quick = false
 
     func validate() throws {
@@ -35,7 +38,7 @@ struct RoundsCommand: AsyncParsableCommand {
         var isWell = true
         if rounds > overTor {
             let run = try await RoundsRun(
-                ChaosWorld(.loopback, torrc: torrc, hasUsualLimits: usualLimits), rounds: rounds - overTor,
+                ChaosWorld(.loopback, torrc: torrc, hasLiftedLimits: liftedLimits), rounds: rounds - overTor,
                 seed: seed, isQuick: quick)
             isWell = try await finish(run, "straight to the door")
         }
@@ -43,7 +46,7 @@ struct RoundsCommand: AsyncParsableCommand {
             let network = try await PrivateTorNetwork.start()
             guard let socks = try await network.startTor().socks else { throw ChaosError("no SOCKS port") }
             let world = try await ChaosWorld(
-                .tor(network, socks: socks), torrc: torrc, hasUsualLimits: usualLimits)
+                .tor(network, socks: socks), torrc: torrc, hasLiftedLimits: liftedLimits)
             let run = try await RoundsRun(world, rounds: overTor, seed: seed &+ 1, isQuick: quick)
             isWell = try await finish(run, "over Tor") && isWell
             await network.stop()

@@ -16,7 +16,7 @@ import Testing
                 "--quick",
                 "--torrc",
                 projectTorrc, "--log", log,
-            ] + (seed == 2 ? ["--usual-limits"] : []))
+            ] + (seed == 2 ? [] : ["--lifted-limits"]))
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing shown twice (seed \(seed))\n"))
     }

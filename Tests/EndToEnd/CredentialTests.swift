@@ -115,6 +115,41 @@ import Testing
         await stage.close()
     }
 
+    /// A file system that does not answer, for which a pipe stands that nobody writes to: the old key goes on, and all the
+    /// rest with it. What comes in the end is read once.
+    @Test func aFileThatHangsHoldsUpNothing() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let (path, pipe) = (stage.world.directory.path + "/AuthKey.p8", stage.world.directory.path + "/pipe")
+        #expect(mkfifo(pipe, 0o600) == 0 && rename(pipe, path) == 0)
+        try stage.signal(SIGHUP)
+        // Only a pipe that somebody waits for can be opened so.
+        var writer: Int32 = -1
+        for _ in 0..<400 where writer < 0 {
+            try await Task.sleep(for: .milliseconds(50))
+            writer = open(path, O_WRONLY | O_NONBLOCK)
+        }
+        try #require(writer >= 0, "nobody reads the file")
+        let peer = try await stage.dial()
+        for number in 1...3 {
+            #expect(try await peer.outcome(of: request(number, awaitsOutcome: true)).status == .delivered)
+        }
+        #expect(try stage.isWell("loop"))
+        let key = try stage.world.credentials.providerKeyPEM() + Array("\n".utf8)
+        #expect(key.withUnsafeBytes { Glibc.write(writer, $0.baseAddress, $0.count) } == key.count)
+        close(writer)
+        for _ in 0..<200 where !stage.node.lines.contains(where: { $0.contains("credentials.reloaded") }) {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(stage.node.lines.contains { $0.contains("credentials.reloaded") })
+        #expect(try await peer.outcome(of: request(4, awaitsOutcome: true)).status == .delivered)
+        // For whatever still reads it: so the node can end.
+        let end = open(path, O_RDWR | O_NONBLOCK)
+        try write(key, as: "AuthKey.p8", in: stage)
+        close(end)
+        await stage.close()
+    }
+
     @Test func aNewServiceAccountAndCAFileAreTaken() async throws {
         let stage = try LoopbackStage()
         try write(try CertificateAuthority().rootPEM(), as: "ca.pem", in: stage)

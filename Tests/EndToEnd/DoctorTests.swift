@@ -36,7 +36,8 @@ import Wire
         // How many files a process may open is this machine's.
         #expect(Set(seen.verdicts.filter { $0.key != "limits" }.values) == ["pass"])
         for check in [
-            "configuration", "credentials", "permissions", "disk", "node", "tor", "tor.network", "tor.clock",
+            "configuration", "credentials", "permissions", "disk", "node", "circuits", "tor", "tor.network",
+            "tor.clock",
             "onion.descriptor", "onion.dial", "onion.http", "bisq-remote-ios.name", "bisq-remote-ios.tls",
             "bisq-remote-ios.credentials", "bisq-remote-ios.sandbox.credentials",
             "bisq-remote-android.credentials",
@@ -70,6 +71,17 @@ import Wire
         #expect(seen.verdicts["tor"] == "fail")
         #expect(seen.verdicts["bisq-remote-ios.credentials"] == "pass")
         socket.close()
+        await world.close()
+    }
+
+    /// A tor that others use as well tells no circuits.
+    @Test func whatASharedTorMeansForClientsIsTold() async throws {
+        let world = try LabWorld()
+        let configuration = try world.configure(
+            tor: ["mode: system", "control: \"unix:\(world.directory.path)/nobody\""])
+        let seen = try await examine(configuration)
+        #expect(seen.verdicts["circuits"] == "warn")
+        #expect(seen.words.contains("share what 16 circuits may use"))
         await world.close()
     }
 

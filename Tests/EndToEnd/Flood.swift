@@ -94,10 +94,7 @@ final class Flood: StreamHandler {
         case .frames, .deafness: piece = Array(repeatElement(ping, count: 1000).joined())
         case .connections: piece = ping
         case .silence: piece = []
-        case .hostileText:
-            piece =
-                number.isMultiple(of: 2)
-                ? Self.frame(app: Self.marks(60_000)) : Self.peers(Self.marks(60_000))
+        case .hostileText: piece = Self.hostileText(number)
         case .bundles: piece = []
         case .madeUpMessages, .guesses: piece = []
         case .halfHeads: piece = Array("GET /mbguess/json HTTP/1.1\r\nHost: x\r\nX: ".utf8)
@@ -158,6 +155,11 @@ final class Flood: StreamHandler {
         String(repeating: "\u{300}", count: bytes / 4) + String(repeating: "\u{316}", count: bytes / 4)
     }
 
+    /// One frame of the kind, as an app's name or a host's in turns.
+    static func hostileText(_ number: Int) -> [UInt8] {
+        number.isMultiple(of: 2) ? frame(app: marks(60_000)) : peers(marks(60_000))
+    }
+
     private static func frame(app: String) -> [UInt8] {
         var request = MobileNotificationRequest()
         request.uid = "flood"
@@ -174,7 +176,8 @@ final class Flood: StreamHandler {
         return Envelope(messageVersion: 10, message: .getPeersRequest(request)).frame
     }
 
-    private static func bundle() -> [UInt8] {
+    /// A hundred notifications for phones that are not there.
+    static func bundle() -> [UInt8] {
         let entries = (0..<100).map { _ in
             var one = request(.random(in: 1...1_000_000_000), platform: .android)
             one.uid = UUID().uuidString

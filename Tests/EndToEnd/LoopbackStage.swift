@@ -42,8 +42,10 @@ final class LoopbackStage {
     }
 
     /// Returns when the node has started.
-    func start() async throws {
-        node = try LabNode(nodeProgram, configuration: configuration)
+    ///
+    /// - Parameter environment: `KEY=value` each; `nil`: this process' own.
+    func start(environment: [String]? = nil) async throws {
+        node = try LabNode(nodeProgram, configuration: configuration, environment: environment)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
         let (exit, lines) = (node.exit, node.lines)
         #expect(exit == nil, "\(lines)")

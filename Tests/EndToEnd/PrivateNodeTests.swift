@@ -20,6 +20,54 @@ import Wire
         }
     }
 
+    /// The key for a client's control port.
+    private func invite(_ name: String, to stage: NodeTests.Stage) throws -> String {
+        let invited = try command(stage, "invite", name)
+        #expect(invited.status == 0, "\(invited)")
+        let line = invited.output.split(separator: "\n").first { $0.hasPrefix("ONION_CLIENT_AUTH_ADD ") }
+        return String(try #require(line?.split(separator: " ").last))
+    }
+
+    /// He has the descriptor, and circuits; within ten seconds neither is of any use to him.
+    @Test func whoeverIsRevokedIsOutWithinSecondsAndTheOthersComeBack() async throws {
+        let stage = try await NodeTests.Stage()
+        let (alice, bob) = (try invite("alice", to: stage), try invite("bob", to: stage))
+        await taken(stage, "2")
+        await stage.node.wait { node in
+            node.exit != nil || node.lines.count { $0.contains("onion.published") } >= 2
+        }
+        let network = try await SharedTorNetwork.network()
+        let (hers, his) = (try await network.startTor(), try await network.startTor())
+        let service = String(stage.address.dropLast(6))
+        try await hers.give(clientKey: alice, for: service)
+        try await his.give(clientKey: bob, for: service)
+        func dial(_ tor: LabTor, _ limit: Duration) async throws -> BisqPeer {
+            try await BisqPeer.dial(
+                .tor(socks: try #require(tor.socks), onion: stage.address, port: 9999),
+                attemptTimeout: min(limit, .seconds(10)), deadline: limit)
+        }
+        let friend = try await dial(hers, .seconds(60))
+        let former = try await dial(his, .seconds(60))
+        _ = try await (friend.ping(), former.ping())
+
+        #expect(try command(stage, "revoke", "bob").status == 0)
+        let end = ContinuousClock.now + .seconds(10)
+        var isIn = true
+        while isIn, ContinuousClock.now < end {
+            isIn = (try? await former.ping(deadline: .seconds(1))) != nil
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(!isIn, "his connection stands")
+        let left = end - .now
+        print("revoked; out \(Duration.seconds(10) - left) later")
+        // By no new circuit either, though he has the descriptor.
+        for _ in 0..<3 {
+            await #expect(throws: PeerDialError.self) { _ = try await dial(his, .seconds(4)) }
+        }
+        _ = try await dial(hers, .seconds(60)).ping()
+        await stage.close()
+    }
+
     @Test func onlyThoseInvitedComeInWhileTheNodeRunsOn() async throws {
         let stage = try await NodeTests.Stage()
         let everybody = try command(stage, "peers")

@@ -27,7 +27,7 @@ func fuzz(_ input: [UInt8]) {
 }
 
 /// Short limits are within the reach of short inputs; what an input costs is measured with those of the endpoints.
-private let limits = isCostOnly ? HTTPLimits() : HTTPLimits(head: 300, fields: 8, body: 40)
+private var limits: HTTPLimits { isCostOnly ? HTTPLimits() : HTTPLimits(head: 300, fields: 8, body: 40) }
 
 private func requests(in pieces: [[UInt8]]) -> ([HTTPRequest], HTTPFault?) {
     var decoder = HTTPRequestDecoder(limits: limits)

@@ -26,9 +26,9 @@ import Testing
         @EventLoop
         init(_ path: String) {
             let app = CredentialWatch.App(name: "ios", files: CredentialFiles([path, ""])) {
-                [unowned self] () throws(SettingsFault) in
+                [unowned self] contents throws(SettingsFault) in
                 defer { onLook?() }
-                let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? "bad"
+                let text = (try? contents.read(path)).map { String(decoding: $0, as: UTF8.self) } ?? "bad"
                 guard text != "bad" else { throw SettingsFault(key: "apps[0].key_file", problem: "no key") }
                 taken.append(text)
             }

@@ -19,6 +19,25 @@ import Testing
         #expect(node.sendAll() == [2])
     }
 
+    /// The machine sleeps: nothing wakes the node, and both clocks are three hours later when it goes on. Its wall clock
+    /// is as right as before, so nobody doubts it.
+    @Test func whatLapsesWhileTheMachineSleepsIsNotSent() throws {
+        let node = Node()
+        node.accept(Sample.android("1", expiresAt: node.now.unixMilliseconds + 3_600_000))
+        node.accept(Sample.android("2"))
+        let wish = Deferral(reason: "TooManyRequests", scope: .device, retryAfter: .seconds(60))
+        node.end(try #require(node.send()), .deferred(wish))
+        node.pass(.seconds(3 * 3600))
+        // A lane is served before the housekeeping comes round.
+        #expect(node.next() == .ended)
+        #expect(node.takeEnds().map(\.sequence) == [1])
+        #expect(node.sendAll() == [2])
+        node.pipeline.wake(at: node.now, clockOffset: node.now.offset)
+        #expect(!node.isClockDoubted)
+        #expect(!node.isWaiting(1))
+        #expect(node.sendAll() == [])
+    }
+
     @Test func whatIsUnderWayIsNotEndedByItsExpiry() throws {
         let node = Node()
         node.accept(Sample.android(expiresAt: node.now.unixMilliseconds + 1000))

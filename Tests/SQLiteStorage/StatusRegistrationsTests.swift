@@ -68,6 +68,23 @@ import Testing
         await outbox.close()
     }
 
+    /// Who was pushed to keeps his place, whoever wants it.
+    @Test(arguments: Engine.allCases) func onlyWhatNobodyHasPushedToIsRemovedForOthers(on engine: Engine)
+        async throws
+    {
+        try directory.use(engine)
+        let (outbox, registrations) = try await open()
+        for owner in 1...2 as ClosedRange<UInt64> {
+            _ = try await registrations.put([1], of: key(owner), version: 1, at: 1)
+        }
+        try await registrations.noteUse(of: key(1), at: 2)
+        try await registrations.removeUnused(key(1))
+        try await registrations.removeUnused(key(2))
+        #expect(try await registrations.version(of: key(1)) == 1)
+        #expect(try await registrations.version(of: key(2)) == nil)
+        await outbox.close()
+    }
+
     @Test(arguments: Engine.allCases) func whoUnregistersLeavesTheVersionOnly(on engine: Engine) async throws
     {
         try directory.use(engine)
@@ -147,7 +164,7 @@ import Testing
         }
         #expect(try await put(4, 1, 1) == .stored)
         #expect(try await put(4, 1, 2) == .stored)
-        #expect(try await put(1, 1, 3) == .full, "the third of one owner")
+        #expect(try await put(1, 1, 3) == .ownerFull, "the third of one owner")
         #expect(try await put(3, 2, 1) == .full, "11 bytes of 10")
         #expect(try await put(2, 2, 1) == .stored)
         #expect(try await put(0, 3, 1) == .full, "the fourth of all")

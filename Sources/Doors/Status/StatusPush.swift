@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import JSONCoding
+import Registrations
 import Relay
 import Status
 
@@ -80,6 +81,25 @@ extension PushResult {
         case .taken: self = .accepted
         case .later: self = .internal
         case .failed(let failure): self = failure.kind == .deadToken ? .notRegistered : .internal
+        }
+    }
+}
+
+extension StatusServer {
+    /// What is to be done with one entry.
+    enum Plan: Sendable {
+        case answered(PushResult)
+        case send(StatusTarget)
+
+        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusRegistration.Kept?) {
+            switch PushDecision(entry, registration) {
+            case .answered(let result): self = .answered(result)
+            case .send(let registration):
+                let target = StatusTarget(
+                    registration, registeredAt: kept?.registeredAt ?? 0, usedAt: kept?.usedAt ?? 0)
+                // Gorush passes over in silence what is neither Apple's nor Google's.
+                self = target.map { .send($0) } ?? .answered(.accepted)
+            }
         }
     }
 }

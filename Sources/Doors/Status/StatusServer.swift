@@ -47,6 +47,7 @@ package final class StatusServer {
     private let log: Logger
     /// New installations of each circuit.
     private var shares: MemoryShares
+    private var newcomers: Newcomers
 
     /// Bytes of an answer to a query, about: more than the largest that a client is known to need.
     private nonisolated static let longestQueryResponse = 1 << 20
@@ -64,6 +65,7 @@ package final class StatusServer {
         digest = KeyedDigest(key: digestKey.bytes)
         self.log = log
         shares = MemoryShares(capacity: settings.installations)
+        newcomers = Newcomers(capacity: settings.installations)
     }
 
     /// Takes one message.
@@ -142,19 +144,33 @@ package final class StatusServer {
                 guard shares.mayTake(sender) else { return .internal }
                 shares.taken(by: sender, at: EventLoop.monotonicNanoseconds)
             }
-            let result = try await registrations.put(
-                registration.isUnregister ? nil : registration.encoded, of: key,
-                version: registration.version, at: EventLoop.unixMilliseconds)
-            switch result {
+            switch try await put(registration, of: key, from: known == nil ? sender : nil) {
             case .stored: return nil
             case .stale: return .versionMismatch
-            case .full: return .internal
+            case .full, .ownerFull: return .internal
             }
         } catch let fault as RegistrationFault {
             return fault
         } catch {
             return .internal
         }
+    }
+
+    /// - Parameter sender: Who brings a phone that is not known yet; for that others may give way.
+    private func put(
+        _ registration: Registration, of key: StatusRegistration.Key, from sender: SenderID?
+    ) async throws(OutboxError) -> StatusRegistration.PutResult {
+        var result = StatusRegistration.PutResult.full
+        // One is enough, unless it has been pushed to meanwhile or is shorter than this one.
+        for _ in 0..<16 where result == .full {
+            result = try await registrations.put(
+                registration.isUnregister ? nil : registration.encoded, of: key,
+                version: registration.version, at: EventLoop.unixMilliseconds)
+            guard result == .full, let other = newcomers.giveWay(to: sender) else { break }
+            try await registrations.removeUnused(other)
+        }
+        if result == .stored, !registration.isUnregister { newcomers.add(key, by: sender) }
+        return result
     }
 
     /// Sealed for this server by the client.
@@ -211,23 +227,6 @@ package final class StatusServer {
     }
 
     // MARK: Pushing
-
-    /// What is to be done with one entry.
-    private enum Plan: Sendable {
-        case answered(PushResult)
-        case send(StatusTarget)
-
-        init(_ entry: PushEntry, _ registration: Registration?, _ kept: StatusRegistration.Kept?) {
-            switch PushDecision(entry, registration) {
-            case .answered(let result): self = .answered(result)
-            case .send(let registration):
-                let target = StatusTarget(
-                    registration, registeredAt: kept?.registeredAt ?? 0, usedAt: kept?.usedAt ?? 0)
-                // Gorush passes over in silence what is neither Apple's nor Google's.
-                self = target.map { .send($0) } ?? .answered(.accepted)
-            }
-        }
-    }
 
     private func push(
         _ request: PushRequest, named id: [UInt8], from sender: SenderID?, _ answer: @escaping Answer

@@ -68,7 +68,7 @@ package struct APNsApp: ConfiguredApp {
     }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let settings = try load(by: egress, reading: file)
         let (production, sandbox) = try setUp { () throws(GatewaySetupError) in
@@ -76,7 +76,7 @@ package struct APNsApp: ConfiguredApp {
         }
         var current = settings
         return OpenedApp([(.production, production), (.sandbox, sandbox)]) {
-            app async throws(CredentialFault) in
+            app, file async throws(CredentialFault) in
             guard let app = app as? APNsApp, app.bundleID == bundleID,
                 app.productionURL == productionURL, app.sandboxURL == sandboxURL
             else {
@@ -117,7 +117,7 @@ package struct APNsApp: ConfiguredApp {
             topic: bundleID, credentials: try credentials(reading: file),
             productionURL: try GatewayURL(productionURL, key: "production_url"),
             sandboxURL: try GatewayURL(sandboxURL, key: "sandbox_url"),
-            trust: caFile.isEmpty ? .systemRoots : .file(path: caFile))
+            trust: try trust(in: caFile, by: file))
         settings.egress = egress
         return settings
     }

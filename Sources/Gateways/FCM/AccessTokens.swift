@@ -56,6 +56,11 @@ final class AccessTokens {
         return (authorization, life.generation)
     }
 
+    /// Something waits. The timer stands while the machine sleeps, and the token ends meanwhile.
+    func noteBacklog() {
+        if current == nil { fetchIfDue() }
+    }
+
     func proved(generation: Int) { life.proved(generation: generation) }
 
     func refused(generation: Int) -> AccessTokenLife.Refusal {

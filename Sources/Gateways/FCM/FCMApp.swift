@@ -32,12 +32,12 @@ package struct FCMApp: ConfiguredApp {
     package var files: [String] { secretFiles + [caFile] }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let settings = try load(by: egress, reading: file)
         let project = settings.account.projectID
         let gateway = try setUp { () throws(GatewaySetupError) in try FCMGateway(settings, log: log) }
-        return OpenedApp([(.production, gateway)]) { _ throws(CredentialFault) in
+        return OpenedApp([(.production, gateway)]) { _, file throws(CredentialFault) in
             let settings = try load(by: egress, reading: file)
             guard settings.account.projectID == project else {
                 throw CredentialFault(
@@ -70,7 +70,7 @@ package struct FCMApp: ConfiguredApp {
         var settings = FCMSettings(
             account: account, baseURL: try GatewayURL(baseURL, key: "base_url"),
             tokenURL: tokenURL.isEmpty ? nil : try GatewayURL(tokenURL, key: "token_url"),
-            trust: caFile.isEmpty ? .systemRoots : .file(path: caFile),
+            trust: try trust(in: caFile, by: file),
             withNotification: hasNotificationBlock)
         settings.egress = egress
         return settings

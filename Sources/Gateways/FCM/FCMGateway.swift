@@ -74,6 +74,11 @@ package final class FCMGateway: LinkedGateway {
 
     package var capacity: Int { tokens.current == nil ? 0 : link.room }
 
+    package func noteBacklog() {
+        tokens.noteBacklog()
+        link.noteBacklog()
+    }
+
     package var fault: String? { link.fault ?? (tokens.current == nil ? tokens.fault : nil) }
 
     package func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void) {

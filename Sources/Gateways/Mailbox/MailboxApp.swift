@@ -20,9 +20,9 @@ package struct MailboxApp: ConfiguredApp {
     package var files: [String] { [] }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
-        OpenedApp([(.production, MailboxGateway())]) { _ throws(CredentialFault) in }
+        OpenedApp([(.production, MailboxGateway())]) { _, _ throws(CredentialFault) in }
     }
 
     /// It is the node itself.

@@ -57,11 +57,11 @@ package struct NtfyApp: ConfiguredApp {
     package var upstreams: [GatewayURL] { url.map { $0.isOnion ? [$0] : [] } ?? [] }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let settings = try load(by: egress, reading: file)
         let gateway = try setUp { () throws(GatewaySetupError) in try NtfyGateway(settings, log: log) }
-        return OpenedApp([(.production, gateway)]) { _ throws(CredentialFault) in
+        return OpenedApp([(.production, gateway)]) { _, file throws(CredentialFault) in
             let settings = try load(by: egress, reading: file)
             try setUp { () throws(GatewaySetupError) in try gateway.use(settings) }
         }
@@ -87,7 +87,7 @@ package struct NtfyApp: ConfiguredApp {
         }
         return NtfyGateway.Settings(
             url: url, egress: url.endpoint.isLoopback ? .direct : egress, token: token,
-            trust: caFile.isEmpty ? .systemRoots : .file(path: caFile), show: show)
+            trust: try trust(in: caFile, by: file), show: show)
     }
 
     package func probes(

@@ -81,14 +81,15 @@ package struct RelayApp: ConfiguredApp {
     package var onlyForm: RelayForm? { form.generation }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let pace = SharedRelayPace()
         let bound = BoundFile(urls, path: boundFile, reading: file, log: log)
+        let trust = try trust(in: caFile, by: file)
         var gateways: [(LaneHost, RelayGateway)] = []
         for host in hosts {
             let gateway = try setUp { () throws(GatewaySetupError) in
-                var settings = settings(by: egress)
+                var settings = settings(by: egress, trust)
                 // All lanes have the same way: one that looks is enough.
                 if host != hosts[0] { settings.look = nil }
                 return try RelayGateway(settings, pace: pace, bound: bound, log: log)
@@ -96,16 +97,15 @@ package struct RelayApp: ConfiguredApp {
             gateways.append((host, gateway))
         }
         let opened = gateways
-        return OpenedApp(opened.map { ($0.0, $0.1) }) { _ throws(CredentialFault) in
+        return OpenedApp(opened.map { ($0.0, $0.1) }) { _, file throws(CredentialFault) in
+            let trust = try Gateways.trust(in: caFile, by: file)
             try setUp { () throws(GatewaySetupError) in
                 for (_, gateway) in opened { try gateway.use(trust) }
             }
         }
     }
 
-    private var trust: TLSTrust { caFile.isEmpty ? .systemRoots : .file(path: caFile) }
-
-    private func settings(by egress: Egress) -> RelayGateway.Settings {
+    private func settings(by egress: Egress, _ trust: TLSTrust) -> RelayGateway.Settings {
         RelayGateway.Settings(
             form: form, upstreams: urls.map { ($0, $0.endpoint.isLoopback ? .direct : egress) }, peer: peer,
             trust: trust)
@@ -114,10 +114,10 @@ package struct RelayApp: ConfiguredApp {
     package func probes(
         by egress: Egress, reading file: FileReader
     ) throws(CredentialFault) -> [GatewayProbe] {
-        let settings = settings(by: egress)
+        let settings = settings(by: egress, try trust(in: caFile, by: file))
         return settings.upstreams.map { url, egress in
             GatewayProbe(of: .android, at: url) { () async throws(GatewaySetupError) in
-                try await RelayProbe.run(form, url, peer, by: egress, trust)
+                try await RelayProbe.run(form, url, peer, by: egress, settings.trust)
             }
         }
     }

@@ -81,7 +81,7 @@ package struct WebPushApp: ConfiguredApp {
     }
 
     package func open(
-        by egress: Egress, reading file: @escaping FileReader, log: Logger
+        by egress: Egress, reading file: FileReader, log: Logger
     ) throws(CredentialFault) -> OpenedApp {
         let (key, context) = try load(reading: file)
         let shared = WebPushShared(pushHosts, key, contact: contact, by: egress, context, log: log)
@@ -100,7 +100,7 @@ package struct WebPushApp: ConfiguredApp {
                     WebPushGateway($0, isNamed: false, shared, limits: limits)
                 }
             },
-            reload: { _ throws(CredentialFault) in
+            reload: { _, file throws(CredentialFault) in
                 let (key, context) = try load(reading: file)
                 shared.use(key, context)
                 for (_, gateway) in gateways { gateway.use(context) }
@@ -152,11 +152,11 @@ package struct WebPushApp: ConfiguredApp {
         } catch {
             throw CredentialFault(key: "", problem: "\(keyFile): \(error)")
         }
+        let trust = try trust(in: caFile, by: file)
         let context = try setUp { () throws(GatewaySetupError) in
             do throws(TLSError) {
                 return try TLSContext(
-                    trusting: caFile.isEmpty ? .systemRoots : .file(path: caFile),
-                    protocols: ["h2", "http/1.1"])
+                    trusting: trust, protocols: ["h2", "http/1.1"])
             } catch {
                 throw .tls(error)
             }

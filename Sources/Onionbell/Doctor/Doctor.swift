@@ -64,6 +64,7 @@ final class Doctor {
         checkStorage()
         await checkNode()
         checkLimits()
+        checkCircuits()
         await checkTor()
         for app in settings.apps where app.hasCredentials {
             await check(app)

@@ -4,6 +4,7 @@ import Foundation
 import HTTP1
 import Lab
 import Reactor
+import Relay
 import SQLiteStorage
 import Status
 import Testing
@@ -74,6 +75,43 @@ extension StatusDoorTests {
         for _ in 0..<8 { stream.send(try client().registering(at: server)) }
         for answer in await stream.wait(for: 8) {
             #expect(try SignedMessage(answer).payload[0] == 8, "taken")
+        }
+        await world.end()
+    }
+
+    /// Strangers with many circuits fill a table in which nothing is old. Each of the others finds room, and keeps it.
+    @Test func whoFillsTheTableGivesWayToOthers() async throws {
+        let world = try await StatusWorld {
+            $0.server.installations = 32
+            $0.registrations.installations = 32
+        }
+        func register(_ client: StatusPhone, from circuit: UInt64) async throws -> UInt8 {
+            let message = try client.registering(at: server)
+            let reply = await withCheckedContinuation { done in
+                world.server.take(message, from: SenderID(circuit)) { done.resume(returning: $0) }
+            }
+            guard case .message(let answer) = reply else { return .max }
+            let payload = try SignedMessage(answer).payload
+            return payload[0] == 8 ? 0 : payload[1]
+        }
+        /// As many as a circuit is given, for each of so many circuits.
+        func flood(_ circuits: Range<UInt64>) async throws -> Int {
+            var taken = 0
+            for circuit in circuits {
+                for _ in 0..<20 where try await register(client(), from: circuit) == 0 { taken += 1 }
+            }
+            return taken
+        }
+        #expect(try await flood(0..<20) >= 32)
+        var honest: [StatusPhone] = []
+        for circuit in 100..<108 as Range<UInt64> {
+            honest.append(client())
+            #expect(try await register(honest[honest.count - 1], from: circuit) == 0, "\(circuit)")
+        }
+        _ = try await flood(20..<60)
+        for client in honest {
+            // Known: the same version is refused as old.
+            #expect(try await register(client, from: 200) == 2)
         }
         await world.end()
     }

@@ -1,0 +1,62 @@
+import Registrations
+import Relay
+
+/// Who brought which of the phones that nobody has pushed to yet, since this process began.
+///
+/// Of a table that is full, and in which nothing is old, the oldest of whoever has brought most gives way, as long as it has
+/// brought more than the one who comes. So whoever fills the table gives way to all others, and nobody who has brought one
+/// phone to anybody.
+struct Newcomers {
+    private struct Brought {
+        private var keys: [StatusRegistration.Key] = []
+        /// Those before it are gone.
+        private var first = 0
+
+        var count: Int { keys.count - first }
+
+        mutating func add(_ key: StatusRegistration.Key) { keys.append(key) }
+
+        mutating func takeOldest() -> StatusRegistration.Key {
+            defer {
+                first += 1
+                if first > keys.count / 2 {
+                    keys.removeFirst(first)
+                    first = 0
+                }
+            }
+            return keys[first]
+        }
+    }
+
+    /// So many are known; of more the oldest of whoever has brought most is forgotten.
+    let capacity: Int
+    private var brought: [SenderID: Brought] = [:]
+    private var total = 0
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// - Parameter sender: `nil`: not known. Such phones give way to nobody.
+    mutating func add(_ key: StatusRegistration.Key, by sender: SenderID?) {
+        guard let sender else { return }
+        if total >= capacity { _ = takeOldest(ofMoreThan: 0) }
+        brought[sender, default: Brought()].add(key)
+        total += 1
+    }
+
+    /// The one that gives way to another of this sender; `nil`: none does.
+    mutating func giveWay(to sender: SenderID?) -> StatusRegistration.Key? {
+        guard let sender else { return nil }
+        // With one more each they would only take turns.
+        return takeOldest(ofMoreThan: (brought[sender]?.count ?? 0) + 1)
+    }
+
+    private mutating func takeOldest(ofMoreThan least: Int) -> StatusRegistration.Key? {
+        guard let most = brought.max(by: { $0.value.count < $1.value.count }), most.value.count > least else {
+            return nil
+        }
+        let key = brought[most.key]?.takeOldest()
+        if brought[most.key]?.count == 0 { brought[most.key] = nil }
+        total -= 1
+        return key
+    }
+}
