@@ -141,6 +141,17 @@ import Wire
         #expect(await first.stop() == .exited(0))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can run it as another user"))
+    func whoeverMayNotReadTheConfigurationIsToldWhoMay() throws {
+        let path = try file("log: {level: info}", in: try directory())
+        chmod(path, 0o600)
+        let result = try run([
+            "setpriv", "--reuid=65534", "--clear-groups", program, "status", "--config", path,
+        ])
+        #expect(result.status == 78, "\(result)")
+        #expect(result.errors.contains("as root, or as the node's user"), "\(result.errors)")
+    }
+
     @Test func sendSaysWhenNobodyIsThere() throws {
         let token = try run([program, "pair", "--text-only"]).output.trimmingCharacters(in: .newlines)
         let result = try run([

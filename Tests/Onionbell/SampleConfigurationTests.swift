@@ -41,6 +41,42 @@ import Testing
         #expect(changed == ["  mode: system", "    service_account_file: credentials/account.json"])
     }
 
+    /// An upgrade that changes a comment or a default has nothing to merge into it.
+    @Test(arguments: [
+        [("tor.mode", "system"), ("tor.control", "unix:/run/tor/control")],
+        [("apps[0].key_file", "a.p8"), ("apps[0].key_id", "ABC123DEFG"), ("apps[0].team_id", "ABC123DEFG")],
+        [("apps[5].name", "browsers"), ("apps[5].gateway", "web_push"), ("defaults.ios", "")],
+        [
+            ("http.bisq1.ios", "bisq-remote-ios"), ("doors.gorush.rate", "7"),
+            ("onion.http_ports", "[80]"),
+        ],
+        [("log.level", "debug"), ("log.level", "info")],
+        [("state_directory", "/x"), ("storage.write_behind", "0")],
+    ])
+    func itsDifferencesMeanTheSame(changes: [(String, String)]) throws {
+        var sample = SampleConfiguration(text)
+        for (key, value) in changes { try sample.set(key, to: value) }
+        let short = sample.differences
+        #expect(content(of: try settings(short)) == content(of: try settings(sample.text)), "\(short)")
+        #expect(short.split(separator: "\n").count < 30, "\(short)")
+        for (key, value) in changes where !value.isEmpty && key != "log.level" {
+            #expect(short.contains(" \(value)\n"), "\(short)")
+        }
+    }
+
+    /// Of an app without credentials the lines to be filled in are there.
+    @Test func whatHasToBeFilledInIsLeft() {
+        let short = SampleConfiguration(text).differences
+        for line in [
+            "    #key_file: AuthKey.p8", "    #service_account_file: service-account.json",
+            "    gateway: apns",
+        ] {
+            #expect(short.contains("\n\(line)\n"), "\(short)")
+        }
+        #expect(
+            !short.contains("tor:") && !short.contains("relay") && !short.contains("https://"), "\(short)")
+    }
+
     @Test func theFirstSettingOfAnAppKeepsItsDash() throws {
         var sample = SampleConfiguration(text)
         try sample.set("apps[1].name", to: "other")
@@ -61,6 +97,9 @@ import Testing
         #expect(made.defaultAndroid == "bisq1-relay")
         #expect(made.bisqRelay.bisq2.ios == "bisq2-relay")
         #expect(made.bisqRelay.bisq2.android == "bisq2-relay")
+        let short = sample.differences
+        #expect(content(of: try settings(short)) == content(of: made))
+        #expect(short.split(separator: "\n").count == 11, "\(short)")
         // An app that has credentials stays, and what its words say.
         choices.androidAccount = "account.json"
         #expect(choices.needless == ["apps[0]"])

@@ -1,4 +1,4 @@
-import Node
+@testable import Node
 
 /// Reads a configuration as it stands in a test.
 func settings(_ yaml: String, environment: [String: String] = [:]) throws(SettingsError) -> Settings {
@@ -13,4 +13,14 @@ func faults(_ yaml: String) -> [String] {
     } catch {
         return error.faults.map(\.description)
     }
+}
+
+/// All that it says, to be compared.
+func content(of settings: Settings) -> String {
+    var settings = settings
+    // What was written, and not what it means.
+    settings.texts = [:]
+    var text = ""
+    dump(settings, to: &text)
+    return text
 }

@@ -27,7 +27,10 @@ package enum SettingsText {
     }
 
     private static func unreadable() -> SettingsFault {
-        SettingsFault(key: "", problem: "can't be read: \(String(cString: strerror(errno)))")
+        let reason = errno
+        // Secrets may stand in it: not everybody reads it.
+        let advice = reason == EACCES ? ": run this as root, or as the node's user" : ""
+        return SettingsFault(key: "", problem: "can't be read: \(String(cString: strerror(reason)))\(advice)")
     }
 
     /// The tree, or `nil` for a text with no value in it.

@@ -50,7 +50,8 @@ struct ConfigurationTarget {
             copies.append((key, ConfigurationChoices.credentialPath(name)))
         }
         if let name = choices.httpsName { written += try writeRequest(for: name) }
-        let text = try configured(&sample, copies)
+        _ = try configured(&sample, copies)
+        let text = sample.differences
         try wrapped { () throws(SystemError) in try PrivateFile.write(text, to: path, replacing: true) }
         try letTheNodeRead(path)
         return written + [path]

@@ -13,9 +13,10 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Write a configuration from options or answers.",
         discussion: """
-            The file is the commented sample with your values. On a terminal the command asks for values that no \
-            option gives, and checks each answer at once; < goes back. --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps \
-            that Bisq publishes through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
+            The file has what differs from the defaults; the sample has all settings, with comments. On a terminal \
+            the command asks for values that no option gives, and checks each answer at once; < goes back. \
+            --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps that Bisq publishes \
+            through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
             writes nothing.
 

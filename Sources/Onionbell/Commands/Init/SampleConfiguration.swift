@@ -15,7 +15,16 @@ struct SampleConfiguration {
         /// `tor.mode`, `apps[0].key_file`; `nil` for comments, headings and empty lines.
         var key: String?
         var indentation = 0
+        /// Of a heading as well.
         var name = ""
+        /// Changed from what the sample has.
+        var isChanged = false
+
+        var isOff: Bool { text.drop { $0 == " " }.hasPrefix("#") }
+        /// `apps[0]`; `nil`: it stands in no list.
+        var item: Substring? {
+            key?.lastIndex(of: "]").map { key![...$0] }
+        }
     }
 
     /// A setting that the sample doesn't have.
@@ -49,6 +58,43 @@ struct SampleConfiguration {
 
     var text: String { lines.map(\.text).joined(separator: "\n") }
 
+    /// What differs from the defaults, and the list's items that are on, with what has no default.
+    var differences: String {
+        var kept = [
+            "# What differs from the defaults. Every setting, with comments: /usr/share/onionbell/onionbell.yaml,",
+            "# or man onionbell.yaml. Check a change: onionbell check-config",
+        ]
+        var headings: [Line] = []
+        for line in lines {
+            guard let key = line.key else {
+                guard !line.name.isEmpty else { continue }
+                headings.removeAll { $0.indentation >= line.indentation }
+                headings.append(line)
+                continue
+            }
+            guard isWanted(line, key) else { continue }
+            headings.removeAll { $0.indentation >= line.indentation }
+            kept += headings.map(\.text)
+            headings = []
+            kept.append(line.text)
+        }
+        return kept.joined(separator: "\n") + "\n"
+    }
+
+    private static let withoutDefault: Set = ["name", "gateway", "form", "topic"]
+
+    private func isWanted(_ line: Line, _ key: String) -> Bool {
+        guard let item = line.item else {
+            // The sample's are examples: without them there is none.
+            if key.hasPrefix("defaults.") { return !line.text.hasSuffix("\"\"") }
+            return line.isChanged
+        }
+        let own = lines.filter { $0.item == item }
+        guard let name = own.first, !name.isOff else { return false }
+        if line.isOff { return !own.contains(where: \.isChanged) }
+        return line.isChanged || Self.withoutDefault.contains(line.name)
+    }
+
     /// Every setting in it, in its order.
     var keys: [String] { lines.compactMap(\.key) }
 
@@ -77,9 +123,11 @@ struct SampleConfiguration {
         let line = lines[index]
         // The first setting of a list's item stands behind its dash.
         let lead = line.text.drop { $0 == " " || $0 == "#" }.hasPrefix("- ") ? "- " : ""
-        lines[index].text =
+        let text =
             String(repeating: " ", count: line.indentation - lead.count)
             + "\(lead)\(line.name): \(SampleConfiguration.scalar(value))"
+        lines[index].isChanged = line.isChanged || text != line.text
+        lines[index].text = text
     }
 
     /// Turns a list's item off: each of its settings becomes a comment.
@@ -138,7 +186,7 @@ struct SampleConfiguration {
             let path = headings.map(\.name).joined(separator: ".")
             guard rest.index(after: colon) < rest.endIndex else {
                 headings.append((indentation, name))
-                return Line(text: text)
+                return Line(text: text, indentation: indentation, name: name)
             }
             let parent = item >= 0 ? "\(path)[\(item)]" : path
             return Line(

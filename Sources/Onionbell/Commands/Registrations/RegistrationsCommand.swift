@@ -97,8 +97,10 @@ extension ConfigOption {
     func listRegistrations(of kind: String?, asJSON: Bool) throws {
         try registrations(isReadOnly: true) { file in
             // Its table comes with the first one.
-            if kind == "installation", !file.views.contains(where: { $0.kind == kind }) {
-                return printLine(asJSON ? "[]" : "installation: none")
+            if let kind, ["installation", "mailbox"].contains(kind),
+                !file.views.contains(where: { $0.kind == kind })
+            {
+                return printLine(asJSON ? "[]" : "\(kind): none")
             }
             guard !asJSON else {
                 var rows: [JSON] = []
