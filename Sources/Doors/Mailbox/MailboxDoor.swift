@@ -53,7 +53,7 @@ package final class MailboxDoor: LiveDoor {
     private(set) var readings: [ObjectIdentifier: MailboxReading] = [:]
     /// The oldest first.
     private var byOwner: [MailboxReading.Owner: [MailboxReading]] = [:]
-    private var byMailbox: [Int64: [ObjectIdentifier: MailboxReading]] = [:]
+    private var byMailbox: [Int64: [MailboxReading]] = [:]
     /// In the order of their times, in monotonic nanoseconds.
     private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
     private var keepAliveTimer: Timer!
@@ -128,7 +128,7 @@ package final class MailboxDoor: LiveDoor {
         let put = try await store.put(
             message, to: digests.address(address), keeping: identity, within: settings.bounds)
         if case .stored(let mailbox) = put.result {
-            for reading in (byMailbox[mailbox] ?? [:]).values { reading.look() }
+            for reading in byMailbox[mailbox] ?? [] { reading.look() }
         }
         tell(put.ends)
         return put.result
@@ -302,9 +302,7 @@ package final class MailboxDoor: LiveDoor {
     private func add(_ reading: MailboxReading) {
         readings[ObjectIdentifier(reading)] = reading
         byOwner[reading.owner, default: []].append(reading)
-        for mailbox in reading.mailboxes {
-            byMailbox[mailbox, default: [:]][ObjectIdentifier(reading)] = reading
-        }
+        for mailbox in reading.mailboxes { byMailbox[mailbox, default: []].append(reading) }
         if reading.wantsKeepAlive { scheduleKeepAlive(of: reading) }
     }
 
@@ -313,7 +311,7 @@ package final class MailboxDoor: LiveDoor {
         byOwner[reading.owner]?.removeAll { $0 === reading }
         if byOwner[reading.owner]?.isEmpty ?? false { byOwner[reading.owner] = nil }
         for mailbox in reading.mailboxes {
-            byMailbox[mailbox]?[ObjectIdentifier(reading)] = nil
+            byMailbox[mailbox]?.removeAll { $0 === reading }
             if byMailbox[mailbox]?.isEmpty ?? false { byMailbox[mailbox] = nil }
         }
     }
