@@ -86,7 +86,7 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.articles.path)
         let files =
             names.filter { $0.hasSuffix(".md") }.map { Self.articles.appending(path: $0) }
-            + ["README", "CONTRIBUTING", "BENCHMARKS", "SECURITY", "CHANGELOG"].map {
+            + ["README", "CONTRIBUTING", "Speed", "SECURITY", "CHANGELOG"].map {
                 Self.root.appending(path: "\($0).md")
             }
         var count = 0
