@@ -36,7 +36,7 @@ import Wire
         // How many files a process may open is this machine's.
         #expect(Set(seen.verdicts.filter { $0.key != "limits" }.values) == ["pass"])
         for check in [
-            "configuration", "credentials", "permissions", "disk", "node", "circuits", "tor", "tor.network",
+            "configuration", "credentials", "permissions", "disk", "node", "tor", "tor.network",
             "tor.clock",
             "onion.descriptor", "onion.dial", "onion.http", "bisq-remote-ios.name", "bisq-remote-ios.tls",
             "bisq-remote-ios.credentials", "bisq-remote-ios.sandbox.credentials",

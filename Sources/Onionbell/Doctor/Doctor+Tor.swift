@@ -1,5 +1,4 @@
 import Client
-import Doors
 import HTTP1
 import Node
 import Programs
@@ -38,21 +37,6 @@ extension Doctor {
                     ? .fail("sockets", "other users of this machine can enter \(path)", "chmod 0700 \(path)")
                     : .pass("sockets", "\(path) is for the node's user only"))
         }
-    }
-
-    /// Where tor's circuits are not told, nobody has a part of his own.
-    func checkCircuits() {
-        guard !settings.isGuarded else {
-            return tell(.pass("circuits", "each client's circuit has limits of its own"))
-        }
-        tell(
-            .warn(
-                "circuits",
-                "all connections from the onion address share what \(Circuits.Settings.partsOfAll) circuits may use, "
-                    + "so one client can take it from the others",
-                settings.tor.mode == .system
-                    ? "tor.mode: instance gives the node a tor of its own, which tells circuits apart"
-                    : "set onion.guarded: true, and no ports in onion.peer_listen and http_listen"))
     }
 
     /// Tor's user comes to the endpoints by the group of the sockets' directory.

@@ -64,7 +64,6 @@ final class Doctor {
         checkStorage()
         await checkNode()
         checkLimits()
-        checkCircuits()
         await checkTor()
         for app in settings.apps where app.hasCredentials {
             await check(app)
