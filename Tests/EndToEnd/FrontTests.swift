@@ -21,8 +21,8 @@ import Wire
         params.FRONTEND_DESCRIPTOR_LIFETIME = 10
         params.INSTANCE_DESCRIPTOR_TOO_OLD = 15
         from onionbalance.hs_v3 import hashring
-        hashring.get_responsible_hsdirs = lambda _, is_first: [
-            node.get_hex_fingerprint() for node in hashring._get_hash_ring_for_descriptor(is_first).values()]
+        from onionbalance.hs_v3.onionbalance import my_onionbalance
+        hashring.get_responsible_hsdirs = lambda *of: list(my_onionbalance.consensus.get_routerstatuses())
         from onionbalance.hs_v3.descriptor import OBDescriptor
         number = OBDescriptor._get_revision_counter
         OBDescriptor._get_revision_counter = lambda *of: number(*of) + 7200 * 32768
@@ -142,6 +142,12 @@ import Wire
             }
             #expect(!stage.node.lines.contains { $0.contains("key_in_use_elsewhere") })
         }
+
+        let (configuration, socks) = (first.configuration, first.socks)
+        let doctor = try await Task.detached {
+            try run([program, "doctor", "--socks", "\(socks)", "--config", configuration])
+        }.value
+        #expect(doctor.output.contains("pass  onion.dial: port 9999 answers"), "\(doctor)")
 
         // What the descriptor of the front does not say.
         #expect(try await asksForWork(own[1]))
