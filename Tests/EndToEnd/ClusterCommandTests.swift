@@ -152,6 +152,46 @@ import Testing
         await node.world.close()
     }
 
+    /// What a person types at a terminal, which is asked twice for a new one.
+    @Test func whoeverSitsAtATerminalIsAsked() async throws {
+        let first = try Node()
+        let second = try Node()
+        let typist = """
+            import os, pty, sys
+            words = sys.argv[1].split("|")
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execvp(sys.argv[2], sys.argv[2:])
+            seen = b""
+            while True:
+                try:
+                    part = os.read(terminal, 4096)
+                except OSError:
+                    break
+                if not part:
+                    break
+                seen += part
+                if words and (seen.endswith(b"Passphrase: ") or seen.endswith(b"Once more: ")):
+                    os.write(terminal, words.pop(0).encode() + b"\\n")
+                    seen = b""
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+            """
+        func type(_ words: String, _ command: String, at node: Node) throws -> Int32 {
+            try run([
+                "/usr/bin/python3", "-c", typist, words, program, "cluster", command, first.file, "--config",
+                node.configuration,
+            ]).status
+        }
+        #expect(try type("\(Self.passphrase)|\(Self.passphrase) ", "export", at: first) == 65)
+        #expect(!FileManager.default.fileExists(atPath: first.file))
+        #expect(try type("\(Self.passphrase)|\(Self.passphrase)", "export", at: first) == 0)
+        #expect(try type("another passphrase", "import", at: second) == 65)
+        #expect(try type(Self.passphrase, "import", at: second) == 0)
+        #expect(second.keys == first.keys)
+        await first.world.close()
+        await second.world.close()
+    }
+
     @Test func credentialsGoAlongOnlyWhenAskedForAndNowhereElse() async throws {
         let first = try Node()
         let second = try Node()

@@ -21,8 +21,8 @@ import Wire
         params.FRONTEND_DESCRIPTOR_LIFETIME = 10
         params.INSTANCE_DESCRIPTOR_TOO_OLD = 15
         from onionbalance.hs_v3 import hashring
-        hashring.get_responsible_hsdirs = lambda _, is_first: [
-            node.get_hex_fingerprint() for node in hashring._get_hash_ring_for_descriptor(is_first).values()]
+        from onionbalance.hs_v3.onionbalance import my_onionbalance
+        hashring.get_responsible_hsdirs = lambda *of: list(my_onionbalance.consensus.get_routerstatuses())
         from onionbalance.hs_v3.descriptor import OBDescriptor
         number = OBDescriptor._get_revision_counter
         OBDescriptor._get_revision_counter = lambda *of: number(*of) + 7200 * 32768
@@ -65,10 +65,12 @@ import Wire
     }
 
     /// Which of these nodes a notification by the front has gone through.
-    private func isDelivered(_ number: Int, by address: String, to stages: [NodeTests.Stage]) async throws
+    private func isDelivered(
+        _ number: Int, by socks: Endpoint, at address: String, to stages: [NodeTests.Stage]
+    ) async throws
         -> Int
     {
-        let peer = try await dial(address, by: stages[0].socks)
+        let peer = try await dial(address, by: socks)
         defer { peer.close() }
         let wanted = request(number, awaitsOutcome: true)
         #expect(try await peer.outcome(of: wanted).status == .delivered)
@@ -99,7 +101,7 @@ import Wire
         // A node that has an address already.
         let first = try await NodeTests.Stage()
         let address = first.address
-        #expect(try await isDelivered(1, by: address, to: [first]) == 0)
+        #expect(try await isDelivered(1, by: first.socks, at: address, to: [first]) == 0)
 
         // It goes over to onionbalance, and the node gets a new one.
         await first.node.stop()
@@ -125,11 +127,22 @@ import Wire
         #expect(status.output.contains(address) && status.output.contains("of this node: \(own[0])"))
 
         let (onionbalance, tor) = try await balance(own, key: key, in: first.world.directory)
+        // A client keeps a descriptor as long as its introduction points answer: so it looks for one when both nodes are in it.
+        await onionbalance.wait { program in
+            let words = [
+                "intros from 2 instances", "Uploading first descriptor", "Uploading second descriptor",
+            ]
+            let missing = program.lines.reduce(words[...]) { left, line in
+                left.first.map(line.contains) == true ? left.dropFirst() : left
+            }
+            return missing.isEmpty || program.exit != nil
+        }
+        let client = try #require(try await SharedTorNetwork.network().startTor().socks)
         // By new circuits until both were met.
         var met: Set<Int> = []
         var number = 2
         while met.count < 2, number < 40 {
-            met.insert(try await isDelivered(number, by: address, to: stages))
+            met.insert(try await isDelivered(number, by: client, at: address, to: stages))
             number += 1
         }
         #expect(met == [0, 1], "\(onionbalance.lines.suffix(10))")
@@ -143,12 +156,20 @@ import Wire
             #expect(!stage.node.lines.contains { $0.contains("key_in_use_elsewhere") })
         }
 
+        let (configuration, socks) = (first.configuration, first.socks)
+        let doctor = try await Task.detached {
+            try run([program, "doctor", "--socks", "\(socks)", "--config", configuration])
+        }.value
+        #expect(doctor.output.contains("pass  onion.dial: port 9999 answers"), "\(doctor)")
+
         // What the descriptor of the front does not say.
         #expect(try await asksForWork(own[1]))
         #expect(try await !asksForWork(address))
 
         await first.node.kill()
-        for number in 100..<103 { #expect(try await isDelivered(number, by: address, to: stages) == 1) }
+        for number in 100..<103 {
+            #expect(try await isDelivered(number, by: client, at: address, to: stages) == 1)
+        }
 
         // Nobody may be invited, and onionbalance can't read what somebody invited by hand has made of it.
         let invited = try command(second, "invite", "alice")

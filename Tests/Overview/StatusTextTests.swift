@@ -45,6 +45,25 @@ import Testing
         #expect(StatusText.text(of: Report(), coloured: false).contains("not made yet"))
     }
 
+    /// Clients use the front's; the node's own is for whoever sets that up.
+    @Test func anAddressBeforeTheNodesOwnIsShownWithIt() throws {
+        var report = Sample.good
+        report.onion.ownAddress = report.onion.address
+        let alone = [
+            StatusText.text(of: report, coloured: false),
+            String(decoding: StatusPage.html(of: report), as: UTF8.self),
+        ]
+        for text in alone { #expect(!text.contains("of this node")) }
+        report.onion.ownAddress = "own.onion"
+        #expect(StatusText.text(of: report, coloured: false).contains("of this node: own.onion\n"))
+        #expect(
+            String(decoding: StatusPage.html(of: report), as: UTF8.self).contains(
+                "of this node: <code>own.onion</code>"))
+        let json = try JSON(StatusJSON.bytes(of: report).dropLast())
+        #expect(json["onion"]?["own_address"]?.string == "own.onion")
+        #expect(json["onion"]?["address"]?.string == String(Sample.address))
+    }
+
     @Test func theSameAsJSON() throws {
         let json = try JSON(StatusJSON.bytes(of: Sample.broken).dropLast())
         #expect(json["status"]?.string == "failing")
