@@ -42,7 +42,10 @@ extension Effect {
         case .trouble(let news, let lane): news.write(to: log, of: lanes[lane].shown)
         case .outboxFailed(let error): log.error("outbox.failed", metadata: ["reason": "\(error)"])
         case .outboxRecovered: log.notice("outbox.recovered")
-        case .tell, .drop, .send, .load, .commitSoon, .stopped, .laneOpened, .laneClosed, .claim, .received,
+        case .shared(let shards, let nodes):
+            log.notice("outbox.shared", metadata: ["shards": "\(shards)", "nodes": "\(nodes)"])
+        case .tell, .drop, .send, .load, .divide, .commitSoon, .stopped, .laneOpened, .laneClosed, .claim,
+            .received,
             .neverStored, .refused, .deferred, .ended, .kept, .committed:
             break
         }

@@ -29,6 +29,18 @@ extension Dispatcher {
         }
     }
 
+    func divide(_ request: ShareRequest) {
+        Task {
+            do throws(OutboxError) {
+                pipeline.divided(try await outbox.divide(request), at: .now)
+            } catch {
+                // The next commit says more of it.
+                pipeline.divideFailed(at: .now)
+            }
+            execute()
+        }
+    }
+
     /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.
     package func waitForOutbox() async {
         _ = try? await outbox.notifications([])

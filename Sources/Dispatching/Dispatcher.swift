@@ -202,6 +202,7 @@ package final class Dispatcher {
         case .send(let handle, let notification, let lane): send(handle, notification, lane)
         case .load(let sequences, let lane): load(sequences, lane)
         case .claim(let claim): self.claim(claim)
+        case .divide(let request): divide(request)
         case .commitSoon: commitSoon.schedule()
         case .stopped:
             for waiting in whenStopped { waiting.resume() }
@@ -215,7 +216,7 @@ package final class Dispatcher {
         case .outboxFailed(.taken(let reason)):
             effect.write(to: log, of: pipeline.lanes)
             onStoreTaken?(reason)
-        case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered:
+        case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             effect.write(to: log, of: pipeline.lanes)
         }
     }

@@ -42,9 +42,8 @@ struct Tally {
         case .committed(let time):
             commits.done += 1
             commits.time.add(time)
-        case .tell, .drop, .send, .load, .claim, .commitSoon, .stopped, .refused, .laneOpened, .laneClosed,
-            .blocked,
-            .unblocked, .trouble, .outboxFailed, .outboxRecovered:
+        case .tell, .drop, .send, .load, .claim, .divide, .commitSoon, .stopped, .refused, .laneOpened,
+            .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             break
         }
     }

@@ -154,6 +154,12 @@ package struct Admission: Sendable {
         waitingBytes += backlog.bytes
     }
 
+    /// Another node has it from now on.
+    mutating func lose(_ backlog: LaneBacklog) {
+        waiting -= backlog.waiting
+        waitingBytes -= backlog.bytes
+    }
+
     mutating func release(token: Digest, size: Int, isShelved: Bool = false) {
         retire(token: token, isShelved: isShelved)
         releaseShelved(size: size)

@@ -35,12 +35,13 @@ struct DeadTokens: Sendable {
     func holds(_ token: Digest) -> Bool { !graves.isEmpty && graves[token] != nil }
 
     mutating func restore(_ tokens: [Digest: DeadToken], at now: Instant) {
-        graves = tokens.mapValues { told in
+        let restored = tokens.mapValues { told in
             let nextTry = now.deadline(
                 told.buriedAt + DeadTokens.retryAfter.milliseconds,
                 within: DeadTokens.retryAfter.milliseconds)
             return Grave(told: told, nextTry: nextTry)
         }
+        graves.merge(restored) { _, restored in restored }
     }
 
     /// Since when the token is dead; `nil` for one that isn't, and for one that is to be tried again.
@@ -79,6 +80,11 @@ struct DeadTokens: Sendable {
     mutating func revive(_ token: Digest, registeredAt: Int64) -> Bool {
         guard let grave = graves[token], grave.told.since < registeredAt else { return false }
         return revive(token)
+    }
+
+    /// What another node knows better.
+    mutating func forget(where isLost: (Digest) -> Bool) {
+        if !graves.isEmpty { graves = graves.filter { !isLost($0.key) } }
     }
 
     mutating func forget(buriedBefore: Int64) {

@@ -22,6 +22,8 @@ extension Delivery {
         var isShelved = false
         /// Postponed because its gateway wants the device spared, or from before the start.
         var isThrottled = false
+        /// Another node sends it.
+        var isElsewhere = false
         var state = State.storing
         var writing = Writing.first
         /// The number under which it went out before the outbox had given it one; 0: it didn't.

@@ -15,6 +15,8 @@ package enum Effect: Equatable, Sendable {
     case load([Int64], lane: Int)
     /// Claims notifications: ``Pipeline/claimed(_:by:at:)`` or ``Pipeline/claimFailed(_:at:)``.
     case claim(Claim)
+    /// Asks how the store is shared: ``Pipeline/divided(_:at:)`` or ``Pipeline/divideFailed(at:)``.
+    case divide(ShareRequest)
     /// Begins a commit as soon as the loop has nothing else to do: ``Pipeline/beginCommit(at:)``.
     case commitSoon
     /// Stopping is over: nothing is on its way any more, or there is no more time.
@@ -31,6 +33,8 @@ package enum Effect: Equatable, Sendable {
     case trouble(LaneTrouble.News, lane: Int)
     case outboxFailed(OutboxError)
     case outboxRecovered
+    /// The store is shared otherwise than before: so many shards are this node's.
+    case shared(shards: Int, nodes: Int)
 
     /// Counts the first receipt of a submission, which came by a door so many nanoseconds ago.
     case received(Receipt, isRepetition: Bool, door: Int, after: Int64)

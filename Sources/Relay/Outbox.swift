@@ -1,10 +1,15 @@
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
     package enum Place: Equatable, Sendable {
+        /// Whether this node sends it.
+        package var isHere: Bool { if case .elsewhere = self { false } else { true } }
+
         /// It is in memory as well, and is there after a start.
         case window
         /// On disk only, until it is claimed. The backlog holds fewer than `room` of its device before.
         case backlog(room: Int)
+        /// On disk only, for the node that has its shard. The backlog holds fewer than `room` of its device before.
+        case elsewhere(room: Int)
     }
 
     package let notification: Notification
@@ -53,6 +58,8 @@ package enum OutboxChange: Equatable, Sendable {
     case forget(acceptedBefore: Int64, buriedBefore: Int64)
     /// Remembers what is known of the wall clock.
     case clock(ClockRecord)
+    /// Sets these shards free: of what is in them nothing is in memory here.
+    case giveUp(Shards)
     /// Changes nothing and is written all the same: what can't be written fails.
     case proof
 }
@@ -123,6 +130,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var clock: ClockRecord?
     /// All identities that were remembered when the outbox was opened, for the first who asks: nobody else holds them.
     package var known = IdentityFilter()
+    /// Whose devices this node has: what is of others is not in here.
+    package var shards = Shards.all
     /// Nothing has a higher number.
     package var lastSequence: Int64
 
@@ -156,6 +165,9 @@ package protocol Outbox: Sendable {
 
     /// What became of the notification of that identity; `nil` when it is not known, or not any more.
     func state(of identity: Digest) async throws(OutboxError) -> NotificationState?
+
+    /// Looks who else uses the store, and takes what nobody has.
+    func divide(_ request: ShareRequest) async throws(OutboxError) -> Share
 
     /// Ends its work; nothing may be asked of it afterwards.
     func close() async

@@ -78,8 +78,7 @@ struct PendingChanges: Sendable {
             switch change {
             case .store, .lookUp, .proof, .lane, .clock: false
             case .remember, .finish, .postpone, .shelve, .move, .spare, .forgetWishes, .buryToken,
-                .reviveToken,
-                .forget:
+                .reviveToken, .giveUp, .forget:
                 true
             }
         }
@@ -88,7 +87,7 @@ struct PendingChanges: Sendable {
         let kept = (failed + changes).reversed().filter { change in
             switch change {
             case .store, .lookUp, .remember, .shelve, .move, .spare, .forgetWishes, .lane, .clock, .buryToken,
-                .reviveToken, .proof:
+                .reviveToken, .giveUp, .proof:
                 return true
             case .postpone(let sequence, _, _): return overtaken.insert(sequence).inserted
             case .finish(let sequence, _):

@@ -30,7 +30,8 @@ extension Pipeline {
         in lane: Int, at now: Instant
     ) -> Bool {
         guard submission.patience != .none, writeBehind > .zero, service.answersSoon, !submission.isOfAlias,
-            outboxFault == nil, doubtOffset == nil, holdsLease(at: now.monotonicNanoseconds)
+            outboxFault == nil, doubtOffset == nil, holdsLease(at: now.monotonicNanoseconds),
+            ownership?.isWhole ?? true
         else { return false }
         return unstored.hasRoom(for: size, of: submission.sender)
             && changes.unwritten < Pipeline.mostUnwritten

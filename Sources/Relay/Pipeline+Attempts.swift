@@ -75,6 +75,10 @@ extension Pipeline {
             finish(slot, .expired, at: now)
             return .ended
         }
+        guard owns(delivery.entries[slot].token) || delivery.entries[slot].writing != .first else {
+            giveBack(slot)
+            return .ended
+        }
         guard let body = delivery.entries[slot].body else {
             return .load(load(from: slot, lane: lane, at: time))
         }

@@ -17,7 +17,7 @@ extension Pipeline {
             $0.taken.bytes += backlog.bytes
             $0.isProven = true
             $0.claimAt = 0
-            $0.oldestShelvedAt = oldest
+            $0.oldestShelvedAt = min($0.oldestShelvedAt ?? .max, oldest)
         }
     }
 
@@ -25,6 +25,11 @@ extension Pipeline {
         let lane = delivery.lanes[lane]
         return lane.shelved > 0 || lane.count >= window.perLane
             || lane.count >= window.least && delivery.count >= window.total
+    }
+
+    mutating func place(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Place {
+        if delivery.entries[slot].isElsewhere { return .elsewhere(room: limits.waitingPerToken) }
+        return isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
     }
 
     /// What was admitted goes into the backlog with its commit.
@@ -55,8 +60,9 @@ extension Pipeline {
     }
 
     /// It leaves memory and waits on.
-    private mutating func retire(_ slot: Int) {
+    mutating func retire(_ slot: Int) {
         let entry = delivery.entries[slot]
+        awaitElsewhere(entry.sequence)
         dropBody(of: slot)
         admission.retire(token: entry.token, isShelved: entry.isShelved)
         delivery.remove(slot)
@@ -207,6 +213,8 @@ extension Pipeline {
 
     private mutating func enter(_ found: Claimed.Row, _ lane: Int, at now: Instant) {
         let row = found.row
+        // Given up since it was asked for.
+        guard owns(row.token) else { return }
         let submittedAt =
             now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
         delivery.withLane(lane) {
@@ -235,7 +243,8 @@ extension Pipeline {
     }
 
     private mutating func endOnDisk(_ row: WaitingRow, _ ending: Ending, at now: Instant) {
-        guard let lane = delivery.lane(row.lane), delivery.slots[row.sequence] == nil else { return }
+        guard let lane = delivery.lane(row.lane), delivery.slots[row.sequence] == nil, owns(row.token)
+        else { return }
         delivery.withLane(lane) {
             $0.shelved -= 1
             $0.taken.release(row.size)

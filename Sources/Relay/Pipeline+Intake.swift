@@ -74,13 +74,14 @@ extension Pipeline {
         }
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
         noteClock(now)
-        let isShelved = goesToBacklog(lane)
+        let isElsewhere = !owns(digests.token)
+        let isShelved = !isElsewhere && goesToBacklog(lane)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
                 registeredAt: submission.registeredAt ?? 0, isUrgent: notification.content.isUrgent,
-                body: notification))
+                isElsewhere: isElsewhere, body: notification))
         bodyBytes += size
         let reply = senders.newID()
         let isFirst =
@@ -94,7 +95,7 @@ extension Pipeline {
             sendFirst(slot, one, size: size, at: now)
             return .storing(reply, notification.id)
         }
-        let place = isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
+        let place = place(of: slot, isShelved: isShelved, at: now)
         changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
         tickets.append(
             Ticket(
@@ -207,6 +208,9 @@ extension Pipeline {
             admission.settle(size: delivery.entries[slot].size)
             delivery.number(slot, sequence)
             lastSequence = max(lastSequence, sequence)
+            guard !delivery.entries[slot].isElsewhere else {
+                return settleElsewhere(ticket, sequence, at: now)
+            }
             guard !delivery.entries[slot].isShelved else { return settleShelved(ticket, sequence, at: now) }
             // The gateway may have said so while it was being stored.
             if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
@@ -292,7 +296,10 @@ extension Pipeline {
     }
 
     mutating func listen(_ reply: ReplyID, for sequence: Int64) {
-        guard let dropped = senders.listen(reply, for: sequence) else { return }
+        let isFirst = ownership != nil && delivery.slots[sequence] == nil && !senders.listens(for: sequence)
+        let dropped = senders.listen(reply, for: sequence)
+        if isFirst { awaitElsewhere(sequence) }
+        guard let dropped else { return }
         drop(dropped)
         senders.leave(dropped)
     }

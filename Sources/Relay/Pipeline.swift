@@ -117,6 +117,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Other nodes can come to the store.
     let isShared: Bool
     var lease: Lease?
+    var ownership: Ownership?
+    /// Monotonic nanoseconds at which the store is asked how it is shared; `.max`: it is not.
+    var shareAt = Int64.max
 
     // Time.
     var clock: ClockWatch?
@@ -185,6 +188,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
         beginLease(at: now.monotonicNanoseconds)
+        beginSharing(content.shards, at: now.monotonicNanoseconds)
         lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
@@ -241,7 +245,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package var wakeAt: Int64 {
         // Two by two: Swift makes a list of more, and a copy of the core to ask it for them.
         let soon = min(min(commitAt, housekeepingAt), min(lanesWakeAt, stopAt))
-        return min(soon, min(min(writeAt, unstored.wakeAt), lease?.renewAt ?? .max))
+        return min(soon, min(min(writeAt, unstored.wakeAt), min(lease?.renewAt ?? .max, shareAt)))
     }
 
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
@@ -251,6 +255,7 @@ package struct Pipeline: ~Copyable, Sendable {
         if unstored.wakeAt <= time { storeDue(at: now) }
         if writeAt <= time { writeRemembered(at: time) }
         if let lease, lease.renewAt <= time { renewLease(at: time) }
+        if shareAt <= time { askForShare(at: time) }
         if commitAt <= time { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max
@@ -302,6 +307,7 @@ package struct Pipeline: ~Copyable, Sendable {
         isStopping = true
         housekeepingAt = .max
         lanesWakeAt = .max
+        shareAt = .max
         stopAt = deadline
         storeAll(at: now)
         writeRemembered(at: now.monotonicNanoseconds)

@@ -61,6 +61,10 @@ struct Wishes: Sendable {
         return over
     }
 
+    mutating func forget(where isLost: (Digest) -> Bool) {
+        for token in wishes.keys.filter(isLost) { end(token) }
+    }
+
     /// Lets one go before its time.
     mutating func end(_ token: Digest) {
         guard let wish = wishes.removeValue(forKey: token) else { return }

@@ -15,6 +15,7 @@ final class Backlog {
     private let nextSpared: Statement
     private let expired: Statement
     private let lanes: Statement
+    let sharing: Sharing?
 
     /// Handed out, and still in the backlog.
     // Lent to nobody, as `Stream.output`.
@@ -23,11 +24,16 @@ final class Backlog {
     private var left: [Int64] = []
     /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes
     /// back, it is put off.
-    private var reached: [LaneID: [Int64]] = [:]
+    var reached: [LaneID: [Int64]] = [:]
+
+    /// Of those claimed, where there are other nodes.
+    private var shards: [Int64: Int] = [:]
 
     private static let ranks = 2
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(SQLiteError) {
+        self.sharing = sharing
+        let dialect = connection.dialect
         insert = try Statement(
             """
             INSERT INTO backlog (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
@@ -59,22 +65,22 @@ final class Backlog {
         let ofLane = "app = ?1 AND \(Schema.hostKey()) = ?2"
         ready = try Statement(
             """
-            \(row) WHERE \(ofLane) AND not_before = 0 AND rank = ?3 AND sequence > ?4 AND sequence <= ?5
+            \(row) WHERE \(ofLane) AND not_before = 0 AND rank = ?3 AND sequence > ?4 AND sequence <= ?5 \(dialect.andHeld(7))
             ORDER BY sequence LIMIT ?6
             """, on: connection)
         spared = try Statement(
             """
             \(row) WHERE \(ofLane) AND not_before > 0 AND (not_before, sequence) > (?3, ?7) AND not_before <= ?4
-                AND sequence <= ?5
+                AND sequence <= ?5 \(dialect.andHeld(8))
             ORDER BY not_before, sequence LIMIT ?6
             """, on: connection)
         nextSpared = try Statement(
             """
-            SELECT min(not_before) FROM backlog WHERE \(ofLane) AND not_before > 0 AND not_before > ?3
+            SELECT min(not_before) FROM backlog WHERE \(ofLane) AND not_before > 0 AND not_before > ?3 \(dialect.andHeld(4))
             """, on: connection)
         expired = try Statement(
             """
-            \(row) WHERE expires_at <= ?1 AND (expires_at, sequence) > (?4, ?5) AND sequence <= ?2
+            \(row) WHERE expires_at <= ?1 AND (expires_at, sequence) > (?4, ?5) AND sequence <= ?2 \(dialect.andHeld(6))
             ORDER BY expires_at, sequence LIMIT ?3
             """, on: connection)
         lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
@@ -89,8 +95,10 @@ final class Backlog {
                 """
                 SELECT sequence, token_digest, not_before FROM notification
                 WHERE EXISTS (SELECT 1 FROM backlog WHERE backlog.token_digest = notification.token_digest)
+                    \(connection.dialect.andOwn(1))
                 ORDER BY sequence
                 """, on: connection)
+            try bindShards(1, to: rows)
             while try rows.step() {
                 stragglers.append((rows.integer(0), Digest(rows.pair(1)), rows.integer(2)))
             }
@@ -110,11 +118,14 @@ final class Backlog {
 
     // MARK: Commits
 
-    func committed() { left.removeAll(keepingCapacity: left.capacity <= 4096) }
+    func committed() {
+        if !shards.isEmpty { for sequence in left { shards[sequence] = nil } }
+        left.removeAll(keepingCapacity: left.capacity <= 4096)
+    }
 
     func rolledBack() {
         claimed.formUnion(left)
-        committed()
+        left.removeAll(keepingCapacity: left.capacity <= 4096)
     }
 
     // MARK: In
@@ -155,31 +166,12 @@ final class Backlog {
         try spare.run()
     }
 
-    func move(
-        _ lane: LaneID, toApp app: String, on connection: borrowing Connection
-    ) throws(SQLiteError) {
-        try Backlog.move(app: lane.app, host: lane.host, toApp: app, on: connection)
-        // They have lower numbers than what it has handed out.
-        reached[LaneID(app: app, host: lane.host)] = nil
-    }
-
-    /// - Parameter host: `nil`: any.
-    static func move(
-        app: String, host: LaneHost?, toApp other: String, on connection: borrowing Connection
-    ) throws(SQLiteError) {
-        for text in [
-            "UPDATE backlog SET app = ?3 WHERE app = ?1 AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)",
-            """
-            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (host = ?2 OR ?2 IS NULL)
-                ON CONFLICT (app, host) DO UPDATE
-                SET waiting = lane.waiting + excluded.waiting, bytes = lane.bytes + excluded.bytes
-            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (host = ?2 OR ?2 IS NULL)",
-        ] {
-            let statement = try Statement(text, on: connection)
-            try statement.bind(1, app)
-            try statement.bind(2, host?.key)
-            try statement.bind(3, other)
-            try statement.run()
+    /// What was handed out of these shards has gone with them.
+    func giveUp(_ lost: Shards) {
+        guard !lost.isEmpty else { return }
+        for (sequence, shard) in shards where lost[shard] {
+            claimed.remove(sequence)
+            shards[sequence] = nil
         }
     }
 
@@ -227,6 +219,7 @@ final class Backlog {
         case .expired:
             try expired.bind(1, claim.time)
             try expired.bind(2, claim.last)
+            try bindShards(6, to: expired)
             try take(from: expired, into: &found, claim) { (last, page) throws(SQLiteError) in
                 try expired.bind(3, page)
                 try expired.bind(4, last?.expiresAt ?? .min)
@@ -238,6 +231,7 @@ final class Backlog {
                 try bind(lane, to: spared)
                 try spared.bind(4, range.1)
                 try spared.bind(5, claim.last)
+                try bindShards(8, to: spared)
                 try take(from: spared, into: &found, claim) { (last, page) throws(SQLiteError) in
                     try spared.bind(3, last?.notBefore ?? range.0)
                     try spared.bind(6, page)
@@ -250,6 +244,7 @@ final class Backlog {
                 try bind(lane, to: ready)
                 try ready.bind(3, Int64(rank))
                 try ready.bind(5, claim.last)
+                try bindShards(7, to: ready)
                 try take(from: ready, into: &found, claim) { (last, page) throws(SQLiteError) in
                     try ready.bind(4, last?.sequence ?? start)
                     try ready.bind(6, page)
@@ -259,12 +254,20 @@ final class Backlog {
             }
             try bind(lane, to: nextSpared)
             try nextSpared.bind(3, claim.time)
+            try bindShards(4, to: nextSpared)
             defer { nextSpared.reset() }
             if try nextSpared.step(), !nextSpared.isNull(0) { found.nextDue = nextSpared.integer(0) }
         }
         for row in found.rows { claimed.insert(row.row.sequence) }
+        if sharing != nil {
+            for row in found.rows { shards[row.row.sequence] = Shards.number(of: row.row.token) }
+        }
         self.reached = reached
         return found
+    }
+
+    private func bindShards(_ index: Int32, to statement: borrowing Statement) throws(SQLiteError) {
+        if let sharing { try statement.bind(index, bytes: sharing.held.bits) }
     }
 
     private func bind(_ lane: LaneID, to statement: borrowing Statement) throws(SQLiteError) {
@@ -303,6 +306,7 @@ final class Backlog {
     // MARK: At the start
 
     func content() throws(SQLiteError) -> [LaneBacklog] {
+        if let sharing { return try sharing.count(sharing.owned) }
         var found: [LaneBacklog] = []
         defer { lanes.reset() }
         while try lanes.step() {
@@ -337,11 +341,4 @@ final class Backlog {
         if try spared.step() { oldest = min(oldest, spared.waitingRow.acceptedAt) }
         return oldest
     }
-}
-
-extension LaneHost {
-    /// As the table `lane` and the indices name it.
-    var key: String { self == .production ? "" : name }
-
-    init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
 }

@@ -1,16 +1,18 @@
 import Crypto
 import Glibc
 import PostgreSQL
+import Relay
 
 /// A store in PostgreSQL, and the right to change it.
 ///
-/// One node at a time has the database, by a lease in its table `node`: it ends by the database's own clock, each commit
-/// renews it, and each connection gets a number of its own, the fence. A commit writes that it is one, under that fence, in
-/// its own transaction. So what an earlier connection still had on its way can't be committed any more, and the next
-/// connection sees whether a commit was made whose answer was lost.
+/// Each node has a lease, a row of its own in the table `node`: it ends by the database's own clock, each commit renews it,
+/// and each connection gets a number of its own, the fence. A commit writes that it is one, under that fence, in its own
+/// transaction. So what an earlier connection still had on its way can't be committed any more, and the next connection
+/// sees whether a commit was made whose answer was lost. Whoever takes what another node had takes that node's row away
+/// first, once its lease has ended.
 final class Database {
     private let connection: PostgreSQLConnection
-    private let place: DatabasePlace
+    let place: DatabasePlace
     private let access: StoreAccess
     let seal: AES256SIV
     /// Of this connection; `nil`: none was ever had.
@@ -41,12 +43,11 @@ final class Database {
             if fence != nil { try own() }
         }
         try translated(.open) { () throws(PostgreSQLError) in try connection.connect() }
-        let isOwner = access == .owning || access == .copying
-        if isOwner { try DatabaseSchema.prepare(self) }
+        if hasLease { try DatabaseSchema.prepare(self) }
         try DatabaseSchema.check(self, for: access)
-        try checkKey(makes: isOwner)
-        guard isOwner else { return }
-        try translated(.open) { () throws(PostgreSQLError) in try take() }
+        try checkKey(makes: hasLease)
+        guard hasLease else { return }
+        try join()
         do throws(SQLiteError) {
             // While it waited for the lease, a copy may have been begun.
             try DatabaseSchema.check(self, for: access)
@@ -60,13 +61,19 @@ final class Database {
     /// All that takes long is done: from now on a connection that is silent is given up long before the lease ends.
     func hurry() { connection.patience = 3000 }
 
-    /// The lease ends with the process that had it.
+    /// The lease ends with the process that had it, and all shards of its node are free.
     func close() {
         guard let fence, connection.isConnected, !connection.isInTransaction else { return }
-        let release = PostgreSQLStatement(
-            "UPDATE node SET until = clock_timestamp() WHERE fence = ?", on: connection)
+        let release = PostgreSQLStatement("DELETE FROM node WHERE fence = ?", on: connection)
         release.bind(1, fence)
         try? release.run()
+    }
+
+    private var hasLease: Bool {
+        switch access {
+        case .reading, .changing: false
+        case .sharing, .owning, .copying: true
+        }
     }
 
     private func translated<Value>(
@@ -117,8 +124,8 @@ final class Database {
         do throws(PostgreSQLError) {
             switch access {
             case .reading: break
-            case .changing: try statement("UPDATE node SET changes = changes + 1").run()
-            case .owning, .copying: try prove()
+            case .changing: try statement("UPDATE cluster SET changes = changes + 1").run()
+            case .sharing, .owning, .copying: try prove()
             }
             try connection.commit()
             lastCommitted = lastCommit
@@ -133,7 +140,7 @@ final class Database {
 
     // MARK: The lease
 
-    /// This connection's is the database; fails the transaction where it is not.
+    /// The lease is this connection's; fails the transaction where it is not.
     private func prove() throws(PostgreSQLError) {
         guard let fence else { return }
         let mark =
@@ -141,76 +148,180 @@ final class Database {
             ?? PostgreSQLStatement(
                 """
                 WITH mine AS (UPDATE node SET commits = ?1, until = \(DatabaseSchema.leaseEnd)
-                    WHERE fence = ?2 RETURNING 1)
+                    WHERE owner = ?3 AND fence = ?2 RETURNING 1)
                 SELECT 1 / count(*) FROM mine
                 """, on: connection)
         self.mark = mark
         lastCommit += 1
         mark.bind(1, lastCommit)
         mark.bind(2, fence)
+        bindOwner(3, to: mark)
         try mark.run()
     }
 
-    /// Takes the database for this node: at once where nobody has it or where it was this node's, else when the lease of
-    /// another one has ended, and never while that is renewed.
-    private func take() throws(PostgreSQLError) {
-        let find = PostgreSQLStatement(
-            """
-            SELECT name, fence, CAST(extract(epoch FROM until) * 1000 AS BIGINT) FROM node
-            """, on: connection)
-        var first: (fence: Int64, until: Int64)?
-        for _ in 0..<(Database.longestWait * 4) {
-            if try own() { return }
-            guard try find.step() else { throw DatabaseSchema.broken }
-            let (name, lease) = (find.text(0), (fence: find.integer(1), until: find.integer(2)))
-            find.reset()
-            guard first.map({ $0 == lease }) ?? true else { throw DatabaseSchema.taken(by: name) }
-            first = lease
-            usleep(250_000)
-        }
-        throw DatabaseSchema.broken
+    private func bindOwner(_ index: Int32, to statement: PostgreSQLStatement) {
+        place.owner.withUnsafeBytes { statement.bind(index, bytes: $0) }
     }
 
-    /// - Returns: `false`: another node has it.
-    @discardableResult
-    private func own() throws(PostgreSQLError) -> Bool {
-        let isFirst = fence == nil
+    /// Gets a lease: at once where it was this node's, else as soon as nobody is in the way.
+    ///
+    /// A node gets the first shards that are free or given up by others: before it accepts anything the others know of it. A
+    /// command, which wants the database alone, waits for the end of leases, and is refused where one is renewed.
+    private func join() throws(SQLiteError) {
+        var first: [String]?
+        for _ in 0..<(Database.longestWait * 4) {
+            let inTheWay = try translated(.open) { () throws(PostgreSQLError) in try enter() }
+            if inTheWay.isEmpty {
+                guard access == .sharing else { return }
+                if try takeFree(Shards.most(nodes: try living())) { return }
+            } else {
+                guard first == nil || first == inTheWay else {
+                    throw SQLiteError(DatabaseSchema.taken(by: inTheWay), .open)
+                }
+                first = inTheWay
+            }
+            usleep(250_000)
+        }
+        throw SQLiteError(DatabaseSchema.nothingFree, .open)
+    }
+
+    /// - Returns: Who is in the way, and since when: nothing was done.
+    private func enter() throws(PostgreSQLError) -> [String] {
+        try connection.begin()
+        do throws(PostgreSQLError) {
+            let epoch = try nextEpoch()
+            let others = PostgreSQLStatement(
+                """
+                SELECT name || ' ' || until FROM node WHERE owner <> ?1 AND (is_alone OR ?2 <> 0) ORDER BY name
+                """, on: connection)
+            bindOwner(1, to: others)
+            others.bind(2, access == .sharing ? 0 : 1)
+            var inTheWay: [String] = []
+            while try others.step() { inTheWay.append(others.text(0)) }
+            if inTheWay.isEmpty {
+                try own(epoch)
+                try connection.commit()
+            } else {
+                connection.rollback()
+            }
+            return inTheWay
+        } catch {
+            connection.rollback()
+            throw error
+        }
+    }
+
+    /// Lets go of nodes whose lease has ended. Whoever joins, and whoever takes shards, does so one after the other.
+    private func nextEpoch() throws(PostgreSQLError) -> Int64 {
+        let next = PostgreSQLStatement("UPDATE cluster SET epoch = epoch + 1 RETURNING epoch", on: connection)
+        guard try next.step() else { throw DatabaseSchema.broken }
+        let epoch = next.integer(0)
+        let bury = PostgreSQLStatement(
+            "DELETE FROM node WHERE until < clock_timestamp() AND owner <> ?", on: connection)
+        bindOwner(1, to: bury)
+        try bury.run()
+        return epoch
+    }
+
+    private func own(_ epoch: Int64) throws(PostgreSQLError) {
+        let insert = PostgreSQLStatement(
+            """
+            INSERT INTO node (owner, name, fence, until, commits, is_alone)
+                VALUES (?1, ?2, ?3, \(DatabaseSchema.leaseEnd), 0, ?4 <> 0)
+            ON CONFLICT (owner) DO UPDATE SET name = excluded.name, fence = excluded.fence, until = excluded.until,
+                is_alone = excluded.is_alone
+            RETURNING commits
+            """, on: connection)
+        bindOwner(1, to: insert)
+        insert.bind(2, place.name)
+        insert.bind(3, epoch)
+        insert.bind(4, access == .sharing ? 0 : 1)
+        guard try insert.step() else { throw DatabaseSchema.broken }
+        lastCommitted = insert.integer(0)
+        lastCommit = lastCommitted
+        fence = epoch
+    }
+
+    /// A new connection: what an earlier one has on its way is void.
+    private func own() throws(PostgreSQLError) {
         let take = PostgreSQLStatement(
             """
-            UPDATE node SET fence = fence + 1, owner = ?1, name = ?2, until = \(DatabaseSchema.leaseEnd)
-            WHERE owner = ?1\(isFirst ? " OR owner IS NULL OR until < clock_timestamp()" : "")
+            WITH next AS (UPDATE cluster SET epoch = epoch + 1 RETURNING epoch)
+            UPDATE node SET fence = (SELECT epoch FROM next), until = \(DatabaseSchema.leaseEnd) WHERE owner = ?1
             RETURNING fence, commits
             """, on: connection)
-        place.owner.withUnsafeBytes { take.bind(1, bytes: $0) }
-        take.bind(2, place.name)
+        bindOwner(1, to: take)
         guard try take.step() else {
-            if isFirst { return false }
             isOusted = true
             throw DatabaseSchema.ousted
         }
         fence = take.integer(0)
         lastCommitted = take.integer(1)
-        if isFirst { lastCommit = lastCommitted }
         take.reset()
-        return true
+    }
+
+    // MARK: Shards
+
+    /// Nodes whose lease has not ended.
+    func living() throws(SQLiteError) -> Int {
+        Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
+    }
+
+    /// Takes shards that nobody has, until this node has so many.
+    ///
+    /// - Returns: Whether it has any.
+    @discardableResult
+    func takeFree(_ most: Int) throws(SQLiteError) -> Bool {
+        try begin()
+        do throws(SQLiteError) {
+            let count = try translated { () throws(PostgreSQLError) in
+                _ = try nextEpoch()
+                let take = PostgreSQLStatement(
+                    """
+                    UPDATE shard SET owner = ?1 WHERE number IN (
+                        SELECT number FROM shard
+                        WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.owner = shard.owner) ORDER BY number
+                        LIMIT greatest(0, ?2 - (SELECT count(*) FROM shard WHERE owner = ?1)))
+                    """, on: connection)
+                bindOwner(1, to: take)
+                take.bind(2, Int64(most))
+                try take.run()
+                let mine = PostgreSQLStatement("SELECT count(*) FROM shard WHERE owner = ?", on: connection)
+                bindOwner(1, to: mine)
+                return try mine.step() ? mine.integer(0) : 0
+            }
+            try commit()
+            return count > 0
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Gives the server more time than usual for something large.
+    func patiently<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        let patience = connection.patience
+        connection.patience = max(patience, 7000)
+        defer { connection.patience = patience }
+        return try body()
     }
 
     private func checkKey(makes: Bool) throws(SQLiteError) {
         let check = HMAC.sha256(Array("key of a shared store".utf8), key: place.key.bytes)
-        let find = statement("SELECT key_check FROM node")
+        let find = statement("SELECT key_check FROM cluster")
         let known = try translated { () throws(PostgreSQLError) in
             try find.step() ? find.withBytes(0) { Array($0) } : nil
         }
         find.reset()
         guard let known else {
             guard makes else { throw SQLiteError(DatabaseSchema.empty, .open) }
+            // Whoever is first says which key it is.
             let insert = statement(
-                """
-                INSERT INTO node (id, key_check, name, fence, until, commits, changes)
-                VALUES (1, ?, '', 0, clock_timestamp(), 0, 0)
-                """)
+                "INSERT INTO cluster (id, key_check, epoch, changes) VALUES (1, ?, 0, 0) ON CONFLICT DO NOTHING"
+            )
             check.withUnsafeBytes { insert.bind(1, bytes: $0) }
-            return try translated { () throws(PostgreSQLError) in try insert.run() }
+            try translated { () throws(PostgreSQLError) in try insert.run() }
+            return try checkKey(makes: false)
         }
         guard known == check else { throw SQLiteError(DatabaseSchema.otherKey, .open) }
     }

@@ -11,7 +11,7 @@ package struct DatabaseReport: Equatable, Sendable {
     /// Servers that are told what this one writes, and those of them that a commit waits for.
     package var standbys = 0
     package var synchronousStandbys = 0
-    /// Of the node that has the store; `nil`: nobody has it, or there is none yet.
+    /// Of the nodes that use the store; `nil`: nobody does, or there is none yet.
     package var owner: String?
 
     package init() {}
@@ -38,7 +38,11 @@ package struct DatabaseReport: Equatable, Sendable {
         report.standbys = try count("true")
         report.synchronousStandbys = try count("sync_state IN ('sync', 'quorum')")
         if try text("SELECT 1 WHERE to_regclass('onionbell.node') IS NOT NULL") != nil {
-            report.owner = try text("SELECT name FROM onionbell.node WHERE until > clock_timestamp()")
+            report.owner = try text(
+                """
+                SELECT string_agg(name, ', ' ORDER BY name) FROM onionbell.node WHERE until > clock_timestamp()
+                    HAVING count(*) > 0
+                """)
         }
         return report
     }

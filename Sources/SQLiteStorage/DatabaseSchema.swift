@@ -1,14 +1,17 @@
 import Crypto
 import PostgreSQL
 
-/// The tables of a store in PostgreSQL: those of ``Schema``, in a schema of their own, with one more for the node that has
-/// the database.
+/// The tables of a store in PostgreSQL: those of ``Schema``, in a schema of their own, and others for nodes that share it:
+/// `cluster` has one row, `node` one for each node with a lease, `shard` says whose devices each of them has. A row of
+/// `backlog` is `late` from when any node has put it there until the node that has its shard has seen it. Numbers come from
+/// the sequence `number`, when a commit begins: what was stored before something else came in has the lower number,
+/// whichever nodes took them.
 ///
 /// Sealed are device tokens, addresses, messages, what replaces what, and registrations. In clear are keyed digests, the
 /// names of apps, hosts, phones, mailboxes and their readers, times, sizes, and reason codes with the gateway's words.
 enum DatabaseSchema {
     /// Counted apart from that of the file.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// Of one that ``StoreCopy`` has not filled yet.
     private static let unfinished: Int64 = 0
     static let sealOverhead = AES256SIV.overhead
@@ -42,18 +45,20 @@ enum DatabaseSchema {
             "the database was made by a node with another digest key: give this one the file digest-key of that node, or a database of its own"
     )
 
-    static func taken(by name: String) -> PostgreSQLError {
-        PostgreSQLError(
-            message:
-                "the node on \(name) has this database: stop it first. Several nodes at once on one database are not possible yet"
-        )
+    static let nothingFree = PostgreSQLError(
+        message: "the other nodes of this database have given up nothing to this one: see their logs")
+
+    static func taken(by names: [String]) -> PostgreSQLError {
+        let names = names.map { String($0.prefix { $0 != " " }) }.joined(separator: ", ")
+        return PostgreSQLError(message: "a node uses this database, on \(names): stop it first")
     }
 
     private static func otherVersion(_ version: Int64) -> SQLiteError {
         SQLiteError(
             PostgreSQLError(
-                message:
-                    "a newer onionbell has made the store in this database (format \(version); this one knows \(DatabaseSchema.version)). Install the newer one again, or use another database"
+                message: version < DatabaseSchema.version
+                    ? "the store in this database was made before the first release (format \(version)): copy it to a file with the onionbell that made it, and back with this one"
+                    : "a newer onionbell has made the store in this database (format \(version); this one knows \(DatabaseSchema.version)). Install the newer one again, or use another database"
             ), .open)
     }
 
@@ -72,7 +77,14 @@ enum DatabaseSchema {
         try setVersion(unfinished, in: database)
     }
 
-    static func endCopy(_ database: Database) throws(SQLiteError) { try setVersion(version, in: database) }
+    static func endCopy(_ database: Database) throws(SQLiteError) {
+        _ = try database.firstInteger(
+            """
+            SELECT setval('number', greatest(1, max(sequence)), max(sequence) IS NOT NULL) FROM (SELECT max(sequence) AS sequence FROM notification
+                UNION ALL SELECT max(sequence) FROM backlog UNION ALL SELECT max(sequence) FROM identity) AS highest
+            """)
+        try setVersion(version, in: database)
+    }
 
     private static func setVersion(_ version: Int64, in database: Database) throws(SQLiteError) {
         try database.begin()
@@ -152,51 +164,31 @@ enum DatabaseSchema {
         """
     }
 
-    private static var lanes: String {
-        let size = { Schema.size($0, in: .postgreSQL) }
-        return """
-            CREATE TABLE lane (
-                app TEXT NOT NULL,
-                host TEXT NOT NULL,
-                waiting BIGINT NOT NULL,
-                bytes BIGINT NOT NULL,
-                PRIMARY KEY (app, host)
-            );
-            CREATE FUNCTION backlog_gains() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO lane VALUES (new.app, \(Schema.hostKey("new.")), 1, \(size("new.")))
-                    ON CONFLICT (app, host) DO UPDATE
-                    SET waiting = lane.waiting + 1, bytes = lane.bytes + excluded.bytes;
-                RETURN NULL;
-            END $$;
-            CREATE TRIGGER backlog_gains AFTER INSERT ON backlog FOR EACH ROW EXECUTE FUNCTION backlog_gains();
-            CREATE FUNCTION backlog_loses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                UPDATE lane SET waiting = waiting - 1, bytes = bytes - (\(size("old.")))
-                    WHERE app = old.app AND host = \(Schema.hostKey("old."));
-                DELETE FROM lane WHERE app = old.app AND host = \(Schema.hostKey("old.")) AND waiting = 0;
-                RETURN NULL;
-            END $$;
-            CREATE TRIGGER backlog_loses AFTER DELETE ON backlog FOR EACH ROW EXECUTE FUNCTION backlog_loses();
-            """
-    }
-
     private static var tables: String {
         """
         CREATE TABLE format (version BIGINT NOT NULL);
         INSERT INTO format VALUES (\(version));
-        CREATE TABLE node (
+        CREATE TABLE cluster (
             id BIGINT PRIMARY KEY CHECK (id = 1),
             key_check BYTEA NOT NULL,
-            owner BYTEA,
+            epoch BIGINT NOT NULL,
+            changes BIGINT NOT NULL
+        );
+        CREATE TABLE node (
+            owner BYTEA PRIMARY KEY,
             name TEXT NOT NULL,
             fence BIGINT NOT NULL,
             until TIMESTAMPTZ NOT NULL,
             commits BIGINT NOT NULL,
-            changes BIGINT NOT NULL
+            is_alone BOOLEAN NOT NULL
         ) WITH (fillfactor = 10);
+        CREATE TABLE shard (number INTEGER PRIMARY KEY, owner BYTEA);
+        INSERT INTO shard SELECT number FROM generate_series(0, 255) AS number;
+        CREATE SEQUENCE number;
         \(waiting("notification"))
-        \(waiting("backlog", ",\n    rank BIGINT NOT NULL DEFAULT 1"))
-        \(lanes)
+        \(waiting("backlog", ",\n    rank BIGINT NOT NULL DEFAULT 1,\n    late BOOLEAN NOT NULL DEFAULT false"))
         \(Schema.backlogIndices)
+        CREATE INDEX backlog_late ON backlog (sequence) WHERE late;
         CREATE TABLE identity (
             sequence BIGINT PRIMARY KEY,
             digest BYTEA NOT NULL,
@@ -206,6 +198,7 @@ enum DatabaseSchema {
             reason TEXT,
             detail TEXT
         );
+        CREATE UNIQUE INDEX identity_digest ON identity (digest);
         CREATE TABLE dead_token (digest BYTEA PRIMARY KEY, since BIGINT NOT NULL, buried_at BIGINT NOT NULL);
         CREATE TABLE wish (
             digest BYTEA PRIMARY KEY,

@@ -11,6 +11,20 @@ enum Dialect {
         }
     }
 
+    /// The condition that this node may claim a row of the backlog of a database: another one may have it, or has just put it
+    /// there. A file has one node.
+    ///
+    /// - Parameter index: Of the value, ``Shards/bits``.
+    func andHeld(_ index: Int) -> String { self == .sqlite ? "" : "AND NOT late AND \(Dialect.isOf(index))" }
+
+    /// The same for rows of other tables, and whoever put them there.
+    func andOwn(_ index: Int) -> String { self == .sqlite ? "" : "AND \(Dialect.isOf(index))" }
+
+    /// In a database: whether a row is of some shards.
+    static func isOf(_ index: Int, _ column: String = "token_digest") -> String {
+        "get_bit(CAST(?\(index) AS BYTEA), get_byte(\(column), 0)) = 1"
+    }
+
     /// The type of columns of bytes.
     var bytes: String { self == .sqlite ? "BLOB" : "BYTEA" }
 
@@ -26,7 +40,7 @@ enum Dialect {
     var version: String {
         switch self {
         case .sqlite: "PRAGMA data_version"
-        case .postgreSQL: "SELECT changes FROM node"
+        case .postgreSQL: "SELECT changes FROM cluster"
         }
     }
 }

@@ -9,8 +9,14 @@ final class Identities {
     private let oldest: Statement
     private let delete: Statement
 
+    /// `nil`: nobody else adds any, and ``known`` has them all.
+    private let sharing: Sharing?
     private var known = KnownIdentities()
+    /// Written at the end of a commit, in the order of their digests: so two nodes that write the same don't wait for each
+    /// other.
+    private var unwritten: [(digests: SubmissionDigests, acceptedAt: Int64, sequence: Int64)] = []
     private var filter = IdentityFilter()
+    private var hasFilter = false
     /// Of all identities up to here only those of waiting notifications are left.
     private(set) var forgottenUpTo: Int64 = 0
     private var forgottenBefore: Int64 = 0
@@ -27,7 +33,8 @@ final class Identities {
     private static let stays =
         "(\(Schema.waits("identity.sequence")) OR coalesce(identity.ending, 0) = \(kept))"
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(SQLiteError) {
+        self.sharing = sharing
         insert = try Statement(
             "INSERT INTO identity (sequence, digest, content, accepted_at) VALUES (?, ?, ?, ?)",
             on: connection, room: 64)
@@ -48,6 +55,7 @@ final class Identities {
             DELETE FROM identity WHERE sequence > ? AND sequence <= ?
                 AND NOT \(Identities.stays)
             """, on: connection)
+        guard sharing == nil else { return }
         known.reserveCapacity(Int(try connection.firstInteger("SELECT count(*) FROM identity") ?? 0))
         try readAll(connection)
     }
@@ -66,7 +74,7 @@ final class Identities {
             while try rows.step() {
                 last = rows.integer(0)
                 let digest = Digest(rows.pair(1))
-                known.recall(digest, at: last)
+                if sharing == nil { known.recall(digest, at: last) }
                 filter.insert(digest, acceptedAt: rows.integer(2))
                 count += 1
             }
@@ -77,7 +85,10 @@ final class Identities {
     private static let page: Int64 = 20_000
 
     /// All that were remembered at the start. Only the first call has them: they are read once, and kept by one.
-    func takeFilter() -> IdentityFilter {
+    func takeFilter(_ connection: borrowing Connection) throws(SQLiteError) -> IdentityFilter {
+        // Where others accept as well, nothing that one node knows is all.
+        if sharing?.owned == .all, !hasFilter { try readAll(connection) }
+        hasFilter = true
         defer { filter = IdentityFilter() }
         return filter
     }
@@ -89,6 +100,7 @@ final class Identities {
     func committed() { known.committed() }
 
     func rolledBack() {
+        unwritten = []
         known.rolledBack()
         forgottenUpTo = forgottenBefore
     }
@@ -96,13 +108,33 @@ final class Identities {
     // MARK: One
 
     func add(_ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64) throws(SQLiteError) {
+        storedSinceForgetting += 1
+        if let sharing {
+            sharing.identities.enter(digests.identity, at: sequence)
+            return unwritten.append((digests, acceptedAt, sequence))
+        }
+        try write(digests, acceptedAt: acceptedAt, at: sequence)
+        known.enter(digests.identity, at: sequence)
+    }
+
+    private func write(
+        _ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64
+    ) throws(SQLiteError) {
         try insert.bind(1, sequence)
         try insert.bind(2, digests.identity)
         try insert.bind(3, digests.content)
         try insert.bind(4, acceptedAt)
         try insert.run()
-        known.enter(digests.identity, at: sequence)
-        storedSinceForgetting += 1
+    }
+
+    func flush() throws(SQLiteError) {
+        guard !unwritten.isEmpty else { return }
+        let sorted = unwritten.sorted {
+            ($0.digests.identity.high, $0.digests.identity.low)
+                < ($1.digests.identity.high, $1.digests.identity.low)
+        }
+        for one in sorted { try write(one.digests, acceptedAt: one.acceptedAt, at: one.sequence) }
+        unwritten = []
     }
 
     /// What became of it, if it is known.
@@ -126,6 +158,13 @@ final class Identities {
         for identity: Digest, _ found: (Int64) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value? {
         var value: Value?
+        if let sharing {
+            guard let sequence = try sharing.identities.sequence(of: identity) else { return nil }
+            try flush()
+            try find.bind(1, sequence)
+            defer { find.reset() }
+            return try find.step() ? try found(sequence) : nil
+        }
         _ = try known.first(of: identity) { (sequence) throws(SQLiteError) in
             try find.bind(1, sequence)
             defer { find.reset() }
@@ -161,6 +200,7 @@ final class Identities {
     func deliver(_ sequence: Int64) throws(SQLiteError) { try end(sequence, nil) }
 
     private func end(_ sequence: Int64, _ code: Int64?) throws(SQLiteError) {
+        try flush()
         if let code { try end.bind(1, code) } else { try end.bind(1, nil) }
         try end.bind(2, nil)
         try end.bind(3, nil)
@@ -170,6 +210,7 @@ final class Identities {
 
     /// Writes down another end than the usual one.
     func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
+        try flush()
         try end.bind(1, ending.code)
         try end.bind(2, ending.reason?.code)
         try end.bind(3, ending.detail)
@@ -186,7 +227,7 @@ final class Identities {
 
     func forget(acceptedBefore: Int64) throws(SQLiteError) {
         let limit = max(Identities.forgottenAtOnce, 2 * storedSinceForgetting)
-        var excess = known.count - Identities.mostIdentities
+        var excess = (try sharing?.identities.remembered() ?? known.count) - Identities.mostIdentities
         storedSinceForgetting = 0
         forgottenUpTo = try forget(after: forgottenUpTo, upTo: .max, limit: limit) { acceptedAt, isWaiting in
             excess -= isWaiting ? 0 : 1
@@ -216,7 +257,7 @@ final class Identities {
                 let isWaiting = oldest.integer(3) != 0
                 guard isOver(oldest.integer(2), isWaiting) else { break }
                 reached = oldest.integer(0)
-                if !isWaiting { known.leave(Digest(oldest.pair(1)), at: reached) }
+                if !isWaiting, sharing == nil { known.leave(Digest(oldest.pair(1)), at: reached) }
                 count += 1
             }
             room -= count

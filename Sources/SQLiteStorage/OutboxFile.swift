@@ -201,7 +201,7 @@ package struct OutboxFile: ~Copyable {
             try waiting.bind(1, app)
             try waiting.bind(2, other)
             try waiting.run()
-            try Backlog.move(app: app, host: nil, toApp: other, on: connection)
+            try Backlog.move(app: app, host: nil, toApp: other, of: nil, on: connection)
         }
         return count
     }

@@ -34,6 +34,10 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     /// What was asked may have been done or not.
     var isConnectionLost: Bool { remote?.isConnectionLost ?? false }
 
+    /// Another node was in the way for a moment: once more it may succeed. Deadlock, serialization, a number or an identity
+    /// that both have written, and a lock that was waited for.
+    var isCollision: Bool { ["40P01", "40001", "23505", "55P03"].contains(remote?.state) }
+
     /// Another node has the store.
     var isTaken: Bool { remote == DatabaseSchema.ousted }
 

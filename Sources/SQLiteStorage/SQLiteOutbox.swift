@@ -137,6 +137,10 @@ package actor SQLiteOutbox: Outbox {
         if !writes.isEmpty { _ = try? commit([]) }
     }
 
+    package func divide(_ request: ShareRequest) throws(OutboxError) -> Share {
+        try translated { (store) throws(SQLiteError) in try store.divide(request) }
+    }
+
     package func close() {
         store = nil
         thread.end()

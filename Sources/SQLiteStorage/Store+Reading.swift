@@ -14,25 +14,51 @@ extension Store {
 
     func claim(_ claim: Claim) throws(SQLiteError) -> Claimed { try backlog.claim(claim) }
 
+    /// Of all numbers in the store.
+    func highest() throws(SQLiteError) -> Int64 {
+        try connection.firstInteger(
+            """
+            SELECT max(sequence) FROM (SELECT max(sequence) AS sequence FROM notification
+                UNION ALL SELECT max(sequence) FROM backlog UNION ALL SELECT max(sequence) FROM identity) AS highest
+            """) ?? 0
+    }
+
+    func divide(_ request: ShareRequest) throws(SQLiteError) -> Share {
+        try sharing?.divide(request, backlog, on: connection) ?? Share()
+    }
+
     func content() throws(SQLiteError) -> OutboxContent {
-        var content = OutboxContent(backlog: try backlog.content(), lastSequence: nextSequence - 1)
+        var content = OutboxContent(
+            backlog: try backlog.content(), lastSequence: sharing == nil ? nextSequence - 1 : try highest())
         let waiting = try Statement(
-            "SELECT \(Statement.waitingColumns(connection.dialect)) FROM notification ORDER BY sequence",
-            on: connection)
+            """
+            SELECT \(Statement.waitingColumns(connection.dialect)) FROM notification
+            WHERE true \(connection.dialect.andOwn(1)) ORDER BY sequence
+            """, on: connection)
+        if let sharing { try waiting.bind(1, bytes: sharing.owned.bits) }
         while try waiting.step() { content.waiting.append(waiting.waitingRow) }
-        let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
-        while try tokens.step() {
-            content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
-                since: tokens.integer(1), buriedAt: tokens.integer(2))
+        if let sharing {
+            content.shards = sharing.owned
+            content.deadTokens = try sharing.deadTokens(of: sharing.owned)
+        } else {
+            let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)
+            while try tokens.step() {
+                content.deadTokens[Digest(tokens.pair(0))] = DeadToken(
+                    since: tokens.integer(1), buriedAt: tokens.integer(2))
+            }
         }
         let clock = try Statement("SELECT trusted, set_at FROM clock", on: connection)
         if try clock.step() {
             content.clock = ClockRecord(
                 trusted: clock.integer(0), setAt: clock.isNull(1) ? nil : clock.integer(1))
         }
-        content.wishes = try wishes.all()
+        if let sharing {
+            content.wishes = try sharing.wishes(of: sharing.owned)
+        } else {
+            content.wishes = try wishes.all()
+        }
         content.lanes = try wishes.lanes()
-        content.known = identities.takeFilter()
+        content.known = try identities.takeFilter(connection)
         return content
     }
 }

@@ -18,6 +18,8 @@ final class Store {
     private let setClock: Statement
     let connection: Connection
 
+    /// `nil`: a file, which nobody else has.
+    let sharing: Sharing?
     let identities: Identities
     let backlog: Backlog
     let wishes: GatewayWishes
@@ -27,11 +29,13 @@ final class Store {
     /// Higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
+    /// What the running commit stores for this node itself.
+    private var stored: [Int64] = []
     /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
-    var lost: (stored: Range<Int64>, commit: Int64)?
+    var lost: (stored: [Int64], commit: Int64)?
 
     init(_ place: StorePlace) throws(SQLiteError) {
-        let connection = try Connection(place, for: .owning)
+        let connection = try Connection(place, for: .sharing)
         try Schema.prepare(connection)
         transaction = try Transaction(on: connection)
         savepoint = try Statement("SAVEPOINT door", on: connection)
@@ -69,31 +73,31 @@ final class Store {
             INSERT INTO clock (id, trusted, set_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE
                 SET trusted = excluded.trusted, set_at = excluded.set_at
             """, on: connection)
-        identities = try Identities(connection)
-        backlog = try Backlog(connection)
+        if let database = connection.database {
+            sharing = try Sharing(database, connection)
+        } else {
+            sharing = nil
+        }
+        identities = try Identities(connection, sharing)
+        backlog = try Backlog(connection, sharing)
         wishes = try GatewayWishes(connection)
-        let last = try connection.firstInteger(
-            """
-            SELECT max(sequence) FROM (SELECT max(sequence) AS sequence FROM notification
-                UNION ALL SELECT max(sequence) FROM backlog UNION ALL SELECT max(sequence) FROM identity) AS highest
-            """)
-        nextSequence = (last ?? 0) + 1
         self.connection = connection
+        nextSequence = try highest() + 1
     }
 
-    /// Makes the changes of the outbox and those of doors that wait with them, in one transaction.
-    ///
-    /// - Returns: A result for each `store` and `lookUp`, and for each of `writes` why nothing of it was done, or `nil`.
-    func commit(
-        _ changes: [OutboxChange], _ writes: [DoorWrite] = []
+    /// See ``commit(_:_:)``.
+    func commitOnce(
+        _ changes: [OutboxChange], _ writes: [DoorWrite]
     ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
         var results: [StoreResult] = []
         var failures: [SQLiteError?] = []
         var hasForgotten = false
         let firstSequence = nextSequence
         identities.begin()
+        stored = []
         try transaction.begin(on: connection)
         do throws(SQLiteError) {
+            try sharing?.identities.prepare(changes)
             for change in changes {
                 switch change {
                 case .store(let request): results.append(try add(request))
@@ -132,17 +136,22 @@ final class Store {
                         try setClock.bind(2, nil)
                     }
                     try setClock.run()
+                case .giveUp(let shards):
+                    try deleteDelivered()
+                    try sharing?.giveUp(shards)
                 case .proof: try transaction.prove(on: connection)
                 }
             }
             try deleteDelivered()
+            try identities.flush()
             for write in writes { failures.append(try failure(of: write)) }
             try transaction.commit(on: connection)
         } catch {
             connection.rollback()
-            guard try isCommitted(after: error, storing: firstSequence..<nextSequence) else {
+            guard try isCommitted(after: error, storing: stored) else {
                 identities.rolledBack()
                 backlog.rolledBack()
+                sharing?.rolledBack()
                 delivered = []
                 // Numbers that may have been stored are never given again.
                 if lost == nil { nextSequence = firstSequence }
@@ -151,6 +160,7 @@ final class Store {
         }
         identities.committed()
         backlog.committed()
+        if let sharing { backlog.giveUp(sharing.committed()) }
         // Deleted rows live on in the write-ahead log until it is emptied: now and then it is. If not now, then next time.
         if hasForgotten { try? connection.emptyLog() }
         return (results, failures)
@@ -225,10 +235,14 @@ final class Store {
         // Whether it waits still is seen by its row.
         try deleteDelivered()
         if let result = try identities.result(of: request.digests) { return result }
-        let sequence = nextSequence
+        let sequence = try nextNumber()
         switch (request.place, request.notification.content) {
+        case (.elsewhere(let room), _):
+            guard try sharing?.identities.add(request, room: room, at: sequence) == true else {
+                return tooMany(sequence)
+            }
         case (.backlog(let room), _):
-            guard try backlog.add(request, room: room, at: sequence) else { return .tooMany }
+            guard try backlog.add(request, room: room, at: sequence) else { return tooMany(sequence) }
         case (.window, .bisq):
             try insertNotification.bind(request, at: sequence)
             try insertNotification.run()
@@ -237,15 +251,28 @@ final class Store {
             try insertPrepared.run()
         }
         try identities.add(request.digests, acceptedAt: request.notification.acceptedAt, at: sequence)
-        nextSequence += 1
+        if sharing == nil {
+            nextSequence += 1
+        } else if request.place.isHere {
+            stored.append(sequence)
+        }
         return .stored(sequence: sequence)
     }
 
     /// As delivered: of that no more is written.
     private func remember(_ digests: SubmissionDigests, acceptedAt: Int64) throws(SQLiteError) {
         guard try identities.result(of: digests) == nil else { return }
-        try identities.add(digests, acceptedAt: acceptedAt, at: nextSequence)
-        nextSequence += 1
+        try identities.add(digests, acceptedAt: acceptedAt, at: try nextNumber())
+        if sharing == nil { nextSequence += 1 }
+    }
+
+    private func tooMany(_ sequence: Int64) -> StoreResult {
+        sharing?.identities.giveBack(sequence)
+        return .tooMany
+    }
+
+    private func nextNumber() throws(SQLiteError) -> Int64 {
+        try sharing?.identities.takeNumber() ?? nextSequence
     }
 
     func state(of identity: Digest) throws(SQLiteError) -> NotificationState? {

@@ -32,7 +32,9 @@ package enum StoreAccess: Sendable {
     case reading
     /// Beside the node: what it reads anew each time.
     case changing
-    /// As the node, or in place of one that is stopped: alone.
+    /// As one node of several.
+    case sharing
+    /// In place of a node that is stopped: alone.
     case owning
     /// The same, to fill a database that holds no store.
     case copying

@@ -187,5 +187,6 @@ actor FaultyOutbox: Outbox {
     func state(of identity: Relay.Digest) async throws(OutboxError) -> NotificationState? {
         try await real.state(of: identity)
     }
+    func divide(_ request: ShareRequest) async throws(OutboxError) -> Share { try await real.divide(request) }
     func close() async { await real.close() }
 }

@@ -18,7 +18,8 @@ private typealias Notification = Relay.Notification
     @Test(arguments: (1...6).map { ($0, Engine.file) } + (7...8).map { ($0, Engine.database) })
     func itIsAsTheModel(seed: UInt64, on engine: Engine) async throws {
         try directory.use(engine)
-        var walk = Walk(seed: seed, outbox: try await directory.open())
+        var walk = Walk(
+            seed: seed, outbox: try await directory.open(), reserves: engine == .database)
         for _ in 0..<400 { try await walk.step(directory) }
         #expect(walk.claims > 20)
         await walk.outbox.close()
@@ -41,7 +42,11 @@ private typealias Notification = Relay.Notification
         var identities: UInt64 = 0
         var claims = 0
 
-        init(seed: UInt64, outbox: SQLiteOutbox) {
+        /// See ``ModelOutbox/commit(_:reserves:_:)``.
+        let reserves: Bool
+
+        init(seed: UInt64, outbox: SQLiteOutbox, reserves: Bool) {
+            self.reserves = reserves
             random = SeededRandom(state: seed)
             self.outbox = outbox
         }
@@ -119,7 +124,7 @@ private typealias Notification = Relay.Notification
             guard !changes.isEmpty else { return }
             let results = try await outbox.commit(changes)
             var wrongs: [String] = []
-            #expect(results == model.commit(changes) { wrongs.append($0) })
+            #expect(results == model.commit(changes, reserves: reserves) { wrongs.append($0) })
             #expect(wrongs == [])
             let requests = changes.compactMap { if case .store(let request) = $0 { request } else { nil } }
             for (request, result) in zip(requests, results) {

@@ -187,7 +187,7 @@ extension World {
         case .ended(let ended): end(ended)
         case .laneOpened(let lane): open(lane)
         case .laneClosed(let lane, _): close(lane)
-        case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered,
+        case .kept, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .divide, .shared,
             .received, .neverStored, .refused, .deferred, .committed:
             break
         }

@@ -44,7 +44,13 @@ package struct ModelOutbox {
 
     package var lastSequence: Int64 { nextSequence - 1 }
 
-    package mutating func commit(_ changes: [OutboxChange], _ violation: (String) -> Void) -> [StoreResult] {
+    /// - Parameter reserves: As a database does, which gives a commit its numbers at the beginning: those that it doesn't
+    ///   need are given to nobody.
+    package mutating func commit(
+        _ changes: [OutboxChange], reserves: Bool = false, _ violation: (String) -> Void
+    ) -> [StoreResult] {
+        let end = reserves ? nextSequence + numbers(for: changes) : 0
+        defer { nextSequence = max(nextSequence, end) }
         var results: [StoreResult] = []
         for change in changes {
             switch change {
@@ -89,10 +95,21 @@ package struct ModelOutbox {
                 }
                 deadTokens = deadTokens.filter { $0.value.buriedAt >= buriedBefore }
             case .clock(let record): clock = record
-            case .proof: break
+            case .proof, .giveUp: break
             }
         }
         return results
+    }
+
+    private func numbers(for changes: [OutboxChange]) -> Int64 {
+        let stored = changes.compactMap { change -> Digest? in
+            switch change {
+            case .store(let request): request.digests.identity
+            case .remember(let digests, _): digests.identity
+            default: nil
+            }
+        }
+        return Int64(stored.count - Set(stored).count { identities[$0] != nil })
     }
 
     /// Identities that were let go since this was called last.

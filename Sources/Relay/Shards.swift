@@ -1,0 +1,168 @@
+/// Some of the 256 parts into which all devices fall, by the first byte of their digests: the nodes of a shared store
+/// divide them among themselves.
+package struct Shards: Equatable, Sendable {
+    package static let total = 256
+    package static let none = Shards(words: .zero)
+    package static let all = Shards(words: SIMD4(repeating: .max))
+
+    private var words: SIMD4<UInt64>
+
+    private init(words: SIMD4<UInt64>) { self.words = words }
+
+    package init(_ numbers: some Sequence<Int>) {
+        words = .zero
+        for number in numbers { self[number] = true }
+    }
+
+    package static func number(of token: Digest) -> Int { Int(token.high >> 56) }
+
+    package subscript(number: Int) -> Bool {
+        get { words[number >> 6] >> UInt64(number & 63) & 1 == 1 }
+        set {
+            let bit: UInt64 = 1 << UInt64(number & 63)
+            if newValue { words[number >> 6] |= bit } else { words[number >> 6] &= ~bit }
+        }
+    }
+
+    package func contains(_ token: Digest) -> Bool { self[Shards.number(of: token)] }
+
+    package var isEmpty: Bool { words == .zero }
+    package var count: Int { (0..<4).reduce(0) { $0 + words[$1].nonzeroBitCount } }
+    package var numbers: [Int] { (0..<Shards.total).filter { self[$0] } }
+
+    /// As PostgreSQL's `get_bit` counts them.
+    package var bits: [UInt8] {
+        (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(8 * ($0 & 7))) }
+    }
+
+    package func union(_ other: Shards) -> Shards { Shards(words: words | other.words) }
+    package func intersection(_ other: Shards) -> Shards { Shards(words: words & other.words) }
+    package func subtracting(_ other: Shards) -> Shards { Shards(words: words & ~other.words) }
+
+    /// How many a node may have where so many nodes are.
+    package static func most(nodes: Int) -> Int { (total + max(1, nodes) - 1) / max(1, nodes) }
+}
+
+/// What the pipeline asks of a store that it shares, and what it tells it: see ``Outbox/divide(_:)``.
+package struct ShareRequest: Equatable, Sendable {
+    /// Nothing of these is claimed any more: they are about to be given up.
+    package var leaving = Shards.none
+    /// Notifications whose ends somebody here waits for, and another node may bring about.
+    package var awaited: [Int64] = []
+
+    package init(leaving: Shards = .none, awaited: [Int64] = []) {
+        self.leaving = leaving
+        self.awaited = awaited
+    }
+}
+
+/// How a store is shared, and what has changed for this node since it was told last.
+package struct Share: Equatable, Sendable {
+    package enum End: Equatable, Sendable {
+        case ended(Ending)
+        /// Its gateway keeps it.
+        case kept
+        /// It is gone, and with it what is known of it.
+        case forgotten
+    }
+
+    /// Whose devices' notifications this node sends.
+    package var owned = Shards.all
+    /// Those of them that it has got, and did not have or has lost meanwhile.
+    package var gained = Shards.none
+    /// Nodes that live, this one among them.
+    package var nodes = 1
+    /// What is in the backlog of those that it has got, and what other nodes have put there for it.
+    package var arrived: [LaneBacklog] = []
+    /// What was in the backlog of those that it has given up.
+    package var lost: [LaneBacklog] = []
+    package var deadTokens: [Digest: DeadToken] = [:]
+    package var wishes: [DeviceWish] = []
+    package var ends: [Int64: End] = [:]
+    /// No number of what has arrived is higher.
+    package var lastSequence: Int64 = 0
+    /// There is more, to be asked for at once.
+    package var hasMore = false
+
+    package init() {}
+}
+
+/// Which shards are this node's, and which it gives up.
+///
+/// Pure: a store that is shared says who has what (``Share``), and this decides who leaves what. A shard that is given up
+/// first begins nothing more; when nothing of it is in memory or on its way, a commit sets it free.
+struct Ownership: Equatable, Sendable {
+    private(set) var owned: Shards
+    /// Nothing new is begun for these.
+    private(set) var leaving = Shards.none
+    /// Those of them that a commit gives up, sooner or later.
+    private(set) var given = Shards.none
+    private(set) var nodes = 1
+    /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
+    private(set) var isWhole: Bool
+    /// What somebody waits for that is not in memory: in turns, some at a time.
+    private var awaited: [Int64] = []
+    private var asked: [Int64] = []
+    private var keptTold: Set<Int64> = []
+
+    /// How often the store is asked where nodes share it, and where this one is alone.
+    static let interval: Duration = .milliseconds(200)
+    static let intervalAlone: Duration = .seconds(2)
+    private static let askedAtOnce = 500
+
+    init(owned: Shards) {
+        self.owned = owned
+        isWhole = owned == .all
+    }
+
+    func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
+
+    /// - Returns: Those that are no longer this node's; it may have got them anew.
+    mutating func take(_ share: Share) -> Shards {
+        let lost = owned.subtracting(share.owned).union(owned.intersection(share.gained))
+        owned = share.owned
+        leaving = leaving.subtracting(lost)
+        given = given.subtracting(lost)
+        nodes = share.nodes
+        if owned != .all { isWhole = false }
+        return lost
+    }
+
+    /// Gives up what is more than its part, such as have nothing to do first.
+    mutating func leaveSurplus(busy: Shards) {
+        let kept = owned.subtracting(leaving)
+        let surplus = kept.count - Shards.most(nodes: nodes)
+        guard surplus > 0 else { return }
+        let idle = kept.subtracting(busy).numbers
+        let chosen = (idle.reversed() + kept.intersection(busy).numbers.reversed()).prefix(surplus)
+        leaving = leaving.union(Shards(chosen))
+        isWhole = false
+    }
+
+    /// - Returns: Those that can be given up now.
+    mutating func give(busy: Shards) -> Shards {
+        let free = leaving.subtracting(given).subtracting(busy)
+        given = given.union(free)
+        return free
+    }
+
+    mutating func await(_ sequence: Int64) { awaited.append(sequence) }
+
+    /// The next to be asked for.
+    mutating func ask(where isAwaited: (Int64) -> Bool) -> ShareRequest {
+        let turn = awaited.prefix(Ownership.askedAtOnce)
+        asked = turn.filter(isAwaited)
+        awaited.removeFirst(turn.count)
+        return ShareRequest(leaving: leaving, awaited: asked)
+    }
+
+    /// What was asked for has been answered, or not: what has not ended is asked for again.
+    mutating func answered(_ ends: [Int64: Share.End]) {
+        awaited += asked.filter { ends[$0] == nil || ends[$0] == .kept }
+        asked = []
+        for (sequence, end) in ends where end != .kept { keptTold.remove(sequence) }
+    }
+
+    /// - Returns: Whether it has not been told yet.
+    mutating func tellsKept(_ sequence: Int64) -> Bool { keptTold.insert(sequence).inserted }
+}

@@ -1,0 +1,60 @@
+import Relay
+
+/// What waits for an app that another one takes over.
+extension Backlog {
+    func move(
+        _ lane: LaneID, toApp app: String, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        try Backlog.move(app: lane.app, host: lane.host, toApp: app, of: sharing?.held, on: connection)
+        // They have lower numbers than what it has handed out.
+        reached[LaneID(app: app, host: lane.host)] = nil
+    }
+
+    /// - Parameters:
+    ///   - host: `nil`: any.
+    ///   - shards: Of a database that other nodes use; `nil`: all.
+    static func move(
+        app: String, host: LaneHost?, toApp other: String, of shards: Shards?,
+        on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        let isOfLane = "app = ?1 AND (\(Schema.hostKey()) = ?2 OR ?2 IS NULL)"
+        guard connection.database == nil else {
+            let isMeant = shards == nil ? isOfLane : "\(isOfLane) \(connection.dialect.andHeld(4))"
+            let move = try Statement("UPDATE backlog SET app = ?3 WHERE \(isMeant)", on: connection)
+            try move.bind(1, app)
+            try move.bind(2, host?.key)
+            try move.bind(3, other)
+            if let shards { try move.bind(4, bytes: shards.bits) }
+            return try move.run()
+        }
+        for text in [
+            "UPDATE backlog SET app = ?3 WHERE \(isOfLane)",
+            """
+            INSERT INTO lane SELECT ?3, host, waiting, bytes FROM lane WHERE app = ?1 AND (host = ?2 OR ?2 IS NULL)
+                ON CONFLICT (app, host) DO UPDATE
+                SET waiting = lane.waiting + excluded.waiting, bytes = lane.bytes + excluded.bytes
+            """, "DELETE FROM lane WHERE app = ?1 AND ?1 <> ?3 AND (host = ?2 OR ?2 IS NULL)",
+        ] {
+            let statement = try Statement(text, on: connection)
+            try statement.bind(1, app)
+            try statement.bind(2, host?.key)
+            try statement.bind(3, other)
+            try statement.run()
+        }
+    }
+
+    /// Other nodes have put something there, or it has more shards: some have lower numbers than what was handed out.
+    func goBack() { reached = [:] }
+
+    func goBack(_ lane: LaneID, _ rank: Int, before sequence: Int64) {
+        guard let numbers = reached[lane], numbers.indices.contains(rank) else { return }
+        reached[lane]?[rank] = min(numbers[rank], sequence - 1)
+    }
+}
+
+extension LaneHost {
+    /// As the table `lane` and the indices name it.
+    var key: String { self == .production ? "" : name }
+
+    init(key: String) { self = key.isEmpty ? .production : LaneHost(key) }
+}

@@ -1,0 +1,282 @@
+import Relay
+
+/// What a store in a database needs beyond that of a file: other nodes use it at the same time.
+final class Sharing {
+    /// What it knows of what it stores.
+    let identities: SharedIdentities
+    private let database: Database
+    private let look: Statement
+    private let moveIn: Statement
+    private let counts: Statement
+    private let arrive: Statement
+    private let release: Statement
+    private let tokens: Statement
+    private let wishes: Statement
+    private let ends: Statement
+
+    /// Of these shards this node knows what is in the backlog.
+    private(set) var owned = Shards.none
+    private var leaving = Shards.none
+    /// What it has not been told yet.
+    private var news = Share()
+    /// What the running commit gives up.
+    private var given: (shards: Shards, backlog: [LaneBacklog])?
+    /// What had arrived by a commit of that number whose answer was lost.
+    private var uncertain: (arrived: [LaneBacklog], commit: Int64)?
+
+    /// Rows that are taken over in one commit.
+    private static let arrivals: Int64 = 2000
+
+    init(_ database: Database, _ connection: borrowing Connection) throws(SQLiteError) {
+        self.database = database
+        identities = try SharedIdentities(connection)
+        look = try Statement(
+            """
+            SELECT (SELECT count(*) FROM node WHERE until > clock_timestamp()),
+                (SELECT count(*) FROM shard WHERE NOT EXISTS (SELECT 1 FROM node
+                    WHERE node.owner = shard.owner AND until > clock_timestamp())),
+                (SELECT string_agg(CAST(number AS TEXT), ',') FROM shard WHERE owner = ?1),
+                EXISTS (SELECT 1 FROM backlog WHERE late AND \(Dialect.isOf(2)))
+            """, on: connection)
+        // All of a device wait as long, as in `Backlog.takeStragglers`.
+        moveIn = try Statement(
+            """
+            WITH gone AS (DELETE FROM notification WHERE \(Dialect.isOf(1)) RETURNING *),
+                device AS (SELECT token_digest, greatest(max(not_before), (SELECT coalesce(max(other.not_before), 0)
+                    FROM backlog other WHERE other.token_digest = gone.token_digest)) AS latest
+                    FROM gone GROUP BY token_digest),
+                others AS (UPDATE backlog SET not_before = device.latest, rank = 1 FROM device
+                    WHERE backlog.token_digest = device.token_digest)
+            INSERT INTO backlog (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
+                attempts, not_before, collapse_id, android, host)
+            SELECT sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at, attempts,
+                device.latest, collapse_id, android, host
+            FROM gone JOIN device USING (token_digest)
+            """, on: connection)
+        let size = Schema.size(in: .postgreSQL)
+        counts = try Statement(
+            """
+            SELECT app, \(Schema.hostKey()), count(*), CAST(sum(\(size)) AS BIGINT), min(accepted_at), max(sequence)
+            FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) GROUP BY 1, 2
+            """, on: connection)
+        let earlier = "FROM backlog other WHERE other.token_digest = backlog.token_digest AND NOT other.late"
+        arrive = try Statement(
+            """
+            UPDATE backlog SET late = false,
+                not_before = coalesce((SELECT max(other.not_before) \(earlier)), 0),
+                rank = greatest(rank, coalesce((SELECT max(other.rank) \(earlier)), 0))
+            WHERE sequence IN (SELECT sequence FROM backlog
+                WHERE late AND \(Dialect.isOf(1)) ORDER BY sequence LIMIT ?2)
+            RETURNING app, \(Schema.hostKey()), \(size), accepted_at, sequence, rank
+            """, on: connection)
+        release = try Statement(
+            "UPDATE shard SET owner = NULL WHERE owner = ?1 AND get_bit(CAST(?2 AS BYTEA), number) = 1 RETURNING number",
+            on: connection)
+        tokens = try Statement(
+            "SELECT digest, since, buried_at FROM dead_token WHERE \(Dialect.isOf(1, "digest"))",
+            on: connection)
+        wishes = try Statement(
+            "SELECT digest, app, host, since, until FROM wish WHERE \(Dialect.isOf(1, "digest"))",
+            on: connection)
+        ends = try Statement(
+            """
+            SELECT awaited.number, identity.sequence IS NULL, ending, reason, detail
+            FROM unnest(CAST(? AS BIGINT[])) AS awaited(number)
+                LEFT JOIN identity ON identity.sequence = awaited.number
+            WHERE NOT \(Schema.waits("awaited.number"))
+            """, on: connection)
+        owned = try standing().mine
+    }
+
+    /// What may be claimed.
+    var held: Shards { owned.subtracting(leaving) }
+
+    // MARK: Commits
+
+    /// With the running commit they are free.
+    func giveUp(_ shards: Shards) throws(SQLiteError) {
+        let backlog = try count(shards)
+        try release.bind(1, bytes: database.place.owner)
+        try release.bind(2, bytes: shards.bits)
+        defer { release.reset() }
+        var numbers: [Int] = []
+        while try release.step() { numbers.append(Int(release.integer(0))) }
+        let free = Shards(numbers)
+        // What an earlier commit has given up, whose answer was lost, is not counted again.
+        given = (shards, free == shards ? backlog : [])
+    }
+
+    /// - Returns: The shards that it has given up.
+    func committed() -> Shards {
+        identities.forget()
+        guard let given else { return .none }
+        owned = owned.subtracting(given.shards)
+        news.lost += given.backlog
+        self.given = nil
+        return given.shards
+    }
+
+    func rolledBack() {
+        identities.forget()
+        given = nil
+    }
+
+    /// A connection after one that was lost.
+    func connected() {
+        guard let (arrived, commit) = uncertain else { return }
+        if database.lastCommitted >= commit { news.arrived += arrived }
+        uncertain = nil
+    }
+
+    // MARK: Who has what
+
+    private func standing() throws(SQLiteError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
+        try look.bind(1, bytes: database.place.owner)
+        try look.bind(2, bytes: held.bits)
+        defer { look.reset() }
+        guard try look.step() else { throw SQLiteError.noRow }
+        let numbers = look.isNull(2) ? [] : look.text(2).utf8.split(separator: UInt8(ascii: ","))
+        let mine = Shards(numbers.map { $0.reduce(0) { $0 * 10 + Int($1 & 15) } & 255 })
+        return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, look.integer(3) != 0)
+    }
+
+    func divide(
+        _ request: ShareRequest, _ backlog: Backlog, on connection: borrowing Connection
+    ) throws(SQLiteError) -> Share {
+        leaving = request.leaving
+        var now = try standing()
+        let most = Shards.most(nodes: now.nodes)
+        if now.free > 0, now.mine.count < most {
+            try database.takeFree(most)
+            now = try standing()
+        }
+        // What a commit has given up whose answer was lost is another one's.
+        owned = owned.intersection(now.mine)
+        let fresh = now.mine.subtracting(owned)
+        if !fresh.isEmpty {
+            try database.patiently { () throws(SQLiteError) in try adopt(fresh, backlog, on: connection) }
+        }
+        news.hasMore = now.hasLate ? try takeArrivals(backlog, on: connection) : false
+        let found = try find(request.awaited)
+        var share = news
+        news = Share()
+        share.ends = found
+        share.owned = owned
+        share.nodes = now.nodes
+        return share
+    }
+
+    /// Puts all that waits of new shards into the backlog, and counts it.
+    private func adopt(
+        _ shards: Shards, _ backlog: Backlog, on connection: borrowing Connection
+    ) throws(SQLiteError) {
+        let found = try connection.transaction { () throws(SQLiteError) in
+            try moveIn.bind(1, bytes: shards.bits)
+            try moveIn.run()
+            return try count(shards)
+        }
+        let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
+        owned = owned.union(shards)
+        backlog.goBack()
+        news.gained = news.gained.union(shards)
+        news.arrived += found
+        news.deadTokens.merge(tokens) { $1 }
+        news.wishes += wishes
+    }
+
+    /// How much there is in the backlog, by lane.
+    func count(_ shards: Shards) throws(SQLiteError) -> [LaneBacklog] {
+        try counts.bind(1, bytes: shards.bits)
+        defer { counts.reset() }
+        var found: [LaneBacklog] = []
+        while try counts.step() {
+            found.append(
+                LaneBacklog(
+                    lane: LaneID(app: counts.text(0), host: LaneHost(key: counts.text(1))),
+                    waiting: Int(counts.integer(2)), bytes: Int(counts.integer(3)),
+                    oldestAcceptedAt: counts.integer(4)))
+            news.lastSequence = max(news.lastSequence, counts.integer(5))
+        }
+        return found
+    }
+
+    func deadTokens(of shards: Shards) throws(SQLiteError) -> [Digest: DeadToken] {
+        try tokens.bind(1, bytes: shards.bits)
+        defer { tokens.reset() }
+        var found: [Digest: DeadToken] = [:]
+        while try tokens.step() {
+            found[Digest(tokens.pair(0))] = DeadToken(since: tokens.integer(1), buriedAt: tokens.integer(2))
+        }
+        return found
+    }
+
+    func wishes(of shards: Shards) throws(SQLiteError) -> [DeviceWish] {
+        try wishes.bind(1, bytes: shards.bits)
+        defer { wishes.reset() }
+        var found: [DeviceWish] = []
+        while try wishes.step() {
+            found.append(
+                DeviceWish(
+                    token: Digest(wishes.pair(0)),
+                    lane: LaneID(app: wishes.text(1), host: LaneHost(key: wishes.text(2))),
+                    since: wishes.integer(3), until: wishes.integer(4)))
+        }
+        return found
+    }
+
+    /// What other nodes have put there waits behind what its device has there.
+    ///
+    /// - Returns: Whether there is more of it.
+    private func takeArrivals(
+        _ backlog: Backlog, on connection: borrowing Connection
+    ) throws(SQLiteError) -> Bool {
+        var found: [LaneBacklog] = []
+        var places: [(lane: LaneID, rank: Int, sequence: Int64)] = []
+        do throws(SQLiteError) {
+            try connection.transaction { () throws(SQLiteError) in
+                try arrive.bind(1, bytes: held.bits)
+                try arrive.bind(2, Sharing.arrivals)
+                defer { arrive.reset() }
+                while try arrive.step() {
+                    let lane = LaneID(app: arrive.text(0), host: LaneHost(key: arrive.text(1)))
+                    found.append(
+                        LaneBacklog(
+                            lane: lane, waiting: 1, bytes: Int(arrive.integer(2)),
+                            oldestAcceptedAt: arrive.integer(3)))
+                    places.append((lane, Int(arrive.integer(5)), arrive.integer(4)))
+                }
+            }
+        } catch {
+            backlog.goBack()
+            if error.isConnectionLost { uncertain = (found, database.lastCommit) }
+            throw error
+        }
+        for place in places { backlog.goBack(place.lane, place.rank, before: place.sequence) }
+        news.lastSequence = places.reduce(news.lastSequence) { max($0, $1.sequence) }
+        news.arrived += found
+        return found.count == Int(Sharing.arrivals)
+    }
+
+    /// Which of these have ended.
+    private func find(_ awaited: [Int64]) throws(SQLiteError) -> [Int64: Share.End] {
+        guard !awaited.isEmpty else { return [:] }
+        try ends.bind(1, "{\(awaited.map(String.init).joined(separator: ","))}")
+        defer { ends.reset() }
+        var found: [Int64: Share.End] = [:]
+        while try ends.step() {
+            let isForgotten = ends.integer(1) != 0
+            if isForgotten {
+                found[ends.integer(0)] = .forgotten
+            } else if ends.isNull(2) {
+                found[ends.integer(0)] = .ended(.delivered)
+            } else if ends.integer(2) == Identities.kept {
+                found[ends.integer(0)] = .kept
+            } else if let ending = Ending(
+                code: ends.integer(2), reason: ends.text(3), detail: ends.isNull(4) ? nil : ends.text(4))
+            {
+                found[ends.integer(0)] = .ended(ending)
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,138 @@
+import Client
+import Foundation
+import Lab
+import Reactor
+import Testing
+import Vectors
+import Wire
+
+/// Several built nodes at the same time with their store in one real PostgreSQL.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedDatabaseTests {
+    private let server: PostgreSQLServer
+    private let database: String
+
+    init() throws {
+        server = try PostgreSQLServer.shared.get()
+        database = try server.makeDatabase()
+    }
+
+    /// - Parameter first: Whose key it has.
+    private func stage(with first: LoopbackStage? = nil) throws -> LoopbackStage {
+        let stage = try LoopbackStage { $0 + "storage: {url: \"\(server.url(database))\"}\n" }
+        guard let first else { return stage }
+        try FileManager.default.createDirectory(
+            atPath: stage.world.state, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(
+            atPath: first.world.state + "/digest-key", toPath: stage.world.state + "/digest-key")
+        return stage
+    }
+
+    private func started(with first: LoopbackStage? = nil) async throws -> LoopbackStage {
+        let stage = try stage(with: first)
+        try await stage.start()
+        return stage
+    }
+
+    private func owned() throws -> [Int] {
+        let query = "SELECT count(*) FROM onionbell.shard JOIN onionbell.node USING (owner) GROUP BY owner"
+        return try run(["psql", "-X", "-q", "-A", "-t", server.url(database), "-c", query]).output
+            .split(separator: "\n").compactMap { Int($0) }.sorted()
+    }
+
+    private func wait(until isSo: () throws -> Bool) async throws {
+        for _ in 0..<150 where try !isSo() { try await Task.sleep(for: .milliseconds(200)) }
+        #expect(try isSo())
+    }
+
+    private func pushes(_ stages: [LoopbackStage]) -> [String: Int] {
+        stages.flatMap(\.world.apple.book).reduce(into: [:]) { $0[$1.deviceToken, default: 0] += 1 }
+    }
+
+    private func outcome(_ number: Int, by peer: BisqPeer) async throws -> MobileNotificationResponse.Status?
+    {
+        for _ in 0..<100 {
+            let status = try await peer.outcome(
+                of: request(number, awaitsOutcome: true), deadline: .seconds(60)
+            ).status
+            guard status == .busy else { return status }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return .busy
+    }
+
+    @Test func twoNodesAcceptEverythingAndEachSendsItsPart() async throws {
+        let first = try await started()
+        let second = try await started(with: first)
+        try await wait { try owned() == [128, 128] }
+        let peers = try await (first.dial(), second.dial())
+        for number in 1...60 {
+            let peer = number.isMultiple(of: 2) ? peers.0 : peers.1
+            #expect(try await outcome(number, by: peer) == .delivered)
+        }
+        #expect(pushes([first, second]).count == 60)
+        #expect(pushes([first, second]).values.allSatisfy { $0 == 1 })
+        #expect(!first.world.apple.book.isEmpty && !second.world.apple.book.isEmpty)
+        // A repetition is known wherever it comes.
+        for number in 1...60 {
+            let peer = number.isMultiple(of: 2) ? peers.1 : peers.0
+            #expect(try await outcome(number, by: peer) == .delivered)
+        }
+        #expect(pushes([first, second]).values.allSatisfy { $0 == 1 })
+        // A third one joins, and one that stops leaves its part to the others.
+        let third = try await started(with: first)
+        try await wait { try owned() == [84, 86, 86] }
+        await first.node.stop()
+        #expect(second.node.exit == nil && third.node.exit == nil)
+        try await wait { try owned() == [128, 128] }
+        for number in 61...90 { #expect(try await outcome(number, by: peers.1) == .delivered) }
+        let all = pushes([first, second, third])
+        #expect(all.count == 90 && all.values.allSatisfy { $0 == 1 })
+        for stage in [third, second, first] { await stage.close() }
+    }
+
+    @Test func whatAKilledNodeHadIsSentByTheOther() async throws {
+        let first = try await started()
+        let second = try await started(with: first)
+        try await wait { try owned() == [128, 128] }
+        // Nothing of it is judged: it waits where it is.
+        first.world.apple.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let (peer, other) = try await (first.dial(), second.dial())
+        for number in 1...30 { #expect(try await peer.send(request(number)).status == .stored) }
+        for number in 31...60 { #expect(try await other.send(request(number)).status == .stored) }
+        await first.node.kill()
+        for number in 61...70 { #expect(try await other.send(request(number)).status == .stored) }
+        let killed = ContinuousClock.now
+        for number in 1...70 { #expect(try await outcome(number, by: other) == .delivered) }
+        print("all delivered after a kill: \(ContinuousClock.now - killed)")
+        #expect(try owned() == [256])
+        #expect(pushes([second]).count == 70 && pushes([second]).values.allSatisfy { $0 == 1 })
+        // It comes back, and has its part again.
+        first.world.apple.faults = FaultScript()
+        try await first.start()
+        try await wait { try owned() == [128, 128] }
+        let again = try await first.dial()
+        for number in 71...90 { #expect(try await outcome(number, by: again) == .delivered) }
+        #expect(pushes([first, second]).count >= 90)
+        for stage in [second, first] { await stage.close() }
+    }
+
+    /// Longer than its lease: another one has its part, and it writes nothing when it comes to itself.
+    @Test func aNodeThatStandsStillLosesItsPart() async throws {
+        let first = try await started()
+        let second = try await started(with: first)
+        try await wait { try owned() == [128, 128] }
+        let (peer, other) = try await (first.dial(), second.dial())
+        for number in 1...10 { #expect(try await outcome(number, by: peer) == .delivered) }
+        try first.signal(SIGSTOP)
+        for number in 11...40 { #expect(try await outcome(number, by: other) == .delivered) }
+        #expect(try owned() == [256])
+        try first.signal(SIGCONT)
+        await first.node.wait { $0.exit != nil }
+        #expect(first.node.exit == .exited(69))
+        #expect(pushes([first, second]).count == 40)
+        #expect(pushes([first, second]).values.allSatisfy { $0 == 1 })
+        for stage in [second, first] { await stage.close() }
+    }
+}

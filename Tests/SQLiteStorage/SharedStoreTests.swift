@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+import Vectors
+
+@testable import Relay
+@testable import SQLiteStorage
+
+/// Several nodes on one real database.
+@Suite(.serialized) struct SharedStoreTests {
+    let directory: Directory
+    private let server: PostgreSQLServer
+
+    init() throws {
+        directory = try Directory()
+        try directory.use(.database)
+        server = try PostgreSQLServer.shared.get()
+    }
+
+    private func place(_ node: UInt8) throws -> DatabasePlace {
+        Directory.place(at: server.url(try #require(directory.database)), node: node)
+    }
+
+    private func open(_ node: UInt8) async throws -> SQLiteOutbox { try await SQLiteOutbox(place(node)) }
+
+    private static let half = Shards(0..<128)
+    private static let otherHalf = Shards(128..<256)
+
+    /// Two nodes: the first has the lower half of the shards, the second the upper one.
+    private func pair() async throws -> (SQLiteOutbox, SQLiteOutbox) {
+        let first = try await open(1)
+        #expect(try await first.content().shards == .all)
+        // It waits until something is given up.
+        let place = try place(2)
+        async let opening = SQLiteOutbox(place)
+        for _ in 0..<100 where try await first.divide(ShareRequest()).nodes < 2 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        _ = try await first.commit([.giveUp(Self.otherHalf)])
+        let second = try await opening
+        let share = try await first.divide(ShareRequest())
+        #expect(share.owned == Self.half && share.nodes == 2)
+        #expect(try await second.divide(ShareRequest()).owned == Self.otherHalf)
+        return (first, second)
+    }
+
+    /// To a device of that shard.
+    private func one(
+        _ sequence: Int64, _ shard: UInt64, _ place: StoreRequest.Place = .window, device: UInt64 = 1
+    ) -> StoreRequest {
+        let one = request(sequence, token: shard << 56 | device)
+        return StoreRequest(notification: one.notification, digests: one.digests, place: place)
+    }
+
+    private func claim(_ outbox: SQLiteOutbox, _ requests: [StoreRequest]) async throws -> [Int64] {
+        var found: [Int64] = []
+        for lane in Set(requests.map(\.notification.lane)) {
+            let claim = Claim(.due(lane), at: 5000, last: .max, limit: 100)
+            found += try await outbox.claim(claim).rows.map(\.row.sequence)
+        }
+        return found.sorted()
+    }
+
+    @Test func whatOneAcceptsForAnotherIsSentThereAndItsEndComesBack() async throws {
+        let (first, second) = try await pair()
+        let for1 = [one(1, 3, .elsewhere(room: 9)), one(3, 3, .elsewhere(room: 9))]
+        #expect(
+            try await second.commit(for1.map { .store($0) }) == [.stored(sequence: 1), .stored(sequence: 2)])
+        // Not before it was told of them, and never by the other one.
+        #expect(try await claim(first, for1) == [])
+        #expect(try await claim(second, for1) == [])
+        #expect(try await second.divide(ShareRequest(awaited: [1, 2])).ends == [:])
+        let share = try await first.divide(ShareRequest())
+        #expect(share.arrived.reduce(0) { $0 + $1.waiting } == 2 && share.lastSequence == 2)
+        #expect(try await claim(first, for1) == [1, 2])
+        #expect(try await first.divide(ShareRequest()).arrived.isEmpty)
+        let refusal = Ending.refused(reason: .gateway("BadTopic"), detail: nil)
+        _ = try await first.commit([
+            .finish(sequence: 1, .delivered), .finish(sequence: 2, refusal),
+        ])
+        let ends = try await second.divide(ShareRequest(awaited: [1, 2, 77])).ends
+        #expect(ends == [1: .ended(.delivered), 2: .ended(refusal), 77: .forgotten])
+        await first.close()
+        await second.close()
+    }
+
+    /// Lower numbers may come later: they are handed out all the same.
+    @Test func whatArrivesLateIsClaimedBehindWhatWasHandedOut() async throws {
+        let (first, second) = try await pair()
+        _ = try await second.commit([.store(one(1, 3, .elsewhere(room: 9)))])
+        _ = try await first.commit([.store(one(3, 4, .backlog(room: 9)))])
+        #expect(try await claim(first, [one(3, 4)]) == [2])
+        #expect(try await first.divide(ShareRequest()).arrived.map(\.waiting) == [1])
+        #expect(try await claim(first, [one(1, 3)]) == [1])
+        await first.close()
+        await second.close()
+    }
+
+    @Test func anIdentityIsStoredOnceWhoeverTakesIt() async throws {
+        let (first, second) = try await pair()
+        #expect(try await first.commit([.store(one(1, 3))]) == [.stored(sequence: 1)])
+        let again = try await second.commit([
+            .store(one(1, 3, .elsewhere(room: 9))), .lookUp(one(1, 3).digests), .lookUp(one(5, 3).digests),
+        ])
+        #expect(again == [.alreadyWaiting(sequence: 1), .alreadyWaiting(sequence: 1), .unknown])
+        _ = try await first.commit([.finish(sequence: 1, .delivered)])
+        #expect(
+            try await second.commit([.store(one(1, 3, .elsewhere(room: 9)))]) == [.alreadyEnded(.delivered)])
+        // Both at the same time, in opposite orders: one of them has each, and nobody is told of a failure.
+        for round in 0..<20 as Range<Int64> {
+            let numbers = (0..<10).map { 100 + 10 * round + $0 }
+            let here = numbers.map { OutboxChange.store(one($0, 3)) }
+            let there = numbers.reversed().map { OutboxChange.store(one($0, 3, .elsewhere(room: 900))) }
+            async let one1 = first.commit(here)
+            async let one2 = second.commit(there)
+            let (left, right) = try await (one1, Array(one2.reversed()))
+            for (left, right) in zip(left, right) {
+                let isStored = [left, right].count { if case .stored = $0 { true } else { false } }
+                let isKnown = [left, right].count { if case .alreadyWaiting = $0 { true } else { false } }
+                #expect(isStored == 1 && isKnown == 1, "\(left) \(right)")
+            }
+        }
+        #expect(try directory.psql("SELECT count(*) - count(DISTINCT digest) FROM onionbell.identity") == "0")
+        await first.close()
+        await second.close()
+    }
+
+    /// Numbers are given when a commit begins: whoever comes later has a higher one, wherever it comes.
+    @Test func numbersAreInTheOrderInWhichThingsCame() async throws {
+        let (first, second) = try await pair()
+        var last: Int64 = 0
+        for round in 1...20 as ClosedRange<Int64> {
+            let results = try await (round.isMultiple(of: 2) ? first : second).commit([
+                .store(one(round, round.isMultiple(of: 2) ? 3 : 200))
+            ])
+            guard case .stored(let number) = results[0] else {
+                Issue.record("\(results)")
+                continue
+            }
+            #expect(number > last)
+            last = number
+        }
+        await first.close()
+        await second.close()
+    }
+
+    @Test func whatAKilledNodeHadIsTakenInItsOrder() async throws {
+        let (first, second) = try await pair()
+        let rows = [one(1, 3), one(3, 3), one(5, 3, .backlog(room: 9)), one(7, 4)]
+        _ = try await first.commit(rows.map { .store($0) })
+        _ = try await first.commit([.postpone(sequence: 1, attempts: 1, notBefore: 4000)])
+        _ = try await second.commit([.store(one(9, 3, .elsewhere(room: 9)))])
+        #expect(try await second.divide(ShareRequest()).owned == Self.otherHalf)
+        _ = try directory.psql(
+            "UPDATE onionbell.node SET until = clock_timestamp() - interval '1 second' WHERE owner = '\\x01'")
+        let share = try await second.divide(ShareRequest())
+        #expect(share.owned == .all && share.gained == Self.half && share.nodes == 1)
+        #expect(share.arrived.reduce(0) { $0 + $1.waiting } == 4)
+        #expect(try await second.divide(ShareRequest()).arrived.map(\.waiting) == [1])
+        // All of a device wait as long, and go out in their order; another device does not wait.
+        let lane = one(1, 3).notification.lane
+        let early = try await second.claim(Claim(.due(lane), at: 3000, last: .max, limit: 100))
+        #expect(early.rows.map(\.row.sequence) == [4] && early.nextDue == 4000)
+        let due = try await second.claim(Claim(.due(lane), at: 4000, last: .max, limit: 100))
+        #expect(due.rows.map(\.row.sequence) == [1, 2, 3, 5])
+        // It comes to itself: nothing of it is written any more.
+        do {
+            _ = try await first.commit([.finish(sequence: 1, .delivered)])
+            Issue.record("a node without its lease has written")
+        } catch {
+            #expect("\(error)".contains("another node has had this database meanwhile"))
+        }
+        await first.close()
+        await second.close()
+    }
+
+    @Test func whatIsGivenUpIsHandedOutByTheOther() async throws {
+        let (first, second) = try await pair()
+        let rows = [one(1, 3, .backlog(room: 9)), one(3, 3, .backlog(room: 9)), one(5, 4)]
+        _ = try await first.commit(rows.map { .store($0) })
+        #expect(try await claim(first, rows) == [1, 2])
+        _ = try await first.commit([.giveUp(Shards([3, 4]))])
+        let share = try await first.divide(ShareRequest())
+        #expect(share.lost.reduce(0) { $0 + $1.waiting } == 2)
+        await first.close()
+        // A node that stops leaves all that it had.
+        let taken = try await second.divide(ShareRequest())
+        #expect(taken.owned == .all)
+        #expect(taken.arrived.reduce(0) { $0 + $1.waiting } == 3)
+        #expect(try await claim(second, rows) == [1, 2, 3])
+        await second.close()
+    }
+
+    /// What is handed out of a shard that comes back is not thought to be handed out still.
+    @Test func whatWasGivenUpAndComesBackIsHandedOutAnew() async throws {
+        let (first, second) = try await pair()
+        let rows = [one(1, 3, .backlog(room: 9))]
+        _ = try await first.commit(rows.map { .store($0) })
+        #expect(try await claim(first, rows) == [1])
+        _ = try await first.commit([.giveUp(Shards([3]))])
+        let share = try await first.divide(ShareRequest())
+        #expect(share.owned == Self.half && share.gained == Shards([3]))
+        #expect(try await claim(first, rows) == [1])
+        await first.close()
+        await second.close()
+    }
+
+    @Test func aDeviceHasRoomForSoManyWhoeverTakesThem() async throws {
+        let (first, second) = try await pair()
+        let rows = (1...5 as ClosedRange<Int64>).map { one(2 * $0 - 1, 3, .elsewhere(room: 3)) }
+        let results = try await second.commit(rows.prefix(2).map { .store($0) })
+        #expect(results.allSatisfy { if case .stored = $0 { true } else { false } })
+        let more = try await second.commit(rows.dropFirst(2).map { .store($0) })
+        #expect(more.count { $0 == .tooMany } == 2)
+        await first.close()
+        await second.close()
+    }
+
+    /// Commands in place of the node want the database alone.
+    @Test func aCommandIsRefusedWhileANodeRenewsItsLease() async throws {
+        let first = try await open(1)
+        let renewal = Task {
+            while !Task.isCancelled {
+                _ = try await first.commit([.proof])
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        let place = StorePlace.database(try place(2))
+        do {
+            _ = try OutboxFile(place, isReadOnly: false)
+            Issue.record("a command was let in")
+        } catch {
+            #expect("\(error)".contains("a node uses this database, on node"))
+        }
+        renewal.cancel()
+        _ = try? await renewal.value
+        await first.close()
+        // Whoever stops gives it back at once.
+        _ = try OutboxFile(place, isReadOnly: false)
+    }
+}
