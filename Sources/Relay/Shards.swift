@@ -2,42 +2,50 @@
 /// divide them among themselves.
 package struct Shards: Equatable, Sendable {
     package static let total = 256
-    package static let none = Shards(words: .zero)
-    package static let all = Shards(words: SIMD4(repeating: .max))
+    package static let none = Shards(low: 0, high: 0)
+    package static let all = Shards(low: .max, high: .max)
 
-    private var words: SIMD4<UInt64>
+    // No vector of four words: a value in an asynchronous function's frame is aligned to 16 bytes at most.
+    private var low: UInt128
+    private var high: UInt128
 
-    private init(words: SIMD4<UInt64>) { self.words = words }
+    private init(low: UInt128, high: UInt128) { (self.low, self.high) = (low, high) }
 
     package init(_ numbers: some Sequence<Int>) {
-        words = .zero
+        self = .none
         for number in numbers { self[number] = true }
     }
 
     package static func number(of token: Digest) -> Int { Int(token.high >> 56) }
 
     package subscript(number: Int) -> Bool {
-        get { words[number >> 6] >> UInt64(number & 63) & 1 == 1 }
+        get { (number < 128 ? low : high) >> UInt128(number & 127) & 1 == 1 }
         set {
-            let bit: UInt64 = 1 << UInt64(number & 63)
-            if newValue { words[number >> 6] |= bit } else { words[number >> 6] &= ~bit }
+            let bit: UInt128 = 1 << UInt128(number & 127)
+            let isLow = number < 128
+            let word = newValue ? (isLow ? low : high) | bit : (isLow ? low : high) & ~bit
+            if isLow { low = word } else { high = word }
         }
     }
 
     package func contains(_ token: Digest) -> Bool { self[Shards.number(of: token)] }
 
-    package var isEmpty: Bool { words == .zero }
-    package var count: Int { (0..<4).reduce(0) { $0 + words[$1].nonzeroBitCount } }
+    package var isEmpty: Bool { self == .none }
+    package var count: Int { low.nonzeroBitCount + high.nonzeroBitCount }
     package var numbers: [Int] { (0..<Shards.total).filter { self[$0] } }
 
     /// As PostgreSQL's `get_bit` counts them.
     package var bits: [UInt8] {
-        (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(8 * ($0 & 7))) }
+        (0..<32).map { UInt8(truncatingIfNeeded: ($0 < 16 ? low : high) >> UInt128(8 * ($0 & 15))) }
     }
 
-    package func union(_ other: Shards) -> Shards { Shards(words: words | other.words) }
-    package func intersection(_ other: Shards) -> Shards { Shards(words: words & other.words) }
-    package func subtracting(_ other: Shards) -> Shards { Shards(words: words & ~other.words) }
+    package func union(_ other: Shards) -> Shards { Shards(low: low | other.low, high: high | other.high) }
+    package func intersection(_ other: Shards) -> Shards {
+        Shards(low: low & other.low, high: high & other.high)
+    }
+    package func subtracting(_ other: Shards) -> Shards {
+        Shards(low: low & ~other.low, high: high & ~other.high)
+    }
 
     /// How many a node may have where so many nodes are.
     package static func most(nodes: Int) -> Int { (total + max(1, nodes) - 1) / max(1, nodes) }
