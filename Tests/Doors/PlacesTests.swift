@@ -240,6 +240,53 @@ import Wire
         for connection in known { connection.shutDown() }
     }
 
+    /// Beyond an eighth they are as all others are: else they could hold all places.
+    @Test func tooManyWhoMayBeHereGoAsAllOthersDo() throws {
+        let places = Places(16, room: BufferRoom())
+        let circuits = Circuits(settings: .unlimited)
+        var ends: [Stream] = []
+        var connections: [DoorConnection] = []
+        for _ in 0..<20 {
+            let (here, there) = try Stream.pair()
+            ends.append(there)
+            let connection = DoorConnection(
+                here, .init(circuits: circuits), at: places,
+                limits: .init(idleTimeout: .seconds(60), deadline: .seconds(10)))
+            connection.begin()
+            connection.isKnown = true
+            connections.append(connection)
+        }
+        #expect(places.count == 16 && places.evicted == 4)
+        #expect(connections.prefix(5).map(\.hasEnded) == [true, true, true, true, false])
+        for connection in connections { connection.shutDown() }
+    }
+
+    /// However long its answer takes.
+    @Test func whoeverWaitsForAnAnswerIsNotSilent() async throws {
+        var settings = HTTPServer.Settings()
+        settings.connections = 16
+        let late = LateAnswer()
+        let server = HTTPServer(settings: settings, circuits: Circuits(settings: .unlimited)) {
+            request, respond in
+            guard request.path == "/late" else { return respond(HTTPResponse(status: 200)) }
+            late.respond = respond
+        }
+        let endpoint = try server.open(on: Self.loopback)
+        let waiting = try await RawPeer(endpoint)
+        waiting.stream.write(Array("GET /late HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        while late.respond == nil, !Task.isCancelled { await Task.yield() }
+        var others: [RawPeer] = []
+        for _ in 0..<40 {
+            others.append(try await RawPeer(endpoint))
+            #expect(await isAnswered(others[others.count - 1]))
+        }
+        #expect(!waiting.hasEnded && server.evictedConnections >= 20)
+        late.respond?(HTTPResponse(status: 200))
+        await waiting.wait { !$0.received.isEmpty || $0.hasEnded }
+        #expect(!waiting.received.isEmpty)
+        await server.close()
+    }
+
     /// By its first answer a client of the operator's is known, and stays however many strangers come after it.
     @Test(arguments: ["Bearer open sesame", "Bearer open", nil])
     func whoeverHasShownTheSecretKeepsItsConnection(authorization: String?) async throws {
@@ -277,4 +324,9 @@ import Wire
         #expect(Places.victims(among: places, count: 9) == [2, 4, 1, 3, 0])
         #expect(Places.victims(among: [], count: 1) == [])
     }
+}
+
+@EventLoop
+private final class LateAnswer {
+    var respond: (@EventLoop (HTTPResponse) -> Void)?
 }

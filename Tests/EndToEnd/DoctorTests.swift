@@ -130,6 +130,23 @@ import Wire
         await world.close()
     }
 
+    /// Everybody may push there, as the operator wanted it: the command, the log and doctor say so.
+    @Test func anEndpointThatIsOpenToAllIsTold() async throws {
+        let stage = try LoopbackStage {
+            $0 + "\ndoors: {gorush: {listen: [\"onion:8088\"], open: true, apps: [bisq-remote-ios]}}\n"
+        }
+        let words = "doors.gorush at onion:8088 has no secret: everybody can push through it"
+        let checked = try await command(["check-config", "--config", stage.configuration])
+        #expect(checked.status == 0 && checked.output.contains(words), "\(checked)")
+        try await stage.start()
+        await stage.logged("endpoint.unprotected")
+        #expect(stage.node.lines.contains { $0.contains("endpoint.unprotected") })
+        // No tor of its own: the address was never published.
+        let seen = try await examine(stage.configuration, "--socks", "127.0.0.1:1")
+        #expect(seen.verdicts["endpoints"] == "warn" && seen.words.contains(words), "\(seen.words)")
+        await stage.close()
+    }
+
     @Test func whatAWatchIsToldDoesNotMakeTheNodeDoubtItsConfiguration() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

@@ -1,3 +1,5 @@
+import Client
+import Foundation
 import HTTP1
 import Reactor
 import Testing
@@ -9,8 +11,12 @@ import Testing
 @EventLoop
 @Suite struct DoorSidesTests {
     private final class Answering: HTTPDoor {
+        let status: Int
+
+        init(_ status: Int = 200) { self.status = status }
+
         func handler(for path: String) -> HTTPServer.Handler? {
-            { _, respond in respond(HTTPResponse(status: 200)) }
+            { [status] _, respond in respond(HTTPResponse(status: status)) }
         }
     }
 
@@ -28,5 +34,28 @@ import Testing
         #expect(statuses(placed.door) == [200, 503, 503])
         #expect(statuses(placed.worldDoor) == [200, 503, 503])
         #expect(placed.limited?.doors.map(\.turnedAway) == [2, 2])
+    }
+
+    /// Whoever comes by the onion address finds the one side, whoever doesn't the other.
+    @Test func eachPlaceLeadsToItsSide() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/onionbell-\(UUID().uuidString)"
+        let world = Endpoint.unix(path: path)
+        var settings = Settings()
+        settings.onion.httpListen = .host("127.0.0.1", port: 0)
+        let door = DoorListeners.PlacedDoor(
+            door: Answering(200), worldDoor: Answering(201), places: [.onion(port: 80), .plain(world)],
+            body: 100)
+        let listeners = try DoorListeners(
+            settings, circuits: Circuits(settings: .unlimited), room: BufferRoom())
+        let ports = try listeners.open([door])
+        let onion = try #require(ports.first).target
+        var statuses: [Int] = []
+        for place in [onion, world] {
+            let answer = try await HTTPExchange.answer(
+                to: HTTPRequest(method: "GET", path: "/"), host: "a", by: .direct(place))
+            statuses.append(answer.status)
+        }
+        #expect(statuses == [200, 201])
+        await listeners.close()
     }
 }

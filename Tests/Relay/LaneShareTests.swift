@@ -92,4 +92,19 @@ import Testing
         }
         #expect(fill(node, from: 1000, by: 1) == 50)
     }
+
+    /// Nor does it count later, when others have brought what waits.
+    @Test func whatWasDeliveredAtOnceIsNotRememberedAgainstItsSender() throws {
+        let node = node(waiting: 100)
+        for number in 0..<200 {
+            var submission = Sample.android("\(number)", token: Sample.token(number))
+            submission.sender = SenderID(1)
+            #expect(node.accept(submission) > 0)
+            node.end(try #require(node.send()), .accepted)
+        }
+        for number in 1000..<1060 {
+            #expect(node.accept(Sample.android("\(number)", token: Sample.token(number))) > 0)
+        }
+        #expect(fill(node, from: 2000, by: 1) == 16)
+    }
 }

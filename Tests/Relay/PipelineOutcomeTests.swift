@@ -240,6 +240,21 @@ import Testing
         #expect(node.blockedReason() == "HTTP403")
         #expect(told.map(\.0) == Array(replies.prefix(3)))
         #expect(told.allSatisfy { $0.1 == .held(reason: "HTTP403") })
+        // Nor does who comes now, as long as it was not tried itself.
+        _ = node.submit(Sample.android(token: Sample.token(5)), awaitsOutcome: true)
+        node.begin()
+        #expect(node.commit([.stored(sequence: node.number())]) == [.stored])
+    }
+
+    /// As congestion control does it.
+    @Test func afterAFailureHalfAsManyAreOnTheirWay() throws {
+        let node = Node()
+        for number in 1...20 { node.accept(Sample.android(token: Sample.token(number))) }
+        var handles: [Pipeline.Handle] = []
+        for _ in 1...10 { handles.append(try #require(node.send())) }
+        node.end(handles.removeLast(), .overloaded)
+        #expect(node.condition() == .open)
+        #expect(node.send() == nil)
     }
 
     /// Who tried in vain during an outage waits behind nobody once it is over.

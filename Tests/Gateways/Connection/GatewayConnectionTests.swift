@@ -58,6 +58,20 @@ private final class Owner: ConnectionOwner {
         server.listener.close()
     }
 
+    /// What waits for it is seen to wait; else it would be kept for ever, since it answers each PING.
+    @Test func oneThatAllowsNoRequestIsGivenUpWhenSomethingWaits() async throws {
+        let server = try IdleServer(.barring, lab)
+        let connection = try connection(to: server) {
+            $0.idle = .milliseconds(100)
+            $0.starved = .milliseconds(300)
+        }
+        owner.onChange = { $0.noteBacklog() }
+        for _ in 0..<400 where owner.end == nil { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(owner.end == .broken(reason: "NoStreams") && connection.requests == 0)
+        connection.drain()
+        server.listener.close()
+    }
+
     @Test func oneThatFreezesIsFoundOutByItsPing() async throws {
         let server = try IdleServer(.freezing, lab)
         let connection = try connection(to: server) {

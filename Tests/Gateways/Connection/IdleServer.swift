@@ -11,6 +11,8 @@ final class IdleServer: StreamHandler {
         case mute
         /// Speaks TLS and sends SETTINGS, then reads nothing more.
         case freezing
+        /// Sends SETTINGS that allow no request.
+        case barring
         /// Speaks TLS with ALPN for something else.
         case otherProtocol
         /// Closes at once.
@@ -30,7 +32,7 @@ final class IdleServer: StreamHandler {
             accepted += 1
             guard behaviour != .closing else { return stream.close() }
             stream.handler = self
-            let http = HTTP2ServerSession(maxConcurrentStreams: 10)
+            let http = HTTP2ServerSession(maxConcurrentStreams: behaviour == .barring ? 0 : 10)
             peers[ObjectIdentifier(stream)] = (stream, TLSSession(serving: context), http)
         }
     }
