@@ -54,7 +54,10 @@ final class GatewayWishes {
         }
     }
 
-    func all() throws(SQLiteError) -> [DeviceWish] {
+    func all() throws(SQLiteError) -> [DeviceWish] { try GatewayWishes.rows(of: wishes) }
+
+    /// All that a statement finds: digest, app, host, since, until.
+    static func rows(of wishes: borrowing Statement) throws(SQLiteError) -> [DeviceWish] {
         var found: [DeviceWish] = []
         defer { wishes.reset() }
         while try wishes.step() {

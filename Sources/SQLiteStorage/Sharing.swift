@@ -212,16 +212,7 @@ final class Sharing {
 
     func wishes(of shards: Shards) throws(SQLiteError) -> [DeviceWish] {
         try wishes.bind(1, bytes: shards.bits)
-        defer { wishes.reset() }
-        var found: [DeviceWish] = []
-        while try wishes.step() {
-            found.append(
-                DeviceWish(
-                    token: Digest(wishes.pair(0)),
-                    lane: LaneID(app: wishes.text(1), host: LaneHost(key: wishes.text(2))),
-                    since: wishes.integer(3), until: wishes.integer(4)))
-        }
-        return found
+        return try GatewayWishes.rows(of: wishes)
     }
 
     /// What other nodes have put there waits behind what its device has there.
