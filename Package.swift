@@ -107,7 +107,7 @@ let package = Package(
         library("Registrations", pure: true, ["Relay"]),
         library("PostgreSQL", cold: true, ["CPostgreSQL"]),
         library(
-            "SQLiteStorage",
+            "Persistence",
             [
                 "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "Registrations", "CSQLite",
             ]),
@@ -140,7 +140,7 @@ let package = Package(
             "Node", cold: true,
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
-                "PostgreSQL", "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "Persistence",
                 "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview", "QR",
                 "YAML",
                 "Programs", "CSupport", log,
@@ -152,7 +152,7 @@ let package = Package(
             name: "Onionbell",
             dependencies: [
                 "Encodings", "Node", "Client", "Pointing", "Wire", "Relay", "Reactor", "Crypto",
-                "PostgreSQL", "Registrations", "SQLiteStorage",
+                "PostgreSQL", "Registrations", "Persistence",
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
                 log,
             ],
@@ -176,7 +176,7 @@ let package = Package(
             name: "onionbell-bench",
             dependencies: [
                 "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching", "Gateways",
-                "HTTP1", "CSupport", "Doors", "Registrations", "SQLiteStorage", arguments, log,
+                "HTTP1", "CSupport", "Doors", "Registrations", "Persistence", arguments, log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
@@ -232,14 +232,14 @@ let package = Package(
         tests(
             "Dispatching",
             [
-                "Dispatching", "Outbound", "Relay", "Metrics", "Reactor", "SQLiteStorage", "Crypto",
+                "Dispatching", "Outbound", "Relay", "Metrics", "Reactor", "Persistence", "Crypto",
                 "CSQLite",
                 "Vectors",
             ]),
         tests(
-            "SQLiteStorage",
+            "Persistence",
             [
-                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations", "SQLiteStorage", "Relay",
+                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations", "Persistence", "Relay",
                 "Vectors",
             ]),
         tests(
@@ -256,7 +256,7 @@ let package = Package(
         tests(
             "Doors",
             [
-                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Registrations", "SQLiteStorage",
+                "Encodings", "Doors", "Wire", "Relay", "Dispatching", "Registrations", "Persistence",
                 "Crypto",
                 "Reactor",
                 "Vectors",
@@ -275,12 +275,12 @@ let package = Package(
                 "Vectors",
             ]),
         tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", "Wire", log]),
-        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "SQLiteStorage"]),
+        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence"]),
         tests(
             "EndToEnd",
             [
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client",
-                "Wire", "Crypto", "Reactor", "Tor", "Relay", "SQLiteStorage", "JSONCoding", "HTTP1",
+                "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
                 "Vectors", "QR", "Status",
             ]),
     ],

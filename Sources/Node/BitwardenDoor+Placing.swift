@@ -2,9 +2,9 @@ import Crypto
 import Dispatching
 import Doors
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 
 extension DoorListeners.PlacedDoor {
     /// The door for Bitwarden servers; `nil`: it is off.

@@ -2,10 +2,10 @@ import Dispatching
 import Doors
 import Gateways
 import Logging
+import Persistence
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 
 /// The mailboxes of this node: what comes by their gateway lies there until it is fetched at their door.
 @EventLoop

@@ -5,9 +5,9 @@ import Gateways
 import Glibc
 import Logging
 import Metrics
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Tor
 
 /// The running node: everything wired together in ``start()``, which reads from top to bottom as a message travels

@@ -3,9 +3,9 @@ import Dispatching
 import Doors
 import Encodings
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Tor
 
 /// The doors for Status, as far as they are set.

@@ -1,7 +1,7 @@
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 
 /// Takes over each change that a command has made in the store beside the running node, without a restart.
 ///

@@ -1,10 +1,10 @@
 import Crypto
 import Glibc
 import HTTP2
+import Persistence
 import Programs
 import QR
 import Reactor
-import SQLiteStorage
 import YAML
 
 /// What `--version` prints: the version alone in its first line, then the commit if the installation knows it, then the

@@ -4,9 +4,9 @@ import Crypto
 import Doors
 import Encodings
 import Lab
+import Persistence
 import Reactor
 import Registrations
-import SQLiteStorage
 
 /// `onionbell-bench readers`: phones that read their mailboxes, where nothing comes, until this is killed.
 struct ReadersCommand: AsyncParsableCommand {

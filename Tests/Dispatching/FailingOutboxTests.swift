@@ -1,9 +1,9 @@
 import Dispatching
 import Foundation
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 
 /// A disk that is full, and senders that wait meanwhile.

@@ -10,7 +10,7 @@ import Relay
 import Testing
 import Vectors
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// Gateways that are made when an address names their origin.
 @EventLoop

@@ -4,9 +4,9 @@ import Foundation
 import Logging
 import Metrics
 import Outbound
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 import Vectors
 

@@ -1,9 +1,9 @@
 import Foundation
 import HTTP1
 import Lab
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 
 /// Ten thousand requests while both gateways misbehave: afterwards outbox, counters and the gateways' own books agree.

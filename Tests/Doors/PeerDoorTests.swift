@@ -3,9 +3,9 @@ import Dispatching
 import Doors
 import Foundation
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 import Vectors
 import Wire

@@ -4,9 +4,9 @@ import Foundation
 import HTTP1
 import Lab
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import TLS
 import Testing
 import Wire

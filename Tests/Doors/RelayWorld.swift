@@ -6,9 +6,9 @@ import Gateways
 import HTTP1
 import Lab
 import Logging
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import TLS
 
 /// The HTTP door with everything behind it: outbox, dispatcher, and both gateways over TLS to simulators.

@@ -1,8 +1,8 @@
 import Foundation
 import Lab
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 
 /// The built program after a day in which no process saw the clock.

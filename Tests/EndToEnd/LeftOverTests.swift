@@ -1,9 +1,9 @@
 import Foundation
 import JSONCoding
 import Lab
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 
 /// What waits for an app that the settings name no more.

@@ -2,9 +2,9 @@ import Client
 import Foundation
 import JSONCoding
 import Lab
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Testing
 import Wire
 

@@ -1,5 +1,5 @@
 import Gateways
-import SQLiteStorage
+import Persistence
 import Testing
 import Tor
 

@@ -1,8 +1,8 @@
 import Crypto
 import Glibc
+import Persistence
 import PostgreSQL
 import Reactor
-import SQLiteStorage
 
 extension Settings {
     /// Where notifications and registrations are kept.

@@ -4,10 +4,10 @@ import Crypto
 import Encodings
 import Glibc
 import Node
+import Persistence
 import Programs
 import Reactor
 import Relay
-import SQLiteStorage
 import Wire
 
 /// `onionbell register`: makes a trusted node of Bisq 2 ring a phone.

@@ -1,6 +1,6 @@
 import Node
+import Persistence
 import PostgreSQL
-import SQLiteStorage
 
 extension Doctor {
     /// The database that is to hold all that the node promises to keep.

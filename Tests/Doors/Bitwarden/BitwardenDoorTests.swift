@@ -4,10 +4,10 @@ import Doors
 import Foundation
 import HTTP1
 import Lab
+import Persistence
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 import Testing
 import Vectors
 

@@ -3,10 +3,10 @@ import Crypto
 import Foundation
 import HTTP1
 import JSONCoding
+import Persistence
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 import Testing
 
 @testable import Doors

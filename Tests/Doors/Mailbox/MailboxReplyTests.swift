@@ -5,10 +5,10 @@ import Encodings
 import Foundation
 import HTTP1
 import Logging
+import Persistence
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 import Testing
 import Vectors
 import Wire

@@ -3,9 +3,9 @@ import Doors
 import Foundation
 import HTTP1
 import Lab
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 import Status
 import Testing
 import Vectors

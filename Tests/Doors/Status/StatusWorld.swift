@@ -3,10 +3,10 @@ import Doors
 import Foundation
 import HTTP1
 import Lab
+import Persistence
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 import Status
 import Testing
 import Vectors

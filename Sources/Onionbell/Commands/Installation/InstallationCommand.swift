@@ -4,10 +4,10 @@ import Doors
 import Encodings
 import Glibc
 import Node
+import Persistence
 import Programs
 import Reactor
 import Registrations
-import SQLiteStorage
 
 /// `onionbell installation`: who may use the door for Bitwarden servers.
 struct InstallationCommand: ParsableCommand {

@@ -4,13 +4,13 @@ import Crypto
 import Doors
 import Gateways
 import Node
+import Persistence
 import Pointing
 import Programs
 import QR
 import Reactor
 import Registrations
 import Relay
-import SQLiteStorage
 import Tor
 
 extension Mailbox.Show: ExpressibleByArgument {}

@@ -1,9 +1,9 @@
 import ArgumentParser
 import JSONCoding
 import Node
+import Persistence
 import Programs
 import Reactor
-import SQLiteStorage
 
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
 struct OutboxCheckCommand: ParsableCommand {

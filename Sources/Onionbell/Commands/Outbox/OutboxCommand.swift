@@ -2,9 +2,9 @@ import ArgumentParser
 import Encodings
 import Glibc
 import Node
+import Persistence
 import Reactor
 import Relay
-import SQLiteStorage
 
 /// `onionbell outbox`: what waits for delivery, for the operator's eyes and hands.
 struct OutboxCommand: AsyncParsableCommand {

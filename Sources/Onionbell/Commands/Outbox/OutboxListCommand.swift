@@ -1,10 +1,10 @@
 import ArgumentParser
 import JSONCoding
 import Node
+import Persistence
 import Programs
 import Reactor
 import Relay
-import SQLiteStorage
 
 /// `onionbell outbox list`: each waiting notification, without token and message.
 struct OutboxListCommand: ParsableCommand {

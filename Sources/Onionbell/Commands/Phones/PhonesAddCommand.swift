@@ -2,10 +2,10 @@ import ArgumentParser
 import Client
 import Encodings
 import Node
+import Persistence
 import Programs
 import Reactor
 import Relay
-import SQLiteStorage
 import Wire
 
 /// `onionbell phones add`.

@@ -2,9 +2,9 @@ import ArgumentParser
 import Crypto
 import Encodings
 import Node
+import Persistence
 import Programs
 import Relay
-import SQLiteStorage
 import Wire
 
 /// `onionbell phones alias`.

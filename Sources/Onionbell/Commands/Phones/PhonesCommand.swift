@@ -1,9 +1,9 @@
 import ArgumentParser
 import JSONCoding
 import Node
+import Persistence
 import Programs
 import Relay
-import SQLiteStorage
 
 /// `onionbell phones`: the operator's phone book.
 struct PhonesCommand: AsyncParsableCommand {

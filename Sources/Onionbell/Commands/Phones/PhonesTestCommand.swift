@@ -6,10 +6,10 @@ import Glibc
 import HTTP1
 import JSONCoding
 import Node
+import Persistence
 import Programs
 import Reactor
 import Relay
-import SQLiteStorage
 import Wire
 
 /// `onionbell phones test`.

@@ -2,9 +2,9 @@ import ArgumentParser
 import Glibc
 import JSONCoding
 import Node
+import Persistence
 import Programs
 import Reactor
-import SQLiteStorage
 
 /// `onionbell registrations`: whom the doors know, for the operator's eyes and hands.
 struct RegistrationsCommand: AsyncParsableCommand {

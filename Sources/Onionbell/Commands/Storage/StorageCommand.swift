@@ -1,8 +1,8 @@
 import ArgumentParser
 import Node
+import Persistence
 import PostgreSQL
 import Programs
-import SQLiteStorage
 
 /// `onionbell storage`: the store in a PostgreSQL database.
 struct StorageCommand: ParsableCommand {

@@ -2,7 +2,7 @@ import Registrations
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 @Suite(.serialized) struct StatusRegistrationsTests {
     let directory: Directory

@@ -2,7 +2,7 @@ import Foundation
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 private typealias Notification = Relay.Notification
 

@@ -3,7 +3,7 @@ import Registrations
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// A store is copied from a file into a database and back: nothing is lost, and nobody uses half of it.
 @Suite(.serialized) struct StoreCopyTests {

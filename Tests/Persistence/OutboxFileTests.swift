@@ -2,7 +2,7 @@ import Foundation
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// The outbox as the operator's commands see it.
 @Suite struct OutboxFileTests {

@@ -4,8 +4,8 @@ import PostgreSQL
 import Testing
 import Vectors
 
+@testable import Persistence
 @testable import Relay
-@testable import SQLiteStorage
 
 /// What only a store in PostgreSQL has to promise: a lease, and nothing lost with a connection.
 @Suite(.serialized) struct DatabaseTests {

@@ -1,7 +1,7 @@
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// What gateways asked for, and how lanes stand, on disk.
 @Suite struct GatewayWishesTests {

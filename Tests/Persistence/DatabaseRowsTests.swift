@@ -5,7 +5,7 @@ import Relay
 import Testing
 import Vectors
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// What a store holds and reads, where PostgreSQL is another engine than SQLite.
 @Suite(.serialized) struct DatabaseRowsTests {

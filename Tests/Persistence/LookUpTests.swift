@@ -1,5 +1,5 @@
+import Persistence
 import Relay
-import SQLiteStorage
 import Testing
 
 @Suite struct LookUpTests {

@@ -2,7 +2,7 @@ import Registrations
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// Mailboxes in the outbox's file: commands make them, the node fills them.
 @Suite(.serialized) struct MailboxStoreTests {

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Vectors
 
+@testable import Persistence
 @testable import Relay
-@testable import SQLiteStorage
 
 /// Several nodes on one real database.
 @Suite(.serialized) struct SharedStoreTests {

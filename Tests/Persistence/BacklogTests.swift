@@ -3,7 +3,7 @@ import Relay
 import Testing
 import Vectors
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 private typealias Notification = Relay.Notification
 

@@ -4,7 +4,7 @@ import Relay
 import Testing
 import Vectors
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// A database on another machine: it proves who it is, and the node does.
 @Suite(.serialized) struct DatabaseLineTests {

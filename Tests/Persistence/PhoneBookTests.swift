@@ -2,7 +2,7 @@ import Encodings
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// The phone book in the outbox's file: commands write it, the node notices.
 @Suite(.serialized) struct PhoneBookTests {

@@ -1,6 +1,6 @@
 import Foundation
+import Persistence
 import Relay
-import SQLiteStorage
 import Testing
 
 private typealias Notification = Relay.Notification

@@ -2,7 +2,7 @@ import Registrations
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// Replies on their way back, in the tables of the mailboxes.
 @Suite(.serialized) struct MailboxReplyStoreTests {

@@ -2,7 +2,7 @@ import Registrations
 import Relay
 import Testing
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// Tables of a door that the tests make up.
 private final class NoteTables: DoorTables {

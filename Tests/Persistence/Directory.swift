@@ -5,7 +5,7 @@ import PostgreSQL
 import Testing
 import Vectors
 
-@testable import SQLiteStorage
+@testable import Persistence
 
 /// What a store can lie in: most of what it promises holds in both.
 enum Engine: CaseIterable, CustomTestStringConvertible {
