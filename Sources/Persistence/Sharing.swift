@@ -156,7 +156,8 @@ final class Sharing {
         if !fresh.isEmpty {
             try database.patiently { () throws(SQLiteError) in try adopt(fresh, backlog, on: connection) }
         }
-        news.hasMore = now.hasLate ? try takeArrivals(backlog, on: connection) : false
+        // Whether there is any of fresh ones was not asked.
+        news.hasMore = now.hasLate || !fresh.isEmpty ? try takeArrivals(backlog, on: connection) : false
         let found = try find(request.awaited)
         var share = news
         news = Share()

@@ -68,6 +68,16 @@ struct PendingChanges: Sendable {
         return taken
     }
 
+    /// What waits to be stored or looked up is not.
+    mutating func dropSubmissions() {
+        changes.removeAll {
+            switch $0 {
+            case .store, .lookUp: true
+            case _: false
+            }
+        }
+    }
+
     /// The commit of these failed: all but submissions and proofs go into the next one, before what has come since. What a
     /// later change makes needless is let go, so that a long outage of the disk fills no memory.
     mutating func putBack(_ failed: [OutboxChange]) {

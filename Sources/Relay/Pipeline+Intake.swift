@@ -47,6 +47,10 @@ extension Pipeline {
         } catch {
             return .answered(.refused(error))
         }
+        guard isInSight(digests.token) else {
+            return refuse(
+                submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
+        }
         storeFirst(of: digests.token, at: now)
         let size = notification.size
         let laneID = notification.lane
@@ -165,6 +169,7 @@ extension Pipeline {
             effects.append(.outboxRecovered)
             for lane in delivery.lanes.indices { delivery.stir(lane) }
         }
+        lookSoon(at: time)
         endShelving(commit.shelving)
         moves -= commit.moves
         for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
@@ -186,8 +191,9 @@ extension Pipeline {
         shelving = commit.shelving + shelving
         shelved.merge(shelvedBefore) { now, _ in now }
         changes.putBack(commit.changes)
-        let late = commitFailed(late: commit.tickets, at: now)
-        for ticket in commit.tickets where !late.contains(ticket.slot) {
+        let failed = commit.tickets + loseSight()
+        let late = commitFailed(late: failed, at: now)
+        for ticket in failed where !late.contains(ticket.slot) {
             if ticket.refusal == nil { abandon(ticket.slot) }
             answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
         }

@@ -15,7 +15,8 @@ extension Pipeline {
         shareAt = .max
         guard !isStopping else { return }
         guard var sharing = ownership else { return }
-        effects.append(.divide(sharing.ask { senders.listens(for: $0) }))
+        let unseen = outboxFault == nil ? sharing.blind.intersection(onItsWay(in: sharing)) : .all
+        effects.append(.divide(sharing.ask(unseen: unseen) { senders.listens(for: $0) }))
         ownership = sharing
     }
 
@@ -24,6 +25,10 @@ extension Pipeline {
         guard let before = ownership else { return }
         let lost = ownership?.take(share) ?? .none
         ownership?.answered(share.ends)
+        if let ownership, !share.gained.isEmpty {
+            let unseen = share.hasMore ? .all : onItsWay(in: ownership)
+            self.ownership?.loseSight(of: share.gained.intersection(unseen))
+        }
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }
             delivery.wishes.forget { lost.contains($0) }
@@ -47,6 +52,7 @@ extension Pipeline {
         }
         let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
         shareAt = now.monotonicNanoseconds + (share.hasMore ? 0 : interval.nanoseconds)
+        lookSoon(at: now.monotonicNanoseconds)
         if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
@@ -54,6 +60,40 @@ extension Pipeline {
     package mutating func divideFailed(at now: Instant) {
         ownership?.answered([:])
         shareAt = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
+    }
+
+    // MARK: What others have put there
+
+    /// What comes in for a device can't go out before what another node has stored for it.
+    func isInSight(_ token: Digest) -> Bool { ownership.map { !$0.blind.contains(token) } ?? true }
+
+    /// Shards that are this node's by now, and of which something is on its way to the store as another one's.
+    private func onItsWay(in ownership: Ownership) -> Shards {
+        var found = Shards.none
+        for ticket in tickets + (commit?.tickets ?? []) where ticket.refusal == nil {
+            let entry = delivery.entries[ticket.slot]
+            if entry.isElsewhere, ownership.owned.contains(entry.token) {
+                found[Shards.number(of: entry.token)] = true
+            }
+        }
+        return found
+    }
+
+    /// Asks at once where senders are told to come again meanwhile.
+    mutating func lookSoon(at time: Int64) {
+        guard outboxFault == nil, shareAt < .max, ownership?.blind.isEmpty == false else { return }
+        shareAt = min(shareAt, time + Ownership.intervalBlind.nanoseconds)
+    }
+
+    /// The store could not be had. What has come in since would go out before what others have stored meanwhile.
+    ///
+    /// - Returns: Those who are told to come again.
+    mutating func loseSight() -> [Ticket] {
+        guard let nodes = ownership?.nodes, nodes > 1 else { return [] }
+        ownership?.loseSight(of: .all)
+        changes.dropSubmissions()
+        defer { tickets = [] }
+        return tickets
     }
 
     // MARK: Ends that other nodes bring about

@@ -108,6 +108,11 @@ struct Ownership: Equatable, Sendable {
     private(set) var nodes = 1
     /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
     private(set) var isWhole: Bool
+    /// Of these others may have put something there that this node has not seen, and what comes in must not go out before
+    /// it: nothing is accepted for them.
+    private(set) var blind: Shards
+    /// What is seen with the answer to the present question.
+    private var inSight = Shards.none
     /// What somebody waits for that is not in memory: in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -116,11 +121,14 @@ struct Ownership: Equatable, Sendable {
     /// How often the store is asked where nodes share it, and where this one is alone.
     static let interval: Duration = .milliseconds(200)
     static let intervalAlone: Duration = .seconds(2)
+    /// The same while senders are told to come again for what is not seen.
+    static let intervalBlind: Duration = .milliseconds(20)
     private static let askedAtOnce = 500
 
     init(owned: Shards) {
         self.owned = owned
         isWhole = owned == .all
+        blind = isWhole ? .none : .all
     }
 
     func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
@@ -132,6 +140,7 @@ struct Ownership: Equatable, Sendable {
         leaving = leaving.subtracting(lost)
         given = given.subtracting(lost)
         nodes = share.nodes
+        blind = blind.subtracting(inSight)
         if owned != .all { isWhole = false }
         return lost
     }
@@ -156,8 +165,16 @@ struct Ownership: Equatable, Sendable {
 
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
 
+    mutating func loseSight(of shards: Shards) {
+        blind = blind.union(shards)
+        inSight = inSight.subtracting(shards)
+    }
+
     /// The next to be asked for.
-    mutating func ask(where isAwaited: (Int64) -> Bool) -> ShareRequest {
+    ///
+    /// - Parameter unseen: Of these something is on its way to the store that the answer does not have yet.
+    mutating func ask(unseen: Shards = .none, where isAwaited: (Int64) -> Bool) -> ShareRequest {
+        inSight = Shards.all.subtracting(unseen)
         let turn = awaited.prefix(Ownership.askedAtOnce)
         asked = turn.filter(isAwaited)
         awaited.removeFirst(turn.count)

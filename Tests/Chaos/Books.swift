@@ -33,8 +33,9 @@ final class Books {
         var told: (status: MobileNotificationResponse.Status, at: Int64)?
         /// Delivered was the first that its sender heard.
         var isToldFirst = false
-        /// The nodes that may have taken it, where there are several.
+        /// The nodes that may have taken it, where there are several, and when it was sent last.
         var nodes: Set<String> = []
+        var triedAt: Int64?
         var pushes: [Push] = []
     }
 
@@ -80,7 +81,10 @@ final class Books {
         order[request.deviceToken, default: []].append(request.uid)
     }
 
-    func trying(_ uid: String, at node: String) { entries[uid]?.nodes.insert(node) }
+    func trying(_ uid: String, at node: String) {
+        entries[uid]?.nodes.insert(node)
+        entries[uid]?.triedAt = EventLoop.monotonicNanoseconds
+    }
 
     func nodeKilled() {
         let now = EventLoop.monotonicNanoseconds
@@ -123,7 +127,8 @@ final class Books {
             busy += 1
             return
         case .stored:
-            if entry.told != nil, !mayBeForgotten(entry) {
+            // One of several nodes may have said so before another one told the end, and be heard later.
+            if let told = entry.told, entry.triedAt.map({ $0 > told.at }) ?? true, !mayBeForgotten(entry) {
                 violate("\(response.requestUid): stored after its end was told")
             }
             entry.storedAt = entry.storedAt ?? now
@@ -235,8 +240,8 @@ final class Books {
                 guard let one = first.firstPush, let other = second.firstPush, other.time < one.time else {
                     continue
                 }
-                if let cause = lateReason(one) ?? lateReason(other)
-                    ?? unseen(first, before: other, of: second)
+                if let cause = unseen(first, before: other, of: second) ?? lateReason(one)
+                    ?? lateReason(other)
                 {
                     disorderedBy[cause, default: 0] += 1
                     continue

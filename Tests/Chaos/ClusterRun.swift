@@ -81,10 +81,9 @@ final class ClusterRun {
         }
         await pause(.milliseconds(Int.random(in: 500...2000, using: &random)))
         for node in world.nodes { node.mayEnd = mayEnd(node, by: blow, victims) }
-        let blown = EventLoop.monotonicNanoseconds
         let outage = Duration.milliseconds(Int.random(in: 0...2000, using: &random))
         let silence = Duration.milliseconds(Int.random(in: 1000...5000, using: &random))
-        for sender in senders { sender.blown() }
+        let blown = EventLoop.monotonicNanoseconds
         try await strike(blow, victims, outage: outage, silence: silence)
         try await wait("every device has had something after: \(blow.rawValue)") { [unowned self] in
             senders.allSatisfy { sender in
@@ -137,36 +136,38 @@ final class ClusterRun {
         switch blow {
         case .kill, .killTwo:
             for victim in victims { await victim.end(by: SIGKILL) }
+            hit()
         case .killAndStart:
             await node.end(by: SIGKILL)
+            hit()
             try node.start()
-        case .database:
-            try await world.stopServer()
-            await pause(outage)
-            try await world.startServer()
-        case .databaseForLong:
-            try await world.stopServer()
-            await pause(ClusterRun.pastLease)
-            try await world.startServer()
+        case .database: try await stopServer(for: outage)
+        case .databaseForLong: try await stopServer(for: ClusterRun.pastLease)
         case .both:
             await node.end(by: SIGKILL)
-            try await world.stopServer()
-            await pause(outage)
-            try await world.startServer()
-        case .pause: node.signal(SIGSTOP)
+            try await stopServer(for: outage)
+        case .pause:
+            node.signal(SIGSTOP)
+            hit()
         case .silence:
             node.line.fallSilent()
+            hit()
             await pause(silence)
             node.line.mend()
-        case .silenceForLong: node.line.fallSilent()
+        case .silenceForLong:
+            node.line.fallSilent()
+            hit()
         case .cut:
+            hit()
             await node.line.cut()
             await pause(.seconds(1))
             node.line.mend()
         case .answer:
+            hit()
             node.line.losesAnswer = true
             try await wait("a commit") { !node.line.losesAnswer }
         case .stop:
+            hit()
             let exit = await node.end(by: SIGTERM)
             if exit != .exited(0) {
                 books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")")
@@ -176,7 +177,18 @@ final class ClusterRun {
             try clock?.node.clocks.rightAll()
             try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)
             clock = (node, ClusterRun.roundsOfClock)
+            hit()
         }
+    }
+
+    /// What is sent from now on shows when all deliver again.
+    private func hit() { for sender in senders { sender.hit() } }
+
+    private func stopServer(for outage: Duration) async throws {
+        try await world.stopServer()
+        hit()
+        await pause(outage)
+        try await world.startServer()
     }
 
     private func heal(_ blow: ClusterBlow, _ victims: [ClusterNode]) async throws {

@@ -51,7 +51,7 @@ final class ClusterSender {
         node = number % nodes.count
     }
 
-    func blown() {
+    func hit() {
         isAfterBlow = true
         firstSinceBlow = nil
     }
