@@ -57,10 +57,15 @@ package struct ShareRequest: Equatable, Sendable {
     package var leaving = Shards.none
     /// Notifications whose ends somebody here waits for, and another node may bring about.
     package var awaited: [Int64] = []
+    /// For the others to know.
+    package var figures: NodeFigures
 
-    package init(leaving: Shards = .none, awaited: [Int64] = []) {
+    package init(
+        leaving: Shards = .none, awaited: [Int64] = [], figures: NodeFigures = NodeFigures()
+    ) {
         self.leaving = leaving
         self.awaited = awaited
+        self.figures = figures
     }
 }
 
@@ -85,14 +90,31 @@ package struct Share: Equatable, Sendable {
     /// What was in the backlog of those that it has given up.
     package var lost: [LaneBacklog] = []
     package var deadTokens: [Digest: DeadToken] = [:]
+    /// Tokens that were dead, and were registered anew at other nodes.
+    package var revived: Set<Digest> = []
     package var wishes: [DeviceWish] = []
     package var ends: [Int64: End] = [:]
     /// No number of what has arrived is higher.
     package var lastSequence: Int64 = 0
     /// There is more, to be asked for at once.
     package var hasMore = false
+    /// All of them, now and then; `nil`: they are as they were.
+    package var known: SharedNodes?
+    package var takenOver: TakeOver?
 
     package init() {}
+}
+
+/// Shards that a node did not give up: it was killed, or stood still, or was cut off.
+package struct TakeOver: Equatable, Sendable {
+    package var shards: Int
+    /// It may have begun to send these: at most so many go out twice.
+    package var mayRepeat: Int
+
+    package init(shards: Int, mayRepeat: Int) {
+        self.shards = shards
+        self.mayRepeat = mayRepeat
+    }
 }
 
 /// Which shards are this node's, and which it gives up.
@@ -108,6 +130,16 @@ struct Ownership: Equatable, Sendable {
     private(set) var nodes = 1
     /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
     private(set) var isWhole: Bool
+    /// `nil`: this one is alone.
+    private(set) var known: SharedNodes?
+    /// Monotonic nanoseconds since when some shards have been nobody's; `nil`: all are somebody's.
+    private(set) var withoutOwnerSince: Int64?
+    var elsewhere = Elsewhere()
+    /// Since the start.
+    var takeOvers = TakeOvers()
+    /// Monotonic nanoseconds, of all that waited when it was looked for.
+    var oldestSubmittedAt: Int64?
+    private var oldestSought = Int64.min / 2
     /// What somebody waits for that is not in memory: in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -117,6 +149,7 @@ struct Ownership: Equatable, Sendable {
     static let interval: Duration = .milliseconds(200)
     static let intervalAlone: Duration = .seconds(2)
     private static let askedAtOnce = 500
+    private static let oldestInterval: Duration = .seconds(1)
 
     init(owned: Shards) {
         self.owned = owned
@@ -126,7 +159,8 @@ struct Ownership: Equatable, Sendable {
     func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
 
     /// - Returns: Those that are no longer this node's; it may have got them anew.
-    mutating func take(_ share: Share) -> Shards {
+    mutating func take(_ share: Share, at time: Int64) -> Shards {
+        note(share, at: time)
         let lost = owned.subtracting(share.owned).union(owned.intersection(share.gained))
         owned = share.owned
         leaving = leaving.subtracting(lost)
@@ -134,6 +168,18 @@ struct Ownership: Equatable, Sendable {
         nodes = share.nodes
         if owned != .all { isWhole = false }
         return lost
+    }
+
+    private mutating func note(_ share: Share, at time: Int64) {
+        guard share.nodes > 1 else {
+            known = nil
+            withoutOwnerSince = nil
+            return
+        }
+        guard let told = share.known else { return }
+        known = told
+        elsewhere.take(told)
+        withoutOwnerSince = told.withoutOwner > 0 ? withoutOwnerSince ?? time : nil
     }
 
     /// Gives up what is more than its part, such as have nothing to do first.
@@ -154,14 +200,21 @@ struct Ownership: Equatable, Sendable {
         return free
     }
 
+    mutating func wantsOldest(at time: Int64) -> Bool {
+        guard time - oldestSought >= Ownership.oldestInterval.nanoseconds else { return false }
+        oldestSought = time
+        return true
+    }
+
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
 
     /// The next to be asked for.
-    mutating func ask(where isAwaited: (Int64) -> Bool) -> ShareRequest {
+    mutating func ask(_ figures: NodeFigures, where isAwaited: (Int64) -> Bool) -> ShareRequest {
+        elsewhere.ask()
         let turn = awaited.prefix(Ownership.askedAtOnce)
         asked = turn.filter(isAwaited)
         awaited.removeFirst(turn.count)
-        return ShareRequest(leaving: leaving, awaited: asked)
+        return ShareRequest(leaving: leaving, awaited: asked, figures: figures)
     }
 
     /// What was asked for has been answered, or not: what has not ended is asked for again.
