@@ -12,6 +12,8 @@ extension Dispatcher {
     package var limits: Admission.Limits { pipeline.limits }
     package var deadTokens: Int { pipeline.deadTokenCount }
     package var lanes: [Lane] { pipeline.lanes }
+    /// `nil`: other nodes can't come to the store.
+    package var sharing: Pipeline.Sharing? { pipeline.sharing }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
     package var doors: [DoorCounter] { tally.doors }

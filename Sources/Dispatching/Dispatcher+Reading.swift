@@ -32,13 +32,22 @@ extension Dispatcher {
     func divide(_ request: ShareRequest) {
         Task {
             do throws(OutboxError) {
-                pipeline.divided(try await outbox.divide(request), at: .now)
+                let share = try await outbox.divide(request)
+                pipeline.divided(share, at: .now)
+                note(share.takenOver)
             } catch {
                 // The next commit says more of it.
                 pipeline.divideFailed(at: .now)
             }
             execute()
         }
+    }
+
+    func note(_ takenOver: TakeOver?) {
+        guard let takenOver else { return }
+        log.notice(
+            "outbox.taken_over",
+            metadata: ["shards": "\(takenOver.shards)", "may_repeat": "\(takenOver.mayRepeat)"])
     }
 
     /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.

@@ -71,6 +71,7 @@ package final class Dispatcher {
         let content = try await outbox.content()
         pipeline.start(content, at: .now, clockOffset: EventLoop.wallClockOffset)
         let waiting = pipeline.waiting
+        note(content.takenOver)
         execute()
         pump()
         return waiting

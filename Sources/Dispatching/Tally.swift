@@ -42,6 +42,7 @@ struct Tally {
         case .committed(let time):
             commits.done += 1
             commits.time.add(time)
+            commits.recent.add(time, at: EventLoop.monotonicNanoseconds)
         case .tell, .drop, .send, .load, .claim, .divide, .commitSoon, .stopped, .refused, .laneOpened,
             .laneClosed, .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             break

@@ -73,6 +73,7 @@ package struct CommitFigures: Equatable, Sendable {
     package var failed = 0
     /// From the request to the answer, of those that were done.
     package var time = Histogram()
+    package var recent = RecentTimes()
 
     package init() {}
 }

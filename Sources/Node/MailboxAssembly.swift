@@ -12,6 +12,7 @@ import Relay
 struct MailboxAssembly {
     let door: MailboxDoor
     private let watch: StoreWatch<[Mailbox]>
+    private let news: MailboxNews
 
     /// Opens them to the gateway, if there is one.
     init(
@@ -24,7 +25,9 @@ struct MailboxAssembly {
             let door = MailboxDoor(
                 settings: settings.doors.mailbox.settings, store: store, digests: digests,
                 replies: ReplyBoard(store: store, digests: digests), room: room)
-            watch = try await StoreWatch(initial: []) { (known) throws(OutboxError) in
+            // Whoever pushes to a topic may come to another node right after it was made.
+            let interval = dispatcher.sharing == nil ? StoreWatch<[Mailbox]>.interval : MailboxNews.interval
+            watch = try await StoreWatch(initial: [], every: interval) { (known) throws(OutboxError) in
                 try await store.all(unless: known).map { ($0.version, $0.mailboxes) }
             } onFault: {
                 log.error("mailbox.read_failed", metadata: ["reason": "\($0)"])
@@ -35,6 +38,7 @@ struct MailboxAssembly {
             door.use(watch.value)
             door.onMade = { [watch] in watch.note($0) }
             self.door = door
+            news = MailboxNews(of: store, for: door, from: dispatcher)
         } catch {
             throw .unavailable("the mailboxes can't be read: \(error)")
         }
@@ -50,6 +54,7 @@ struct MailboxAssembly {
     /// Ends what readers have open.
     func close() async {
         watch.stop()
+        news.stop()
         await door.close()
     }
 }

@@ -36,6 +36,7 @@ extension RelayNode {
         report.process = ProcessFigures.read()
         report.loop = loopWatch.figures
         report.outbox = outboxReport
+        report.shared = dispatcher.flatMap { sharedReport(of: $0, at: report) }
         report.hasNobodyToRing = settings.apps.allSatisfy { !$0.hasCredentials }
         report.doors = dispatcher?.doors.map { .init(name: $0.name, figures: $0.figures) } ?? []
         report.lanes = laneReports(at: report.monotonicNow)

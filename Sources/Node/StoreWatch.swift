@@ -20,6 +20,9 @@ final class StoreWatch<Value: Equatable & Sendable> {
     private var fault: String?
     private var timer: Timer!
     private var isStopped = false
+    private let interval: Duration
+
+    nonisolated static var interval: Duration { .seconds(1) }
 
     /// Reads it for the first time.
     ///
@@ -28,13 +31,15 @@ final class StoreWatch<Value: Equatable & Sendable> {
     ///   - onFault: Called with the reason why it can't be read, when there is a new one.
     ///   - onChange: Called with each one that follows.
     init(
-        initial: Value, read: @escaping Read, onFault: @escaping @EventLoop (String) -> Void,
+        initial: Value, every interval: Duration = StoreWatch.interval, read: @escaping Read,
+        onFault: @escaping @EventLoop (String) -> Void,
         onChange: @escaping @EventLoop (Value) -> Void
     ) async throws(OutboxError) {
         (version, value) = try await read(nil) ?? (0, initial)
         (self.read, self.onFault, self.onChange) = (read, onFault, onChange)
+        self.interval = interval
         timer = Timer { [weak self] in self?.look() }
-        timer.start(after: .seconds(1))
+        timer.start(after: interval)
     }
 
     /// This process has changed it itself.
@@ -66,7 +71,7 @@ final class StoreWatch<Value: Equatable & Sendable> {
             if fault != reason { onFault(reason) }
             fault = reason
         }
-        timer.start(after: .seconds(1))
+        timer.start(after: interval)
     }
 
     private func use(_ value: Value) {

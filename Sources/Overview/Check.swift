@@ -75,7 +75,7 @@ extension Report {
 
     /// How outbox, disk, gateways and delivery stand.
     package var deliveryChecks: [Check] {
-        [outboxCheck, backlogCheck] + (diskCheck.map { [$0] } ?? []) + [
+        [outboxCheck, backlogCheck] + sharedChecks + (diskCheck.map { [$0] } ?? []) + [
             loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
         ]
             + lanes.compactMap(Report.check)

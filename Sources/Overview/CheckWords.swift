@@ -12,6 +12,8 @@ extension Check {
         case "tor": "Tor"
         case "outbox": "Store of waiting notifications"
         case "backlog": "What waits for one app"
+        case "nodes": "Nodes of the database"
+        case "database": "Speed of the database"
         case "disk": "Disk"
         case "loop": "Speed of the node"
         case "connections": "Room for connections"
@@ -27,7 +29,7 @@ extension Check {
         if name.hasSuffix(Check.certificateSuffix) { return "WhenThingsBreak" }
         return switch name {
         case "connections", "circuits": "PrivateNodes"
-        case "front": "SeveralNodes"
+        case "front", "nodes", "database": "SeveralNodes"
         case "onion", "self_dial", "tor", "outbox", "backlog", "disk", "loop", "pushing": "WhenThingsBreak"
         case _: "ReasonCodes"
         }
@@ -55,6 +57,8 @@ extension Check {
             isFailing
                 ? "Soon no new notifications can be accepted: the disk"
                 : "Notifications go out, but the disk is filling up"
+        case "nodes": "Not all nodes of the database are well"
+        case "database": "The database is slow"
         case "backlog": isFailing ? "Senders of one app are turned away" : "Much waits for one app"
         case "loop": isFailing ? "The node is too slow" : "The node is slow"
         case "connections":

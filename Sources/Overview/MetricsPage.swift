@@ -2,13 +2,14 @@ import Metrics
 
 /// `/metrics`: a report in Prometheus' text format. Each metric is explained in the article `Metrics`.
 package struct MetricsPage {
-    private var page = MetricsText()
-    private let report: Report
+    var page = MetricsText()
+    let report: Report
 
     package static func text(of report: Report) -> [UInt8] {
         var page = MetricsPage(report)
         page.addDoors()
         page.addOutbox()
+        page.addShared()
         page.addDelivery()
         page.addGateways()
         page.addOnion()

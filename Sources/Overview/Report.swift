@@ -177,6 +177,8 @@ package struct Report: Equatable, Sendable {
 
     package var onion = OnionReport()
     package var outbox = Outbox()
+    /// `nil`: the store is a file.
+    package var shared: Shared?
     package var doors: [Door] = []
     package var lanes: [Lane] = []
     package var certificates: [Certificate] = []

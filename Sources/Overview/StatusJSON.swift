@@ -19,6 +19,7 @@ package enum StatusJSON {
             "checks": .array(report.checks.map(check)),
             "onion": onion(report),
             "mailboxes": report.mailboxes.map(mailboxes) ?? .null, "outbox": outbox(report),
+            "database": report.shared.map(shared) ?? .null,
             "watches": .array(report.watches.map(watch)),
             "last_hour": totals(report.history.sum(ofLast: 60)),
             "last_day": totals(report.history.sum(ofLast: History.minutes)),
@@ -90,6 +91,25 @@ package enum StatusJSON {
             "disk_available": report.outbox.diskAvailable.map(count) ?? .null,
             "commit_p50": quantile(report.outbox.commits.time, 0.5),
             "commit_p99": quantile(report.outbox.commits.time, 0.99),
+        ])
+    }
+
+    private static func shared(_ shared: Report.Shared) -> JSON {
+        .object([
+            "shards": count(shared.shards), "shards_without_owner": count(shared.withoutOwner),
+            "nodes_alive": count(shared.alive), "take_overs": count(shared.takeOvers),
+            "possible_repetitions": count(shared.mayRepeat),
+            "commit_median": age(shared.medianCommit), "commit_longest": age(shared.longestCommit),
+            "nodes": .array(
+                shared.nodes.map { node in
+                    .object([
+                        "number": count(node.number), "name": .string(node.name),
+                        "version": .string(node.version), "here": .bool(node.isHere),
+                        "alive": .bool(node.isAlive), "shards": count(node.shards),
+                        "waiting": count(node.waiting), "oldest_age": age(node.oldestAge),
+                        "lease_age": age(node.leaseAge), "clock_ahead": age(node.clockAhead),
+                    ])
+                }),
         ])
     }
 

@@ -33,6 +33,7 @@ package struct StatusPage {
             \(plots)
             <div class="cards">
             \(gateways)
+            \(shared)
             \(events)
             \(services)
             \(refusals)

@@ -11,6 +11,7 @@ package struct StatusText {
         text.addVerdict()
         text.addOnion()
         text.addOutbox()
+        text.addShared()
         text.addGateways()
         text.addTraffic()
         text.addLatency()
@@ -80,6 +81,27 @@ package struct StatusText {
     private func within(_ minutes: Int) -> String {
         let span = report.span(ofLast: minutes)
         return span == "since the start" ? span : span == "1 hour" ? "in the last hour" : "in \(span)"
+    }
+
+    private mutating func addShared() {
+        guard let shared = report.shared else { return }
+        gap()
+        if !shared.nodes.isEmpty {
+            table(
+                ["Node", "shards", "waiting", "oldest", "lease", "version"],
+                shared.nodes.map { node in
+                    (
+                        [
+                            node.title + (node.isHere ? ", this one" : node.isAlive ? "" : ", gone"),
+                            "\(node.shards)", "\(node.waiting)", node.oldestAge.map(Words.time) ?? "-",
+                            Words.time(node.leaseAge), node.version,
+                        ], node.isAlive ? .ok : .warning
+                    )
+                })
+        }
+        for (index, fact) in Words.facts(of: shared).enumerated() {
+            line("\(fact.0): \(fact.1)", in: index == 0 ? "Database" : "")
+        }
     }
 
     private mutating func addGateways() {

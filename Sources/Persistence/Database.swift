@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import PostgreSQL
+import Reactor
 import Relay
 
 /// A store in PostgreSQL, and the right to change it.
@@ -11,7 +12,7 @@ import Relay
 /// sees whether a commit was made whose answer was lost. Whoever takes what another node had takes that node's row away
 /// first, once its lease has ended.
 final class Database {
-    private let connection: PostgreSQLConnection
+    let connection: PostgreSQLConnection
     let place: DatabasePlace
     private let access: StoreAccess
     let seal: AES256SIV
@@ -23,6 +24,10 @@ final class Database {
     private(set) var lastCommit: Int64 = 0
     private(set) var lastCommitted: Int64 = 0
     private var mark: PostgreSQLStatement?
+    /// What others are told of this node with its next commit.
+    var figures = NodeFigures()
+    /// Shards that it has taken after their owners had given them up.
+    var givenUp = Shards.none
 
     /// Seconds that a lease lasts, and after which it is to be renewed.
     static let lease = 8
@@ -64,7 +69,13 @@ final class Database {
     /// The lease ends with the process that had it, and all shards of its node are free.
     func close() {
         guard let fence, connection.isConnected, !connection.isInTransaction else { return }
-        let release = PostgreSQLStatement("DELETE FROM node WHERE fence = ?", on: connection)
+        // A command that was here in place of its node gives up nothing of that.
+        let release = PostgreSQLStatement(
+            access == .sharing
+                ? """
+                WITH gone AS (DELETE FROM node WHERE fence = ?1 RETURNING owner)
+                UPDATE shard SET owner = NULL WHERE owner = (SELECT owner FROM gone)
+                """ : "DELETE FROM node WHERE fence = ?1", on: connection)
         release.bind(1, fence)
         try? release.run()
     }
@@ -76,7 +87,7 @@ final class Database {
         }
     }
 
-    private func translated<Value>(
+    func translated<Value>(
         _ operation: SQLiteError.Operation = .step, _ body: () throws(PostgreSQLError) -> Value
     ) throws(SQLiteError) -> Value {
         do throws(PostgreSQLError) {
@@ -147,7 +158,8 @@ final class Database {
             self.mark
             ?? PostgreSQLStatement(
                 """
-                WITH mine AS (UPDATE node SET commits = ?1, until = \(DatabaseSchema.leaseEnd)
+                WITH mine AS (UPDATE node SET commits = ?1, until = \(DatabaseSchema.leaseEnd),
+                    waiting = ?4, bytes = ?5, oldest = ?6, clock_ahead = ?7 - \(DatabaseSchema.clock)
                     WHERE owner = ?3 AND fence = ?2 RETURNING 1)
                 SELECT 1 / count(*) FROM mine
                 """, on: connection)
@@ -156,10 +168,14 @@ final class Database {
         mark.bind(1, lastCommit)
         mark.bind(2, fence)
         bindOwner(3, to: mark)
+        mark.bind(4, Int64(figures.waiting))
+        mark.bind(5, Int64(figures.bytes))
+        if let oldest = figures.oldestAcceptedAt { mark.bind(6, oldest) } else { mark.bindNull(6) }
+        mark.bind(7, EventLoop.unixMilliseconds)
         try mark.run()
     }
 
-    private func bindOwner(_ index: Int32, to statement: PostgreSQLStatement) {
+    func bindOwner(_ index: Int32, to statement: PostgreSQLStatement) {
         place.owner.withUnsafeBytes { statement.bind(index, bytes: $0) }
     }
 
@@ -212,7 +228,7 @@ final class Database {
     }
 
     /// Lets go of nodes whose lease has ended. Whoever joins, and whoever takes shards, does so one after the other.
-    private func nextEpoch() throws(PostgreSQLError) -> Int64 {
+    func nextEpoch() throws(PostgreSQLError) -> Int64 {
         let next = PostgreSQLStatement("UPDATE cluster SET epoch = epoch + 1 RETURNING epoch", on: connection)
         guard try next.step() else { throw DatabaseSchema.broken }
         let epoch = next.integer(0)
@@ -226,16 +242,20 @@ final class Database {
     private func own(_ epoch: Int64) throws(PostgreSQLError) {
         let insert = PostgreSQLStatement(
             """
-            INSERT INTO node (owner, name, fence, until, commits, is_alone)
-                VALUES (?1, ?2, ?3, \(DatabaseSchema.leaseEnd), 0, ?4 <> 0)
-            ON CONFLICT (owner) DO UPDATE SET name = excluded.name, fence = excluded.fence, until = excluded.until,
-                is_alone = excluded.is_alone
+            INSERT INTO node (owner, name, version, fence, until, commits, is_alone, number)
+                SELECT CAST(?1 AS BYTEA), CAST(?2 AS TEXT), CAST(?5 AS TEXT), CAST(?3 AS BIGINT),
+                    \(DatabaseSchema.leaseEnd), 0, ?4 <> 0, min(free)
+                FROM generate_series(1, 1 + (SELECT count(*) FROM node)) AS free
+                WHERE free NOT IN (SELECT number FROM node)
+            ON CONFLICT (owner) DO UPDATE SET name = excluded.name, version = excluded.version,
+                fence = excluded.fence, until = excluded.until, is_alone = excluded.is_alone
             RETURNING commits
             """, on: connection)
         bindOwner(1, to: insert)
         insert.bind(2, place.name)
         insert.bind(3, epoch)
         insert.bind(4, access == .sharing ? 0 : 1)
+        insert.bind(5, place.version)
         guard try insert.step() else { throw DatabaseSchema.broken }
         lastCommitted = insert.integer(0)
         lastCommit = lastCommitted
@@ -258,44 +278,6 @@ final class Database {
         fence = take.integer(0)
         lastCommitted = take.integer(1)
         take.reset()
-    }
-
-    // MARK: Shards
-
-    /// Nodes whose lease has not ended.
-    func living() throws(SQLiteError) -> Int {
-        Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
-    }
-
-    /// Takes shards that nobody has, until this node has so many.
-    ///
-    /// - Returns: Whether it has any.
-    @discardableResult
-    func takeFree(_ most: Int) throws(SQLiteError) -> Bool {
-        try begin()
-        do throws(SQLiteError) {
-            let count = try translated { () throws(PostgreSQLError) in
-                _ = try nextEpoch()
-                let take = PostgreSQLStatement(
-                    """
-                    UPDATE shard SET owner = ?1 WHERE number IN (
-                        SELECT number FROM shard
-                        WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.owner = shard.owner) ORDER BY number
-                        LIMIT greatest(0, ?2 - (SELECT count(*) FROM shard WHERE owner = ?1)))
-                    """, on: connection)
-                bindOwner(1, to: take)
-                take.bind(2, Int64(most))
-                try take.run()
-                let mine = PostgreSQLStatement("SELECT count(*) FROM shard WHERE owner = ?", on: connection)
-                bindOwner(1, to: mine)
-                return try mine.step() ? mine.integer(0) : 0
-            }
-            try commit()
-            return count > 0
-        } catch {
-            rollback()
-            throw error
-        }
     }
 
     /// Gives the server more time than usual for something large.

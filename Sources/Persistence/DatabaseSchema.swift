@@ -11,7 +11,7 @@ import PostgreSQL
 /// names of apps, hosts, phones, mailboxes and their readers, times, sizes, and reason codes with the gateway's words.
 enum DatabaseSchema {
     /// Counted apart from that of the file.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// Of one that ``StoreCopy`` has not filled yet.
     private static let unfinished: Int64 = 0
     static let sealOverhead = AES256SIV.overhead
@@ -25,6 +25,13 @@ enum DatabaseSchema {
         """
 
     static let leaseEnd = "clock_timestamp() + interval '\(Database.lease) seconds'"
+
+    /// Of a row of `node`: milliseconds since it was renewed.
+    static let leaseAge =
+        "CAST(extract(epoch FROM clock_timestamp() - until) * 1000 AS BIGINT) + \(Database.lease * 1000)"
+
+    /// Milliseconds since 1970 by its own clock.
+    static let clock = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 
     // MARK: What is wrong with it
 
@@ -176,11 +183,17 @@ enum DatabaseSchema {
         );
         CREATE TABLE node (
             owner BYTEA PRIMARY KEY,
+            number BIGINT NOT NULL UNIQUE,
             name TEXT NOT NULL,
+            version TEXT NOT NULL,
             fence BIGINT NOT NULL,
             until TIMESTAMPTZ NOT NULL,
             commits BIGINT NOT NULL,
-            is_alone BOOLEAN NOT NULL
+            is_alone BOOLEAN NOT NULL,
+            waiting BIGINT NOT NULL DEFAULT 0,
+            bytes BIGINT NOT NULL DEFAULT 0,
+            oldest BIGINT,
+            clock_ahead BIGINT NOT NULL DEFAULT 0
         ) WITH (fillfactor = 10);
         CREATE TABLE shard (number INTEGER PRIMARY KEY, owner BYTEA);
         INSERT INTO shard SELECT number FROM generate_series(0, 255) AS number;
@@ -200,6 +213,8 @@ enum DatabaseSchema {
         );
         CREATE UNIQUE INDEX identity_digest ON identity (digest);
         CREATE TABLE dead_token (digest BYTEA PRIMARY KEY, since BIGINT NOT NULL, buried_at BIGINT NOT NULL);
+        CREATE TABLE room (filling TEXT NOT NULL);
+        CREATE TABLE revived (digest BYTEA PRIMARY KEY);
         CREATE TABLE wish (
             digest BYTEA PRIMARY KEY,
             app TEXT NOT NULL,

@@ -36,6 +36,12 @@ enum Dialect {
         }
     }
 
+    /// Locks the rows of a query until the commit. A file is locked as a whole.
+    var forUpdate: String { self == .sqlite ? "" : "FOR UPDATE" }
+
+    /// Tells that something was changed beside the outbox, as ``version`` does. A file counts by itself.
+    var noteChange: String? { self == .sqlite ? nil : "UPDATE cluster SET changes = changes + 1" }
+
     /// A number that another process's change makes another one.
     var version: String {
         switch self {

@@ -4,6 +4,7 @@ import Relay
 
 /// What lies in the mailboxes, and how far their readers have come.
 final class MailboxMessages {
+    let turn: MailboxTurn
     private let selectByAddress: Statement
     private let selectByID: Statement
     private let selectHeld: Statement
@@ -25,6 +26,7 @@ final class MailboxMessages {
     private let deleteGone: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
+        turn = try MailboxTurn(connection)
         selectByAddress = try Statement("SELECT number, show FROM mailbox WHERE address = ?", on: connection)
         selectByID = try Statement(
             "SELECT number FROM mailbox_message WHERE mailbox = ? AND id = ?", on: connection)
@@ -86,6 +88,7 @@ final class MailboxMessages {
         within bounds: MailboxBounds, in store: Store
     ) throws(SQLiteError) -> MailboxPut {
         guard let (mailbox, show) = try mailbox(of: address) else { return MailboxPut(.noSuchMailbox) }
+        try turn.wait()
         var ends: [KeptEnd] = []
         guard try number(of: message.id, in: mailbox) == nil else {
             if let identity { _ = try store.keep(identity) }

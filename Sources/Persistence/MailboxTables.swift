@@ -120,6 +120,7 @@ final class MailboxTables: DoorTables {
     private let insertMailbox: Statement
     private let insertReader: Statement
     private let selectTopics: Statement
+    private let noteChange: Statement?
     private let deleteTopic: Statement
     private let deleteTopicReaders: Statement
     private let deleteTopicMessages: Statement
@@ -150,6 +151,8 @@ final class MailboxTables: DoorTables {
             SELECT mailbox.number FROM mailbox_reader JOIN mailbox ON mailbox.number = mailbox_reader.mailbox
             WHERE token = ? AND is_push <> 0 ORDER BY added_at
             """, on: connection)
+        noteChange =
+            if let text = connection.dialect.noteChange { try Statement(text, on: connection) } else { nil }
         deleteTopic = try Statement("DELETE FROM mailbox WHERE number = ?", on: connection)
         deleteTopicReaders = try Statement("DELETE FROM mailbox_reader WHERE mailbox = ?", on: connection)
         deleteTopicMessages = try Statement("DELETE FROM mailbox_message WHERE mailbox = ?", on: connection)
@@ -240,6 +243,9 @@ final class MailboxTables: DoorTables {
         try run(deleteTopicReaders, oldest)
         try run(deleteTopicMessages, oldest)
     }
+
+    /// The other nodes read all mailboxes anew.
+    func tellOthers() throws(SQLiteError) { try noteChange?.run() }
 
     private func run(_ statement: borrowing Statement, _ mailbox: Int64) throws(SQLiteError) {
         try statement.bind(1, mailbox)

@@ -26,6 +26,7 @@ package struct SQLiteMailboxes: Mailboxes {
         try await file.write(MailboxTables.self) { tables throws(SQLiteError) in
             try tables.makeRoom(forTopicOf: mailbox, sparing: read)
             _ = try tables.add(mailbox, address: address, addedAt: time)
+            try tables.tellOthers()
             return try tables.mailboxes()
         }
     }
@@ -77,6 +78,12 @@ package struct SQLiteMailboxes: Mailboxes {
     ) async throws(OutboxError) -> [KeptEnd] {
         try await file.write { store throws(SQLiteError) in
             try store.tables(MailboxTables.self).messages.acknowledge(number, by: readers, in: store)
+        }
+    }
+
+    package func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace] {
+        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+            try tables.messages.turn.news(behind: number)
         }
     }
 

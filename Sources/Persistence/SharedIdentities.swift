@@ -10,6 +10,7 @@ final class SharedIdentities {
     private let estimate: Statement
     private let places: Statement
     private let insert: Statement
+    private let revive: Statement
 
     /// What is known of those that the running commit stores, by identity, and new numbers in their order.
     private var sequences: [Digest: Int64?] = [:]
@@ -40,6 +41,12 @@ final class SharedIdentities {
             INSERT INTO backlog (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
                 host, collapse_id, android, rank, late)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, true)
+            """, on: connection)
+        // Whoever has the shard holds it in memory, and is told.
+        revive = try Statement(
+            """
+            WITH gone AS (DELETE FROM dead_token WHERE digest = ?1 AND since < ?2 RETURNING digest)
+            INSERT INTO revived SELECT digest FROM gone ON CONFLICT DO NOTHING
             """, on: connection)
     }
 
@@ -139,6 +146,10 @@ final class SharedIdentities {
         try insert.bind(request, at: sequence)
         try insert.bind(13, device.rank)
         try insert.run()
+        guard request.registeredAt > 0 else { return true }
+        try revive.bind(1, request.digests.token)
+        try revive.bind(2, request.registeredAt)
+        try revive.run()
         return true
     }
 

@@ -13,6 +13,9 @@ final class Sharing {
     private let tokens: Statement
     private let wishes: Statement
     private let ends: Statement
+    private let begun: Statement
+    private let revived: Statement
+    private let census: Census
 
     /// Of these shards this node knows what is in the backlog.
     private(set) var owned = Shards.none
@@ -21,8 +24,8 @@ final class Sharing {
     private var news = Share()
     /// What the running commit gives up.
     private var given: (shards: Shards, backlog: [LaneBacklog])?
-    /// What had arrived by a commit of that number whose answer was lost.
-    private var uncertain: (arrived: [LaneBacklog], commit: Int64)?
+    /// What is so if a commit of that number was made, whose answer was lost.
+    private var uncertain: (news: Share, given: Shards, commit: Int64)?
 
     /// Rows that are taken over in one commit.
     private static let arrivals: Int64 = 2000
@@ -85,6 +88,15 @@ final class Sharing {
                 LEFT JOIN identity ON identity.sequence = awaited.number
             WHERE NOT \(Schema.waits("awaited.number"))
             """, on: connection)
+        // What a node has in memory: of its backlog no more than fits there.
+        begun = try Statement(
+            """
+            SELECT (SELECT count(*) FROM notification WHERE \(Dialect.isOf(1))) + (SELECT count(*) FROM
+                (SELECT 1 FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) LIMIT \(Window().total)) AS handed)
+            """, on: connection)
+        revived = try Statement(
+            "DELETE FROM revived WHERE \(Dialect.isOf(1, "digest")) RETURNING digest", on: connection)
+        census = try Census(connection)
         owned = try standing().mine
     }
 
@@ -116,16 +128,26 @@ final class Sharing {
         return given.shards
     }
 
-    func rolledBack() {
+    /// - Parameter isUnknown: It may have been made all the same.
+    func rolledBack(isUnknown: Bool) {
         identities.forget()
+        if let given, isUnknown {
+            var news = Share()
+            news.lost = given.backlog
+            uncertain = (news, given.shards, database.lastCommit)
+        }
         given = nil
     }
 
     /// A connection after one that was lost.
     func connected() {
-        guard let (arrived, commit) = uncertain else { return }
-        if database.lastCommitted >= commit { news.arrived += arrived }
+        guard let (news, given, commit) = uncertain else { return }
         uncertain = nil
+        guard database.lastCommitted >= commit else { return }
+        owned = owned.subtracting(given)
+        self.news.lost += news.lost
+        self.news.arrived += news.arrived
+        self.news.lastSequence = max(self.news.lastSequence, news.lastSequence)
     }
 
     // MARK: Who has what
@@ -135,8 +157,7 @@ final class Sharing {
         try look.bind(2, bytes: held.bits)
         defer { look.reset() }
         guard try look.step() else { throw SQLiteError.noRow }
-        let numbers = look.isNull(2) ? [] : look.text(2).utf8.split(separator: UInt8(ascii: ","))
-        let mine = Shards(numbers.map { $0.reduce(0) { $0 * 10 + Int($1 & 15) } & 255 })
+        let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))
         return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, look.integer(3) != 0)
     }
 
@@ -144,6 +165,7 @@ final class Sharing {
         _ request: ShareRequest, _ backlog: Backlog, on connection: borrowing Connection
     ) throws(SQLiteError) -> Share {
         leaving = request.leaving
+        database.figures = request.figures
         var now = try standing()
         let most = Shards.most(nodes: now.nodes)
         if now.free > 0, now.mine.count < most {
@@ -164,6 +186,7 @@ final class Sharing {
         share.ends = found
         share.owned = owned
         share.nodes = now.nodes
+        if now.nodes > 1 { share.known = try census.take(for: database.place.owner) }
         return share
     }
 
@@ -171,18 +194,40 @@ final class Sharing {
     private func adopt(
         _ shards: Shards, _ backlog: Backlog, on connection: borrowing Connection
     ) throws(SQLiteError) {
-        let found = try connection.transaction { () throws(SQLiteError) in
+        let (takenOver, found) = try connection.transaction { () throws(SQLiteError) in
+            let takenOver = try takeOver(shards)
             try moveIn.bind(1, bytes: shards.bits)
             try moveIn.run()
-            return try count(shards)
+            return (takenOver, try count(shards))
         }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
+        database.settled(shards)
+        if let takenOver {
+            let before = news.takenOver ?? TakeOver(shards: 0, mayRepeat: 0)
+            news.takenOver = TakeOver(
+                shards: before.shards + takenOver.shards, mayRepeat: before.mayRepeat + takenOver.mayRepeat)
+        }
         backlog.goBack()
         news.gained = news.gained.union(shards)
         news.arrived += found
         news.deadTokens.merge(tokens) { $1 }
         news.wishes += wishes
+    }
+
+    /// Those of new shards that were not given up, before anything of them is changed.
+    private func takeOver(_ shards: Shards) throws(SQLiteError) -> TakeOver? {
+        let left = shards.subtracting(database.givenUp)
+        guard !left.isEmpty else { return nil }
+        try begun.bind(1, bytes: left.bits)
+        defer { begun.reset() }
+        return TakeOver(shards: left.count, mayRepeat: try begun.step() ? Int(begun.integer(0)) : 0)
+    }
+
+    /// The same of what it has from the start.
+    func takeOverAtStart() throws(SQLiteError) -> TakeOver? {
+        defer { database.settled(owned) }
+        return try takeOver(owned)
     }
 
     /// How much there is in the backlog, by lane.
@@ -224,8 +269,12 @@ final class Sharing {
     ) throws(SQLiteError) -> Bool {
         var found: [LaneBacklog] = []
         var places: [(lane: LaneID, rank: Int, sequence: Int64)] = []
+        var alive: Set<Digest> = []
         do throws(SQLiteError) {
             try connection.transaction { () throws(SQLiteError) in
+                try revived.bind(1, bytes: held.bits)
+                defer { revived.reset() }
+                while try revived.step() { alive.insert(Digest(revived.pair(0))) }
                 try arrive.bind(1, bytes: held.bits)
                 try arrive.bind(2, Sharing.arrivals)
                 defer { arrive.reset() }
@@ -237,14 +286,25 @@ final class Sharing {
                             oldestAcceptedAt: arrive.integer(3)))
                     places.append((lane, Int(arrive.integer(5)), arrive.integer(4)))
                 }
+                // The others know at once that it waits here now.
+                database.figures.waiting += found.count
+                database.figures.bytes += found.reduce(0) { $0 + $1.bytes }
             }
         } catch {
             backlog.goBack()
-            if error.isConnectionLost { uncertain = (found, database.lastCommit) }
+            // What lives is known too early in the worst case: its gateway says so if it is dead.
+            news.revived.formUnion(alive)
+            if error.isConnectionLost {
+                var news = Share()
+                news.arrived = found
+                news.lastSequence = places.reduce(0) { max($0, $1.sequence) }
+                uncertain = (news, .none, database.lastCommit)
+            }
             throw error
         }
         for place in places { backlog.goBack(place.lane, place.rank, before: place.sequence) }
         news.lastSequence = places.reduce(news.lastSequence) { max($0, $1.sequence) }
+        news.revived.formUnion(alive)
         news.arrived += found
         return found.count == Int(Sharing.arrivals)
     }

@@ -151,7 +151,8 @@ final class Store {
             guard try isCommitted(after: error, storing: stored) else {
                 identities.rolledBack()
                 backlog.rolledBack()
-                sharing?.rolledBack()
+                sharing?.rolledBack(isUnknown: lost != nil)
+                if error.isDiskFull { transaction.isFull = true }
                 delivered = []
                 // Numbers that may have been stored are never given again.
                 if lost == nil { nextSequence = firstSequence }

@@ -15,14 +15,18 @@ package struct DatabasePlace: Sendable {
     let key: Secret
     /// The node's own, the same after its process was killed, and no other node's: it need not wait for its own lease.
     let owner: [UInt8]
-    /// By which others are told who has the database.
+    /// By which others are told who has the database, and of the node's program.
     let name: String
+    let version: String
 
-    package init(_ address: PostgreSQLAddress, key: Secret, owner: [UInt8], name: String) {
+    package init(
+        _ address: PostgreSQLAddress, key: Secret, owner: [UInt8], name: String, version: String
+    ) {
         self.address = address
         self.key = key
         self.owner = owner
         self.name = name
+        self.version = version
     }
 }
 

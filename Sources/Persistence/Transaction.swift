@@ -3,6 +3,8 @@ final class Transaction {
     private let begin: Statement
     private let end: Statement
     private let proof: Statement
+    /// The last commit found no room on the disk, and none has found any since.
+    var isFull = false
 
     /// In a database nothing of it is run.
     init(on connection: borrowing Connection) throws(SQLiteError) {
@@ -20,8 +22,17 @@ final class Transaction {
         if connection.database == nil { try end.run() } else { try connection.commit() }
     }
 
-    /// Writes something that changes nothing: a database gets its mark of each commit anyway.
+    /// Writes something that changes nothing: a database gets its mark of each commit anyway. That needs no more room than
+    /// it has, so on a full disk some is taken, and let go with the commit.
     func prove(on connection: borrowing Connection) throws(SQLiteError) {
-        if connection.database == nil { try proof.run() }
+        guard connection.database != nil else { return try proof.run() }
+        guard isFull else { return }
+        try connection.execute(
+            """
+            TRUNCATE room;
+            INSERT INTO room SELECT md5(CAST(number AS TEXT)) FROM generate_series(1, 10000) AS number;
+            TRUNCATE room
+            """)
+        isFull = false
     }
 }

@@ -198,6 +198,9 @@ package protocol Mailboxes: Sendable {
         within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxPut
 
+    /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
+    func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace]
+
     /// Where a reader of these mailboxes begins.
     ///
     /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:

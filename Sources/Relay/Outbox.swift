@@ -15,11 +15,17 @@ package struct StoreRequest: Equatable, Sendable {
     package let notification: Notification
     package let digests: SubmissionDigests
     package let place: Place
+    /// When the app last registered the device token (ms since 1970), for the node that has its shard; 0: not known.
+    package let registeredAt: Int64
 
-    package init(notification: Notification, digests: SubmissionDigests, place: Place = .window) {
+    package init(
+        notification: Notification, digests: SubmissionDigests, place: Place = .window,
+        registeredAt: Int64 = 0
+    ) {
         self.notification = notification
         self.digests = digests
         self.place = place
+        self.registeredAt = registeredAt
     }
 }
 
@@ -132,6 +138,8 @@ package struct OutboxContent: Equatable, Sendable {
     package var known = IdentityFilter()
     /// Whose devices this node has: what is of others is not in here.
     package var shards = Shards.all
+    /// What this node had when it was killed, or what it has taken meanwhile.
+    package var takenOver: TakeOver?
     /// Nothing has a higher number.
     package var lastSequence: Int64
 

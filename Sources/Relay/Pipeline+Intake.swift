@@ -58,13 +58,14 @@ extension Pipeline {
             return refuse(
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
-        let room = delivery.lanes[lane].taken
-        guard
+        let isElsewhere = !owns(digests.token)
+        let mayStore = !isElsewhere || hasRoomElsewhere(for: digests.token, size: size)
+        guard mayStore,
             admission.hasRoom(
-                for: room, isProven: delivery.lanes[lane].isProven,
+                for: delivery.lanes[lane].taken, isProven: delivery.lanes[lane].isProven,
                 senderBroughtMuch: delivery.lanes[lane].hasMuch(of: submission.sender))
         else {
-            delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds }
+            if mayStore { delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds } }
             delivery.tidyLane(lane)
             return refuse(
                 submission, digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
@@ -78,7 +79,7 @@ extension Pipeline {
         }
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
         noteClock(now)
-        let isElsewhere = !owns(digests.token)
+        if isElsewhere { ownership?.elsewhere.add(digests.token, size: size) }
         let isShelved = !isElsewhere && goesToBacklog(lane)
         let slot = delivery.insert(
             Delivery.Entry(
@@ -99,8 +100,11 @@ extension Pipeline {
             sendFirst(slot, one, size: size, at: now)
             return .storing(reply, notification.id)
         }
-        let place = place(of: slot, isShelved: isShelved, at: now)
-        changes.append(.store(StoreRequest(notification: notification, digests: digests, place: place)))
+        let request = StoreRequest(
+            notification: notification, digests: digests,
+            place: place(of: slot, isShelved: isShelved, at: now),
+            registeredAt: submission.registeredAt ?? 0)
+        changes.append(.store(request))
         tickets.append(
             Ticket(
                 slot: slot, door: door, submittedAt: now.monotonicNanoseconds, awaitsOutcome: awaitsOutcome,

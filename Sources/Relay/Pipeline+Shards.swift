@@ -4,26 +4,65 @@ extension Pipeline {
     /// Whether this node sends what is for a device.
     func owns(_ token: Digest) -> Bool { ownership?.holds(token) ?? true }
 
-    mutating func beginSharing(_ shards: Shards, at time: Int64) {
+    /// Whether the node that has its shard may have one more.
+    func hasRoomElsewhere(for token: Digest, size: Int) -> Bool {
+        ownership?.elsewhere.hasRoom(for: token, size: size, within: limits) ?? true
+    }
+
+    mutating func beginSharing(_ content: OutboxContent, at time: Int64) {
         guard isShared else { return }
-        ownership = Ownership(owned: shards)
+        ownership = Ownership(owned: content.shards)
+        ownership?.takeOvers.add(content.takenOver)
         shareAt = time
     }
 
     /// Asks the store how it is shared by now.
-    mutating func askForShare(at time: Int64) {
+    mutating func askForShare(at now: Instant) {
         shareAt = .max
         guard !isStopping else { return }
         guard var sharing = ownership else { return }
+        // The oldest is looked for once in a while: it costs a look at everything.
+        if sharing.wantsOldest(at: now.monotonicNanoseconds) { sharing.oldestSubmittedAt = oldestSubmittedAt }
+        let age = sharing.oldestSubmittedAt.map { max(0, now.monotonicNanoseconds - $0) / 1_000_000 }
+        let figures = NodeFigures(
+            waiting: waiting, bytes: waitingBytes, oldestAcceptedAt: age.map { now.unixMilliseconds - $0 })
         let unseen = outboxFault == nil ? sharing.blind.intersection(onItsWay(in: sharing)) : .all
-        effects.append(.divide(sharing.ask(unseen: unseen) { senders.listens(for: $0) }))
+        effects.append(.divide(sharing.ask(figures, unseen: unseen) { senders.listens(for: $0) }))
         ownership = sharing
+    }
+
+    private var oldestSubmittedAt: Int64? {
+        var found = delivery.lanes.lazy.filter { $0.shelved > 0 }.compactMap(\.oldestShelvedAt).min()
+        for entry in delivery.entries where entry.state != .free && entry.state != .storing {
+            found = min(found ?? .max, entry.submittedAt)
+        }
+        return found
+    }
+
+    /// How a store is shared, as the operator sees it.
+    package struct Sharing: Equatable, Sendable {
+        /// That are this node's.
+        package let shards: Int
+        /// `nil`: this one is alone.
+        package let known: SharedNodes?
+        /// Monotonic nanoseconds; `nil`: all shards are somebody's.
+        package let withoutOwnerSince: Int64?
+        package let takeOvers: TakeOvers
+    }
+
+    /// `nil`: other nodes can't come to the store.
+    package var sharing: Sharing? {
+        ownership.map {
+            Sharing(
+                shards: $0.owned.count, known: $0.known, withoutOwnerSince: $0.withoutOwnerSince,
+                takeOvers: $0.takeOvers)
+        }
     }
 
     /// What ``Effect/divide(_:)`` asked for.
     package mutating func divided(_ share: Share, at now: Instant) {
         guard let before = ownership else { return }
-        let lost = ownership?.take(share) ?? .none
+        let lost = ownership?.take(share, at: now.monotonicNanoseconds) ?? .none
         ownership?.answered(share.ends)
         if let ownership, !share.gained.isEmpty {
             let unseen = share.hasMore ? .all : onItsWay(in: ownership)
@@ -36,12 +75,14 @@ extension Pipeline {
         for backlog in share.lost { lose(backlog) }
         lastSequence = max(lastSequence, share.lastSequence)
         deadTokens.restore(share.deadTokens, at: now)
+        if !share.revived.isEmpty { deadTokens.forget { share.revived.contains($0) } }
         restore(share.wishes, at: now)
         for backlog in share.arrived {
             restore(backlog, at: now)
             delivery.stir(lane(backlog.lane))
         }
         for (sequence, end) in share.ends { tell(sequence, end) }
+        ownership?.takeOvers.add(share.takenOver)
         if share.nodes > 1 {
             let busy = busyShards()
             ownership?.leaveSurplus(busy: busy)

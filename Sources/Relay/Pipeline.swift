@@ -188,7 +188,7 @@ package struct Pipeline: ~Copyable, Sendable {
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
         beginLease(at: now.monotonicNanoseconds)
-        beginSharing(content.shards, at: now.monotonicNanoseconds)
+        beginSharing(content, at: now.monotonicNanoseconds)
         lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
@@ -255,7 +255,7 @@ package struct Pipeline: ~Copyable, Sendable {
         if unstored.wakeAt <= time { storeDue(at: now) }
         if writeAt <= time { writeRemembered(at: time) }
         if let lease, lease.renewAt <= time { renewLease(at: time) }
-        if shareAt <= time { askForShare(at: time) }
+        if shareAt <= time { askForShare(at: now) }
         if commitAt <= time { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max

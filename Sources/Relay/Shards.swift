@@ -57,10 +57,15 @@ package struct ShareRequest: Equatable, Sendable {
     package var leaving = Shards.none
     /// Notifications whose ends somebody here waits for, and another node may bring about.
     package var awaited: [Int64] = []
+    /// For the others to know.
+    package var figures: NodeFigures
 
-    package init(leaving: Shards = .none, awaited: [Int64] = []) {
+    package init(
+        leaving: Shards = .none, awaited: [Int64] = [], figures: NodeFigures = NodeFigures()
+    ) {
         self.leaving = leaving
         self.awaited = awaited
+        self.figures = figures
     }
 }
 
@@ -85,14 +90,31 @@ package struct Share: Equatable, Sendable {
     /// What was in the backlog of those that it has given up.
     package var lost: [LaneBacklog] = []
     package var deadTokens: [Digest: DeadToken] = [:]
+    /// Tokens that were dead, and were registered anew at other nodes.
+    package var revived: Set<Digest> = []
     package var wishes: [DeviceWish] = []
     package var ends: [Int64: End] = [:]
     /// No number of what has arrived is higher.
     package var lastSequence: Int64 = 0
     /// There is more, to be asked for at once.
     package var hasMore = false
+    /// All of them, now and then; `nil`: they are as they were.
+    package var known: SharedNodes?
+    package var takenOver: TakeOver?
 
     package init() {}
+}
+
+/// Shards that a node did not give up: it was killed, or stood still, or was cut off.
+package struct TakeOver: Equatable, Sendable {
+    package var shards: Int
+    /// It may have begun to send these: at most so many go out twice.
+    package var mayRepeat: Int
+
+    package init(shards: Int, mayRepeat: Int) {
+        self.shards = shards
+        self.mayRepeat = mayRepeat
+    }
 }
 
 /// Which shards are this node's, and which it gives up.
@@ -113,6 +135,16 @@ struct Ownership: Equatable, Sendable {
     private(set) var blind: Shards
     /// What is seen with the answer to the present question.
     private var inSight = Shards.none
+    /// `nil`: this one is alone.
+    private(set) var known: SharedNodes?
+    /// Monotonic nanoseconds since when some shards have been nobody's; `nil`: all are somebody's.
+    private(set) var withoutOwnerSince: Int64?
+    var elsewhere = Elsewhere()
+    /// Since the start.
+    var takeOvers = TakeOvers()
+    /// Monotonic nanoseconds, of all that waited when it was looked for.
+    var oldestSubmittedAt: Int64?
+    private var oldestSought = Int64.min / 2
     /// What somebody waits for that is not in memory: in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -124,6 +156,7 @@ struct Ownership: Equatable, Sendable {
     /// The same while senders are told to come again for what is not seen.
     static let intervalBlind: Duration = .milliseconds(20)
     private static let askedAtOnce = 500
+    private static let oldestInterval: Duration = .seconds(1)
 
     init(owned: Shards) {
         self.owned = owned
@@ -134,7 +167,8 @@ struct Ownership: Equatable, Sendable {
     func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
 
     /// - Returns: Those that are no longer this node's; it may have got them anew.
-    mutating func take(_ share: Share) -> Shards {
+    mutating func take(_ share: Share, at time: Int64) -> Shards {
+        note(share, at: time)
         let lost = owned.subtracting(share.owned).union(owned.intersection(share.gained))
         owned = share.owned
         leaving = leaving.subtracting(lost)
@@ -143,6 +177,18 @@ struct Ownership: Equatable, Sendable {
         blind = blind.subtracting(inSight)
         if owned != .all { isWhole = false }
         return lost
+    }
+
+    private mutating func note(_ share: Share, at time: Int64) {
+        guard share.nodes > 1 else {
+            known = nil
+            withoutOwnerSince = nil
+            return
+        }
+        guard let told = share.known else { return }
+        known = told
+        elsewhere.take(told)
+        withoutOwnerSince = told.withoutOwner > 0 ? withoutOwnerSince ?? time : nil
     }
 
     /// Gives up what is more than its part, such as have nothing to do first.
@@ -163,6 +209,12 @@ struct Ownership: Equatable, Sendable {
         return free
     }
 
+    mutating func wantsOldest(at time: Int64) -> Bool {
+        guard time - oldestSought >= Ownership.oldestInterval.nanoseconds else { return false }
+        oldestSought = time
+        return true
+    }
+
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
 
     mutating func loseSight(of shards: Shards) {
@@ -172,13 +224,18 @@ struct Ownership: Equatable, Sendable {
 
     /// The next to be asked for.
     ///
-    /// - Parameter unseen: Of these something is on its way to the store that the answer does not have yet.
-    mutating func ask(unseen: Shards = .none, where isAwaited: (Int64) -> Bool) -> ShareRequest {
+    /// - Parameters:
+    ///   - figures: What this node tells the others of itself.
+    ///   - unseen: Of these something is on its way to the store that the answer does not have yet.
+    mutating func ask(
+        _ figures: NodeFigures, unseen: Shards = .none, where isAwaited: (Int64) -> Bool
+    ) -> ShareRequest {
+        elsewhere.ask()
         inSight = Shards.all.subtracting(unseen)
         let turn = awaited.prefix(Ownership.askedAtOnce)
         asked = turn.filter(isAwaited)
         awaited.removeFirst(turn.count)
-        return ShareRequest(leaving: leaving, awaited: asked)
+        return ShareRequest(leaving: leaving, awaited: asked, figures: figures)
     }
 
     /// What was asked for has been answered, or not: what has not ended is asked for again.

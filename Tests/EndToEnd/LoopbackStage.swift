@@ -51,6 +51,14 @@ final class LoopbackStage {
         #expect(exit == nil, "\(lines)")
     }
 
+    /// Before its start: it has the keys that nodes of one database share with that one.
+    func share(_ first: LoopbackStage) throws {
+        try FileManager.default.createDirectory(
+            atPath: world.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(
+            atPath: first.world.state + "/digest-key", toPath: world.state + "/digest-key")
+    }
+
     func dial() async throws -> BisqPeer {
         try await BisqPeer.dial(.direct(peers), deadline: .seconds(10))
     }

@@ -1,5 +1,6 @@
 import Client
 import Foundation
+import JSONCoding
 import Lab
 import Reactor
 import Testing
@@ -20,12 +21,7 @@ import Wire
     /// - Parameter first: Whose key it has.
     private func stage(with first: LoopbackStage? = nil) throws -> LoopbackStage {
         let stage = try LoopbackStage { $0 + "storage: {url: \"\(server.url(database))\"}\n" }
-        guard let first else { return stage }
-        try FileManager.default.createDirectory(
-            atPath: stage.world.state, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        try FileManager.default.copyItem(
-            atPath: first.world.state + "/digest-key", toPath: stage.world.state + "/digest-key")
+        if let first { try stage.share(first) }
         return stage
     }
 
@@ -44,6 +40,17 @@ import Wire
     private func wait(until isSo: () throws -> Bool) async throws {
         for _ in 0..<150 where try !isSo() { try await Task.sleep(for: .milliseconds(200)) }
         #expect(try isSo())
+    }
+
+    private func text(_ path: String, of stage: LoopbackStage) throws -> String {
+        try run([
+            "curl", "-s", "--unix-socket", stage.world.directory.path + "/management",
+            "http://localhost" + path,
+        ]).output
+    }
+
+    private func status(of stage: LoopbackStage) throws -> JSON {
+        try #require(try JSON(Array(text("/status.json", of: stage).utf8).dropLast())["database"])
     }
 
     private func pushes(_ stages: [LoopbackStage]) -> [String: Int] {
@@ -107,6 +114,12 @@ import Wire
         for number in 1...70 { #expect(try await outcome(number, by: other) == .delivered) }
         print("all delivered after a kill: \(ContinuousClock.now - killed)")
         #expect(try owned() == [256])
+        // The operator hears of it, and of no more than what had been accepted there.
+        await second.logged("outbox.taken_over")
+        let shared = try status(of: second)
+        #expect(shared["shards"]?.integer == 256 && shared["shards_without_owner"]?.integer == 0)
+        #expect(shared["take_overs"]?.integer == 1)
+        #expect((1...60).contains(shared["possible_repetitions"]?.integer ?? 0))
         #expect(pushes([second]).count == 70 && pushes([second]).values.allSatisfy { $0 == 1 })
         // It comes back, and has its part again.
         first.world.apple.faults = FaultScript()
@@ -114,6 +127,15 @@ import Wire
         try await wait { try owned() == [128, 128] }
         let again = try await first.dial()
         for number in 71...90 { #expect(try await outcome(number, by: again) == .delivered) }
+        try await wait {
+            let nodes = try status(of: first)["nodes"]?.array ?? []
+            return nodes.map { $0["number"]?.integer } == [1, 2]
+                && nodes.allSatisfy { $0["shards"]?.integer == 128 && $0["alive"]?.bool == true }
+        }
+        #expect(try status(of: first)["nodes"]?.array?.map { $0["here"]?.bool } == [true, false])
+        #expect(try second.isWell("nodes") && first.isWell("database"))
+        #expect(try text("/metrics", of: first).contains("\nonionbell_node_shards{node=\"2\"} 128\n"))
+        #expect(try text("/", of: first).contains("Nodes of the database"))
         #expect(pushes([first, second]).count >= 90)
         for stage in [second, first] { await stage.close() }
     }

@@ -89,15 +89,34 @@ import Tor
             ("storage.full_page_writes", .fail, { $0.fullPageWrites = false }),
             ("storage.synchronous_commit", .warn, { $0.synchronousCommit = "off" }),
             ("storage.standby", .warn, { $0.standbys = 2 }),
+            ("storage.shards", .warn, { $0.withoutOwner = 1 }),
+            ("storage.versions", .warn, { $0.nodes[0].version = "2" }),
+            ("storage.lease", .warn, { $0.nodes[1].leaseAge = .seconds(5) }),
+            ("storage.clock", .warn, { $0.nodes[1].clockAhead = .seconds(-30) }),
+            ("storage.clock", .warn, { $0.clockAhead = .seconds(3600) }),
+            ("storage.latency", .warn, { $0.roundTrip = .milliseconds(50) }),
         ]
         for (check, verdict, change) in cases {
             var report = DatabaseReport()
             report.synchronousStandbys = 1
             report.standbys = 1
+            report.nodes = [1, 2].map { .init(number: $0, name: "host", version: "1") }
+            #expect(Judgement.storage(report).map(\.verdict) == [.pass])
             change(&report)
             let findings = Judgement.storage(report)
             #expect(findings.map(\.check) == [check])
             #expect(findings.map(\.verdict) == [verdict])
         }
+        // What is short of it is told to nobody; nodes that are gone, and have nothing any more, neither.
+        var report = DatabaseReport()
+        report.nodes = [1, 2].map { .init(number: $0, name: "host", version: "\($0)") }
+        report.nodes[1].leaseAge = .seconds(9)
+        report.clockAhead = .milliseconds(29_999)
+        report.roundTrip = .milliseconds(49)
+        #expect(Judgement.storage(report).map(\.verdict) == [.pass])
+        // Nobody is there who could take them.
+        report.nodes = []
+        report.withoutOwner = 256
+        #expect(Judgement.storage(report).map(\.verdict) == [.pass])
     }
 }

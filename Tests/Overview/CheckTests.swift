@@ -51,6 +51,51 @@ import Testing
         }
     }
 
+    /// The last value that is well, and the first that is not.
+    @Test func nodesOfADatabaseThatAreNotWellAreTold() {
+        let cases: [(String, String?, (inout Report.Shared) -> Void)] = [
+            (
+                "nodes", nil,
+                {
+                    $0.withoutOwner = 9; $0.withoutOwnerFor = .seconds(29)
+                }
+            ),
+            (
+                "nodes", "9 of 256 shards",
+                {
+                    $0.withoutOwner = 9; $0.withoutOwnerFor = .seconds(30)
+                }
+            ),
+            ("nodes", nil, { $0.nodes[1].leaseAge = .milliseconds(4999) }),
+            ("nodes", "2 at host-b has not renewed", { $0.nodes[1].leaseAge = .seconds(5) }),
+            (
+                "nodes", nil,
+                {
+                    $0.nodes[1].leaseAge = .seconds(9); $0.nodes[1].isAlive = false
+                }
+            ),
+            ("nodes", nil, { $0.nodes[1].clockAhead = .milliseconds(-29_999) }),
+            ("nodes", "30 s behind", { $0.nodes[1].clockAhead = .seconds(-30) }),
+            ("nodes", "60 min ahead of", { $0.nodes[0].clockAhead = .seconds(3600) }),
+            ("database", nil, { $0.medianCommit = .milliseconds(199) }),
+            ("database", "200 ms in the middle", { $0.medianCommit = .milliseconds(200) }),
+            ("database", nil, { $0.longestCommit = .milliseconds(1999) }),
+            ("database", "2.0 s at most", { $0.longestCommit = .seconds(2) }),
+            ("database", nil, { $0.longestCommit = nil }),
+        ]
+        for (name, words, change) in cases {
+            var report = Sample.good
+            change(&report.shared!)
+            let check = check(name, of: report)
+            #expect(check?.level == (words == nil ? .ok : .warning), "\(words ?? "")")
+            #expect(check?.state.contains(words ?? "") == true, "\(check?.state ?? "")")
+        }
+        // A file has neither.
+        var report = Sample.good
+        report.shared = nil
+        #expect(check("nodes", of: report) == nil && check("database", of: report) == nil)
+    }
+
     @Test(arguments: [
         ("HandshakeTimeout", true), ("Silent", true), ("connection refused", true),
         ("ServiceUnavailable", true),

@@ -87,7 +87,12 @@ import Testing
         "onionbell_certificate_expiry_timestamp_seconds{app=\"bisq-remote-ios\"} 1813530400",
         "onionbell_http_responses_total{code=\"429\"} 20", "onionbell_check_level{check=\"onion\"} 2",
         "onionbell_check_level{check=\"disk\"} 0", "onionbell_build_info{version=\"0.1.0\"} 1",
-        "process_open_fds 143", "process_cpu_seconds_total 1234.0",
+        "onionbell_shards_owned 128", "onionbell_nodes_alive 2", "onionbell_take_overs_total 1",
+        "onionbell_possible_repetitions_total 37", "onionbell_node_shards{node=\"2\"} 128",
+        "onionbell_node_waiting_notifications{node=\"1\"} 2",
+        "onionbell_node_oldest_age_seconds{node=\"1\"} 0.24",
+        "onionbell_node_lease_age_seconds{node=\"2\"} 1.4", "process_open_fds 143",
+        "process_cpu_seconds_total 1234.0",
     ])
     func figuresAreThoseOfTheReport(line: String) { #expect(lines.contains(line)) }
 }

@@ -83,6 +83,7 @@ enum Sample {
         report.outbox.commits.done = 41_000
         report.outbox.commits.time = times([800_000, 1_200_000, 2_000_000, 9_000_000])
         report.outbox.deadTokens = 51
+        report.shared = shared
         report.outbox.diskAvailable = 18 << 30
         for (name, stored) in [("peer", 31_000), ("bisq1", 9_000), ("bisq2", 8_400)] {
             var figures = DoorFigures()
@@ -135,6 +136,24 @@ enum Sample {
         report.checks =
             [.ok("onion", report.onion.sentence)] + report.deliveryChecks
         return report
+    }
+
+    private static var shared: Report.Shared {
+        var shared = Report.Shared()
+        shared.shards = 128
+        shared.takeOvers = 1
+        shared.mayRepeat = 37
+        shared.medianCommit = .microseconds(1200)
+        shared.longestCommit = .milliseconds(48)
+        shared.nodes = [
+            .init(
+                number: 1, name: "host-a", version: "0.1.0", isHere: true, isAlive: true, shards: 128,
+                waiting: 2, oldestAge: .milliseconds(240), leaseAge: .milliseconds(350), clockAhead: .zero),
+            .init(
+                number: 2, name: "host-b", version: "0.1.0", isHere: false, isAlive: true, shards: 128,
+                waiting: 0, oldestAge: nil, leaseAge: .milliseconds(1400), clockAhead: .milliseconds(-3)),
+        ]
+        return shared
     }
 
     private static var onion: OnionReport {

@@ -69,6 +69,10 @@ import Testing
         #expect(json["status"]?.string == "failing")
         #expect(json["onion"]?["address"]?.string == String(Sample.address))
         #expect(json["last_day"]?["refused"]?["BadMessage"]?.integer == 60)
+        #expect(json["database"]?["shards"]?.integer == 128)
+        #expect(json["database"]?["possible_repetitions"]?.integer == 37)
+        #expect(json["database"]?["nodes"]?.array?.last?["name"]?.string == "host-b")
+        #expect(json["database"]?["nodes"]?.array?.last?["here"]?.bool == false)
         let lane = json["gateways"]?.array?.first
         #expect(lane?["blocked"]?.string == "InvalidProviderToken")
         #expect(lane?["waiting"]?.integer == 1412)

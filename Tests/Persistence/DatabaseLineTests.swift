@@ -16,7 +16,8 @@ import Vectors
 
     private func place(_ url: String, password: [UInt8]?) -> DatabasePlace {
         DatabasePlace(
-            PostgreSQLAddress(url: url, password: password), key: Directory.key(7), owner: [1], name: "node")
+            PostgreSQLAddress(url: url, password: password), key: Directory.key(7), owner: [1], name: "node",
+            version: "1")
     }
 
     @Test func aServerThatProvesWhoItIsIsTaken() async throws {

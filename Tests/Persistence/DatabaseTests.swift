@@ -59,15 +59,38 @@ import Vectors
         }
     }
 
-    @Test func aStoreOfALaterVersionIsRefused() async throws {
-        await (try await directory.open()).close()
-        _ = try directory.psql("UPDATE onionbell.format SET version = 99")
+    /// Each in words that say what to do, and nothing is changed.
+    @Test(arguments: [
+        (
+            DatabaseSchema.version + 1,
+            "a newer onionbell has made the store in this database (format 4; this one knows 3)"
+        ),
+        (
+            DatabaseSchema.version - 1,
+            "made before the first release (format 2): copy it to a file with the onionbell"
+        ),
+    ])
+    func aStoreOfAnotherFormatIsRefused(format: Int64, words: String) async throws {
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(1))])
+        await outbox.close()
+        _ = try directory.psql("UPDATE onionbell.format SET version = \(format)")
+        let before = try directory.psql(
+            "SELECT count(*) FROM onionbell.notification; SELECT epoch FROM onionbell.cluster")
         do {
             _ = try await directory.open()
-            Issue.record("a later version was taken")
+            Issue.record("another format was taken")
         } catch {
-            #expect("\(error)".contains("newer onionbell"))
+            #expect("\(error)".contains(words), "\(error)")
         }
+        #expect(throws: SQLiteError.self) { _ = try OutboxFile(directory.place, isReadOnly: true) }
+        #expect(
+            try directory.psql(
+                "SELECT count(*) FROM onionbell.notification; SELECT epoch FROM onionbell.cluster") == before)
+        _ = try directory.psql("UPDATE onionbell.format SET version = \(DatabaseSchema.version)")
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.count == 1)
+        await again.close()
     }
 
     /// The node counts its own from before a commit began, and stops sending first, whatever the clocks do.

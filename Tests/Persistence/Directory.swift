@@ -41,7 +41,8 @@ final class Directory {
     /// - Parameter node: One of several.
     static func place(at url: String, node: UInt8 = 1, key: UInt8 = 7) -> DatabasePlace {
         DatabasePlace(
-            PostgreSQLAddress(url: url), key: self.key(key), owner: [node], name: "node \(node)")
+            PostgreSQLAddress(url: url), key: self.key(key), owner: [node], name: "node \(node)",
+            version: "1")
     }
 
     static func key(_ byte: UInt8) -> Secret { Secret([UInt8](repeating: byte, count: 32)) }

@@ -8,7 +8,7 @@ import Vectors
 /// Several nodes on one real database.
 @Suite(.serialized) struct SharedStoreTests {
     let directory: Directory
-    private let server: PostgreSQLServer
+    let server: PostgreSQLServer
 
     init() throws {
         directory = try Directory()
@@ -16,18 +16,20 @@ import Vectors
         server = try PostgreSQLServer.shared.get()
     }
 
-    private func place(_ node: UInt8) throws -> DatabasePlace {
+    func place(_ node: UInt8) throws -> DatabasePlace {
         Directory.place(at: server.url(try #require(directory.database)), node: node)
     }
 
-    private func open(_ node: UInt8) async throws -> SQLiteOutbox { try await SQLiteOutbox(place(node)) }
+    func open(_ node: UInt8) async throws -> SQLiteOutbox { try await SQLiteOutbox(place(node)) }
 
-    private static let half = Shards(0..<128)
-    private static let otherHalf = Shards(128..<256)
+    static let half = Shards(0..<128)
+    static let otherHalf = Shards(128..<256)
 
     /// Two nodes: the first has the lower half of the shards, the second the upper one.
-    private func pair() async throws -> (SQLiteOutbox, SQLiteOutbox) {
-        let first = try await open(1)
+    ///
+    /// - Parameter url: By which the first one comes to the database; `nil`: as the second does.
+    func pair(first url: String? = nil) async throws -> (SQLiteOutbox, SQLiteOutbox) {
+        let first = try await SQLiteOutbox(try url.map { Directory.place(at: $0) } ?? place(1))
         #expect(try await first.content().shards == .all)
         // It waits until something is given up.
         let place = try place(2)
@@ -44,14 +46,14 @@ import Vectors
     }
 
     /// To a device of that shard.
-    private func one(
+    func one(
         _ sequence: Int64, _ shard: UInt64, _ place: StoreRequest.Place = .window, device: UInt64 = 1
     ) -> StoreRequest {
         let one = request(sequence, token: shard << 56 | device)
         return StoreRequest(notification: one.notification, digests: one.digests, place: place)
     }
 
-    private func claim(_ outbox: SQLiteOutbox, _ requests: [StoreRequest]) async throws -> [Int64] {
+    func claim(_ outbox: SQLiteOutbox, _ requests: [StoreRequest]) async throws -> [Int64] {
         var found: [Int64] = []
         for lane in Set(requests.map(\.notification.lane)) {
             let claim = Claim(.due(lane), at: 5000, last: .max, limit: 100)

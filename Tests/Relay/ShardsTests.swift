@@ -34,7 +34,7 @@ import Testing
     @Test func whoHasMoreThanItsPartLeavesWhatHasNothingToDoFirst() {
         var ownership = Ownership(owned: .all)
         #expect(ownership.isWhole)
-        #expect(ownership.take(share(.all, nodes: 2)).isEmpty)
+        #expect(ownership.take(share(.all, nodes: 2), at: 0).isEmpty)
         let busy = Shards(60..<256)
         ownership.leaveSurplus(busy: busy)
         #expect(ownership.leaving.count == 128)
@@ -55,24 +55,24 @@ import Testing
 
     @Test func whatIsGoneIsNoLongerLeft() {
         var ownership = Ownership(owned: .all)
-        _ = ownership.take(share(.all, nodes: 2))
+        _ = ownership.take(share(.all, nodes: 2), at: 0)
         ownership.leaveSurplus(busy: .none)
         let left = ownership.give(busy: .none)
         let rest = Shards.all.subtracting(left)
-        #expect(ownership.take(share(rest, nodes: 2)) == left)
+        #expect(ownership.take(share(rest, nodes: 2), at: 0) == left)
         #expect(ownership.leaving.isEmpty && ownership.given.isEmpty && ownership.owned == rest)
         // The other one is gone: all is here again, as something new.
-        #expect(ownership.take(share(.all, gained: left, nodes: 1)).isEmpty)
+        #expect(ownership.take(share(.all, gained: left, nodes: 1), at: 0).isEmpty)
         #expect(ownership.owned == .all && !ownership.isWhole)
     }
 
     /// Given up and got back between two looks: what was known of it is old.
     @Test func whatComesBackAtOnceWasLost() {
         var ownership = Ownership(owned: .all)
-        _ = ownership.take(share(.all, nodes: 2))
+        _ = ownership.take(share(.all, nodes: 2), at: 0)
         ownership.leaveSurplus(busy: .none)
         let left = ownership.give(busy: .none)
-        #expect(ownership.take(share(.all, gained: left, nodes: 1)) == left)
+        #expect(ownership.take(share(.all, gained: left, nodes: 1), at: 0) == left)
         #expect(ownership.leaving.isEmpty)
     }
 
@@ -83,10 +83,11 @@ import Testing
                 let taken = all.reduce(Shards.none) { $0.union($1.owned) }
                 let room = Shards.most(nodes: nodes) - all[index].owned.count
                 let gained = Shards(Shards.all.subtracting(taken).numbers.prefix(max(0, room)))
-                _ = all[index].take(share(all[index].owned.union(gained), gained: gained, nodes: nodes))
+                _ = all[index].take(
+                    share(all[index].owned.union(gained), gained: gained, nodes: nodes), at: 0)
                 all[index].leaveSurplus(busy: .none)
                 let given = all[index].give(busy: .none)
-                _ = all[index].take(share(all[index].owned.subtracting(given), nodes: nodes))
+                _ = all[index].take(share(all[index].owned.subtracting(given), nodes: nodes), at: 0)
             }
         }
         #expect(all.reduce(0) { $0 + $1.owned.count } == 256)
@@ -96,10 +97,10 @@ import Testing
     @Test func endsOfOthersAreAskedForInTurns() {
         var ownership = Ownership(owned: .all)
         for sequence in 1...600 as ClosedRange<Int64> { ownership.await(sequence) }
-        let first = ownership.ask { $0 != 3 }
+        let first = ownership.ask(NodeFigures()) { $0 != 3 }
         #expect(first.awaited.count == 499 && !first.awaited.contains(3))
         ownership.answered([1: .ended(.delivered), 2: .kept, 4: .forgotten])
-        let second = ownership.ask { _ in true }
+        let second = ownership.ask(NodeFigures()) { _ in true }
         #expect(second.awaited.prefix(100) == Array(501...600)[...])
         #expect(second.awaited.contains(2) && !second.awaited.contains(1) && !second.awaited.contains(4))
         ownership.answered([:])

@@ -14,6 +14,8 @@ package final class PostgreSQLServer: Sendable {
     package let port: Int
     private let settings: [String]
     private let primary: String
+    /// Megabytes of the file system of ``smallSpace``; 0: there is none.
+    private let smallSize: Int
     /// Of the user `onionbell` over TLS. On the socket it needs none.
     package static let password = "word of the database"
     /// Its end closes the pipe that the process of ``guarding`` waits at.
@@ -50,8 +52,24 @@ package final class PostgreSQLServer: Sendable {
         chmod 600 *.key
         if [ "$(id -u)" = 0 ]; then chown postgres server.key; fi
         """
+    /// Only the server sees the small file system. Whoever is not root is that for the time of mounting it, in a namespace.
     private static let serving = """
-        as "$bin/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c max_connections=200 \
+        directory="$1"
+        size="$5"
+        mounted() {
+            mount='mount -t tmpfs -o "$0" tmpfs "$1" && shift && exec "$@"'
+            mkdir -p "$directory/small"
+            if [ "$(id -u)" = 0 ]; then
+                unshare -m sh -c "$mount" "size=${size}m,mode=700,uid=$(id -u postgres)" "$directory/small" \
+                    setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+            else
+                unshare -rm sh -c "$mount" "size=${size}m,mode=700" "$directory/small" \
+                    unshare --user --map-user="$(id -u)" --map-group="$(id -g)" "$@"
+            fi
+        }
+        serve=as
+        if [ "$size" != 0 ]; then serve=mounted; fi
+        "$serve" "$bin/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c max_connections=200 \
             -c shared_buffers=32MB $2 < /dev/null >> "$1/log" 2>&1
         """
     private static let waiting = """
@@ -79,9 +97,14 @@ package final class PostgreSQLServer: Sendable {
 
     /// Of its own, for tests that stop it.
     ///
-    /// - Parameter primary: What it is a standby server of, until ``promote()``.
-    package init(withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil) throws {
+    /// - Parameters:
+    ///   - primary: What it is a standby server of, until ``promote()``.
+    ///   - smallSize: Megabytes of a file system that it has for ``makeSmallDatabase()``; it must not be stopped then.
+    package init(withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil, smallSize: Int = 0)
+        throws
+    {
         self.primary = primary?.directory ?? ""
+        self.smallSize = smallSize
         port = withTLS ? try PostgreSQLServer.freePort() : 5432
         settings =
             withTLS
@@ -111,7 +134,7 @@ package final class PostgreSQLServer: Sendable {
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
             "-c", Self.preparation + "\n" + script, "sh", directory,
-            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", primary,
+            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", primary, "\(smallSize)",
         ]
         process.standardInput = stdin ?? FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -199,6 +222,21 @@ package final class PostgreSQLServer: Sendable {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(description: "psql failed: \(sql)") }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Makes an empty database whose tables lie on the small file system.
+    package func makeSmallDatabase() throws -> String {
+        try psql("postgres", "CREATE TABLESPACE small LOCATION '\(directory)/small'")
+        try psql("postgres", "CREATE DATABASE small TABLESPACE small")
+        return "small"
+    }
+
+    /// Takes all that is free on the small file system, or gives it back.
+    package func fillSmall(_ isFull: Bool) throws {
+        let megabytes = isFull ? 2 * smallSize : 0
+        let file = "'\(directory)/small/filling'"
+        let copy = "COPY (SELECT repeat('x', 1000000) FROM generate_series(1, \(megabytes))) TO \(file)"
+        do { try psql("postgres", copy) } catch  where isFull {}
     }
 
     /// Makes an empty database.

@@ -134,6 +134,13 @@ package final class MailboxDoor: LiveDoor {
         return put.result
     }
 
+    /// Another node may have put these there: whoever has not seen them looks.
+    package func heard(_ news: [MailboxPlace]) {
+        for place in news {
+            for reading in byMailbox[place.mailbox] ?? [] where reading.isBehind(place) { reading.look() }
+        }
+    }
+
     func tell(_ ends: [KeptEnd]) { if !ends.isEmpty { onEnds?(ends) } }
 
     private func clean() {

@@ -73,6 +73,10 @@ final class MailboxReading: LiveClient {
     /// Topics of UnifiedPush among them.
     var pushTopics: [Int64] { sources.filter(\.isPush).map(\.place.mailbox) }
 
+    func isBehind(_ place: MailboxPlace) -> Bool {
+        sources.contains { $0.place.mailbox == place.mailbox && $0.place.number < place.number }
+    }
+
     /// A keep-alive is sent on a schedule: over a WebSocket it is the client that does so.
     var wantsKeepAlive: Bool { frames == nil && !isPoll }
 

@@ -2,6 +2,7 @@ import Crypto
 import Glibc
 import Persistence
 import PostgreSQL
+import Programs
 import Reactor
 
 extension Settings {
@@ -54,7 +55,8 @@ extension Settings {
         return .database(
             DatabasePlace(
                 try storage.address(), key: try StateDirectory.digestKey(in: stateDirectory),
-                owner: try StateDirectory.identity(of: stateDirectory), name: StateDirectory.hostName))
+                owner: try StateDirectory.identity(of: stateDirectory), name: StateDirectory.hostName,
+                version: programVersion))
     }
 }
 

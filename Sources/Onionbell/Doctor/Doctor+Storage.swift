@@ -1,13 +1,24 @@
+import Glibc
 import Node
+import Overview
 import Persistence
 import PostgreSQL
 
 extension Doctor {
+    /// Seconds that a shard may be without an owner, and a little more.
+    private static let patience = 12
+
     /// The database that is to hold all that the node promises to keep.
     func checkStorage() {
         guard !settings.storage.url.isEmpty else { return }
         do {
-            for finding in Judgement.storage(try DatabaseReport.read(at: settings.storage.address())) {
+            var report = try DatabaseReport.read(at: settings.storage.address())
+            // A node that was killed or stopped just now: the others take what it had within 10 seconds.
+            for _ in 0..<Doctor.patience where report.withoutOwner > 0 && report.owner != nil {
+                sleep(1)
+                report = try DatabaseReport.read(at: settings.storage.address())
+            }
+            for finding in Judgement.storage(report) {
                 tell(finding)
             }
         } catch {
@@ -45,8 +56,60 @@ extension Judgement {
                     "\(report.standbys - report.synchronousStandbys) of \(report.standbys) standby servers are asynchronous: what they have not got is lost if one of them takes over",
                     "name the standby that is to take over in synchronous_standby_names"))
         }
+        findings += nodes(report)
         guard findings.isEmpty else { return findings }
         let user = report.owner.map { ", used by the node on \($0)" } ?? ""
         return [.pass("storage", "PostgreSQL \(report.version) keeps what it is given\(user)")]
+    }
+
+    /// From a question to the answer: one that is farther away makes each sender wait.
+    private static let slowDatabase = Duration.milliseconds(50)
+    /// Since a lease was renewed: a node that works does so every 2 seconds.
+    private static let oldLease = Duration.seconds(5)
+
+    /// Who shares the database, and how far away it is.
+    private static func nodes(_ report: DatabaseReport) -> [Finding] {
+        var findings: [Finding] = []
+        let living = report.nodes.filter(\.isAlive)
+        if report.withoutOwner > 0, !living.isEmpty {
+            findings.append(
+                .warn(
+                    "storage.shards",
+                    "\(report.withoutOwner) of 256 shards have no owner: what is for their devices waits",
+                    "see the nodes' logs: each takes what is free up to its part, as soon as it can commit"))
+        }
+        let versions = Set(living.map(\.version))
+        if versions.count > 1 {
+            findings.append(
+                .warn(
+                    "storage.versions",
+                    "nodes of different versions share the database: \(versions.sorted().joined(separator: ", "))",
+                    "end the upgrade: install the same version on all machines"))
+        }
+        for node in living where node.leaseAge >= oldLease {
+            findings.append(
+                .warn(
+                    "storage.lease",
+                    "node \(node.title) has not renewed its lease for \(Words.time(node.leaseAge))",
+                    "see whether its machine stands still, or the way from it to the database is cut"))
+        }
+        let clocks =
+            living.map { ("node \($0.title)", $0.clockAhead) } + [("this machine", report.clockAhead)]
+        for (name, ahead) in clocks where max(ahead, .zero - ahead) >= Report.clockWarning {
+            findings.append(
+                .warn(
+                    "storage.clock",
+                    "the clock of \(name) is \(Words.time(max(ahead, .zero - ahead))) "
+                        + "\(ahead > .zero ? "ahead of" : "behind") the database's",
+                    "set the clocks of all machines by NTP: nodes read the times that others have written"))
+        }
+        if report.roundTrip >= slowDatabase {
+            findings.append(
+                .warn(
+                    "storage.latency",
+                    "the database takes \(Words.time(report.roundTrip)) to answer: no sender has its answer sooner",
+                    "put the database nearer to the nodes, or see what else uses it"))
+        }
+        return findings
     }
 }

@@ -1,0 +1,46 @@
+import Dispatching
+import Doors
+import Reactor
+import Registrations
+import Relay
+
+/// Tells the readers at this node of what other nodes put into their mailboxes.
+@EventLoop
+final class MailboxNews {
+    private let store: any Mailboxes
+    private let door: MailboxDoor
+    private let dispatcher: Dispatcher
+    private var timer: Timer!
+    private var isStopped = false
+    /// The last message that was heard of.
+    private var last: Int64 = 0
+
+    nonisolated static let interval: Duration = .milliseconds(200)
+
+    init(of store: any Mailboxes, for door: MailboxDoor, from dispatcher: Dispatcher) {
+        (self.store, self.door, self.dispatcher) = (store, door, dispatcher)
+        timer = Timer { [weak self] in self?.look() }
+        // Where the store is a file, nobody else is there.
+        if dispatcher.sharing != nil { timer.start(after: MailboxNews.interval) }
+    }
+
+    func stop() {
+        isStopped = true
+        timer.stop()
+    }
+
+    private func look() {
+        Task { [weak self] in await self?.lookNow() }
+    }
+
+    private func lookNow() async {
+        if dispatcher.sharing?.known != nil, door.openReadings > 0 {
+            // What can't be read now is read the next time.
+            let news = (try? await store.news(behind: last)) ?? []
+            last = max(last, news.map(\.number).max() ?? 0)
+            door.heard(news)
+        }
+        guard !isStopped else { return }
+        timer.start(after: MailboxNews.interval)
+    }
+}

@@ -1,0 +1,208 @@
+extension Report {
+    /// A database that several nodes can use.
+    package struct Shared: Equatable, Sendable {
+        /// One that the database knows.
+        package struct Node: Equatable, Sendable {
+            package var number: Int
+            /// Of its machine.
+            package var name: String
+            package var version: String
+            package var isHere: Bool
+            package var isAlive: Bool
+            package var shards: Int
+            /// As it said last, with what others have put there for it.
+            package var waiting: Int
+            package var oldestAge: Duration?
+            package var leaseAge: Duration
+            /// How far its clock is ahead of the database's.
+            package var clockAhead: Duration
+
+            package init(
+                number: Int, name: String, version: String, isHere: Bool, isAlive: Bool, shards: Int,
+                waiting: Int, oldestAge: Duration?, leaseAge: Duration, clockAhead: Duration
+            ) {
+                self.number = number
+                self.name = name
+                self.version = version
+                self.isHere = isHere
+                self.isAlive = isAlive
+                self.shards = shards
+                self.waiting = waiting
+                self.oldestAge = oldestAge
+                self.leaseAge = leaseAge
+                self.clockAhead = clockAhead
+            }
+
+            /// `2 at host`.
+            var title: String { "\(number) at \(name)" }
+        }
+
+        /// That are this node's.
+        package var shards = 0
+        /// Empty: this one is alone.
+        package var nodes: [Node] = []
+        package var withoutOwner = 0
+        package var withoutOwnerFor: Duration?
+        /// Of nodes that did not give up their shards, and how many notifications they may have begun to send.
+        package var takeOvers = 0
+        package var mayRepeat = 0
+        /// Of commits within the last minute; `nil`: there was none.
+        package var medianCommit: Duration?
+        package var longestCommit: Duration?
+
+        package init() {}
+
+        var alive: Int { max(1, nodes.count(where: \.isAlive)) }
+    }
+
+    /// No shard is without an owner for longer, since a lease ends after 8 seconds.
+    static let ownerlessWarning = Duration.seconds(30)
+    /// A node commits every 2 seconds at least, and sends nothing more after 6.
+    static let leaseWarning = Duration.seconds(5)
+    /// Senders wait for commits, and a node sends nothing more that has had none for 6 seconds.
+    static let commitWarning = Duration.milliseconds(200)
+    static let longestCommitWarning = Duration.seconds(2)
+    /// Times that one node writes are read by another one: when a notification expires, and until when a device is spared.
+    package static let clockWarning = Duration.seconds(30)
+
+    var sharedChecks: [Check] {
+        guard let shared else { return [] }
+        return [nodesCheck(shared), databaseCheck(shared)]
+    }
+
+    private func nodesCheck(_ shared: Shared) -> Check {
+        func warning(_ state: String, _ advice: String) -> Check {
+            Check(name: "nodes", level: .warning, state: state, advice: advice)
+        }
+        if let time = shared.withoutOwnerFor, time >= Report.ownerlessWarning {
+            return warning(
+                "\(shared.withoutOwner) of 256 shards have had no owner for \(Words.time(time)): what is for their "
+                    + "devices waits",
+                "see the other nodes' logs: one of them takes no more, or this one can't")
+        }
+        if let node = shared.nodes.first(where: { $0.isAlive && $0.leaseAge >= Report.leaseWarning }) {
+            return warning(
+                "node \(node.title) has not renewed its lease for \(Words.time(node.leaseAge))",
+                "see whether its machine stands still, or the way from it to the database is cut: the others take "
+                    + "its shards when 8 s are over")
+        }
+        if let node = shared.nodes.first(where: { abs($0.clockAhead) >= Report.clockWarning }) {
+            let direction = node.clockAhead > .zero ? "ahead of" : "behind"
+            return warning(
+                "the clock of node \(node.title) is \(Words.time(abs(node.clockAhead))) \(direction) the database's",
+                "set the clocks of all machines by NTP: nodes read the times that others have written")
+        }
+        return .ok(
+            "nodes",
+            shared.alive == 1
+                ? "this one alone, with \(shared.shards) of 256 shards"
+                : "\(shared.alive) nodes, \(shared.shards) of 256 shards are this one's")
+    }
+
+    private func databaseCheck(_ shared: Shared) -> Check {
+        guard let median = shared.medianCommit, let longest = shared.longestCommit else {
+            return .ok("database", "no commit within the last minute")
+        }
+        let state =
+            "commits took \(Words.latency(median.nanosecondCount)) in the middle and "
+            + "\(Words.latency(longest.nanosecondCount)) at most within a minute"
+        guard median >= Report.commitWarning || longest >= Report.longestCommitWarning else {
+            return .ok("database", state)
+        }
+        return Check(
+            name: "database", level: .warning, state: state,
+            advice:
+                "see what else uses the database's disk, and how far it is: each commit takes one round trip "
+                + "and one write to its disk, with a synchronous standby another one")
+    }
+}
+
+extension Duration {
+    var nanosecondCount: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}
+
+private func abs(_ time: Duration) -> Duration { time < .zero ? .zero - time : time }
+
+extension MetricsPage {
+    mutating func addShared() {
+        guard let shared = report.shared else { return }
+        page.begin("onionbell_nodes_alive", .gauge, "Nodes of the database whose leases have not ended.")
+        page.add(shared.alive)
+        page.begin("onionbell_shards_owned", .gauge, "Shards of 256 that are this node's.")
+        page.add(shared.shards)
+        page.begin("onionbell_shards_without_owner", .gauge, "Shards of no node that is alive.")
+        page.add(shared.withoutOwner)
+        page.begin(
+            "onionbell_take_overs_total", .counter,
+            "Times that shards were taken from a node that did not give them up.")
+        page.add(shared.takeOvers)
+        page.begin(
+            "onionbell_possible_repetitions_total", .counter,
+            "Notifications that such a node may have begun to send: at most so many went out twice.")
+        page.add(shared.mayRepeat)
+        page.begin("onionbell_node_shards", .gauge, "Shards of each node of the database.")
+        for node in shared.nodes { page.add(node.shards, [("node", "\(node.number)")]) }
+        page.begin("onionbell_node_waiting_notifications", .gauge, "What waits for each node to send it.")
+        for node in shared.nodes { page.add(node.waiting, [("node", "\(node.number)")]) }
+        page.begin(
+            "onionbell_node_oldest_age_seconds", .gauge,
+            "Age of the oldest that waits for each node; 0: none.")
+        for node in shared.nodes {
+            page.add((node.oldestAge ?? .zero).inSeconds, [("node", "\(node.number)")])
+        }
+        page.begin("onionbell_node_lease_age_seconds", .gauge, "Since each node renewed its lease.")
+        for node in shared.nodes { page.add(node.leaseAge.inSeconds, [("node", "\(node.number)")]) }
+        page.begin(
+            "onionbell_node_clock_ahead_seconds", .gauge,
+            "How far each node's clock is ahead of the database's.")
+        for node in shared.nodes { page.add(node.clockAhead.inSeconds, [("node", "\(node.number)")]) }
+    }
+}
+
+extension StatusPage {
+    /// Nothing where the store is a file.
+    var shared: Markup {
+        guard let shared = report.shared else { return "" }
+        let rows = shared.nodes.map { node -> Markup in
+            let name = node.title + (node.isHere ? " (this one)" : node.isAlive ? "" : " (gone)")
+            return """
+                <tr><td>\(name)</td><td>\(node.shards)</td><td>\(Words.count(node.waiting))</td>\
+                <td>\(node.oldestAge.map(Words.time) ?? "–")</td><td>\(Words.time(node.leaseAge))</td>\
+                <td>\(node.version)</td></tr>
+                """
+        }
+        let table: Markup =
+            rows.isEmpty
+            ? ""
+            : """
+            <table><thead><tr><th>node</th><th>shards</th><th>waiting</th><th>oldest</th><th>lease</th>\
+            <th>version</th></tr></thead><tbody>\(rows)</tbody></table>
+            """
+        let facts = Words.facts(of: shared).map { "<dt>\($0)</dt><dd>\(bound($1))</dd>" as Markup }
+        return "<section><h2>Nodes of the database</h2>\(table)<dl>\(facts)</dl></section>"
+    }
+}
+
+extension Words {
+    /// Of a shared database, beside its nodes.
+    static func facts(of shared: Report.Shared) -> [(String, String)] {
+        var facts = [("own shards", "\(shared.shards) of 256")]
+        if shared.withoutOwner > 0 {
+            let time = shared.withoutOwnerFor.map { ", for \(Words.time($0))" } ?? ""
+            facts.append(("shards without owner", "\(shared.withoutOwner)\(time)"))
+        }
+        if let median = shared.medianCommit, let longest = shared.longestCommit {
+            facts.append(
+                (
+                    "commits, last minute",
+                    "\(Words.latency(median.nanosecondCount)) in the middle, "
+                        + "\(Words.latency(longest.nanosecondCount)) at most"
+                ))
+        }
+        let repeated =
+            shared.takeOvers == 0
+            ? "none" : "\(shared.takeOvers); at most \(Words.count(shared.mayRepeat)) went out twice"
+        facts.append(("taken over since the start", repeated))
+        return facts
+    }
+}

@@ -1,0 +1,49 @@
+import PostgreSQL
+import Relay
+
+/// Which shards are this node's.
+extension Database {
+    /// Nodes whose lease has not ended.
+    func living() throws(SQLiteError) -> Int {
+        Int(try firstInteger("SELECT count(*) FROM node WHERE until > clock_timestamp()") ?? 1)
+    }
+
+    /// Takes shards that nobody has, until this node has so many.
+    ///
+    /// - Returns: Whether it has any.
+    @discardableResult
+    func takeFree(_ most: Int) throws(SQLiteError) -> Bool {
+        try begin()
+        do throws(SQLiteError) {
+            var given = Shards.none
+            let count = try translated { () throws(PostgreSQLError) in
+                _ = try nextEpoch()
+                let take = PostgreSQLStatement(
+                    """
+                    WITH free AS (SELECT number, owner IS NULL AS is_given FROM shard
+                        WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.owner = shard.owner) ORDER BY number
+                        LIMIT greatest(0, ?2 - (SELECT count(*) FROM shard WHERE owner = ?1)))
+                    UPDATE shard SET owner = ?1 FROM free WHERE shard.number = free.number
+                    RETURNING shard.number, is_given
+                    """, on: connection)
+                bindOwner(1, to: take)
+                take.bind(2, Int64(most))
+                while try take.step() {
+                    if take.integer(1) != 0 { given[Int(take.integer(0))] = true }
+                }
+                let mine = PostgreSQLStatement("SELECT count(*) FROM shard WHERE owner = ?", on: connection)
+                bindOwner(1, to: mine)
+                return try mine.step() ? mine.integer(0) : 0
+            }
+            try commit()
+            givenUp = givenUp.union(given)
+            return count > 0
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// What is to be done for these as new ones is done.
+    func settled(_ shards: Shards) { givenUp = givenUp.subtracting(shards) }
+}

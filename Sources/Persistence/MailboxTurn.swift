@@ -1,0 +1,32 @@
+import Registrations
+
+/// Nodes of one database put messages into mailboxes one after the other, and tell their readers.
+final class MailboxTurn {
+    private let turn: Statement
+    private let isShared: Bool
+    private let selectNews: Statement
+
+    init(_ connection: borrowing Connection) throws(SQLiteError) {
+        isShared = connection.database != nil
+        turn = try Statement(
+            "SELECT 1 FROM door WHERE name = '\(MailboxTables.name)' \(connection.dialect.forUpdate)",
+            on: connection)
+        selectNews = try Statement(
+            "SELECT mailbox, max(number) FROM mailbox_message WHERE number > ? GROUP BY mailbox",
+            on: connection)
+    }
+
+    /// Readers go on behind the highest number that they have seen: until this commit has ended no other node gets one.
+    func wait() throws(SQLiteError) { if isShared { try turn.run() } }
+
+    /// The last messages of mailboxes that have got any behind that number.
+    func news(behind number: Int64) throws(SQLiteError) -> [MailboxPlace] {
+        try selectNews.bind(1, number)
+        defer { selectNews.reset() }
+        var news: [MailboxPlace] = []
+        while try selectNews.step() {
+            news.append(MailboxPlace(mailbox: selectNews.integer(0), number: selectNews.integer(1)))
+        }
+        return news
+    }
+}

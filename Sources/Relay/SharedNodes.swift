@@ -1,0 +1,159 @@
+/// What a node of a shared store tells the others of itself, with each of its commits.
+package struct NodeFigures: Equatable, Sendable {
+    /// Notifications that wait for it to send them, and their bytes.
+    package var waiting = 0
+    package var bytes = 0
+    /// Milliseconds since 1970; `nil`: nothing waits, or it is not known.
+    package var oldestAcceptedAt: Int64?
+
+    package init(waiting: Int = 0, bytes: Int = 0, oldestAcceptedAt: Int64? = nil) {
+        self.waiting = waiting
+        self.bytes = bytes
+        self.oldestAcceptedAt = oldestAcceptedAt
+    }
+
+    package static func += (left: inout NodeFigures, right: NodeFigures) { left = left + right }
+
+    static func + (left: NodeFigures, right: NodeFigures) -> NodeFigures {
+        NodeFigures(
+            waiting: left.waiting + right.waiting, bytes: left.bytes + right.bytes,
+            oldestAcceptedAt: [left.oldestAcceptedAt, right.oldestAcceptedAt].compactMap(\.self).min())
+    }
+}
+
+/// A node of a shared store, as the store knows it.
+package struct SharedNode: Equatable, Sendable {
+    /// Given by the store: as long as the node is there no other has it.
+    package var number: Int
+    /// Of its machine.
+    package var name: String
+    /// Of its program.
+    package var version: String
+    package var isHere: Bool
+    package var shards: Shards
+    /// As it said with its last commit.
+    package var figures: NodeFigures
+    /// What others have put there for it, and it has not seen yet.
+    package var unseen: NodeFigures
+    /// Since it renewed its lease, by the store's clock.
+    package var leaseAge: Duration
+    /// How far its clock is ahead of the store's.
+    package var clockAhead: Duration
+
+    package init(
+        number: Int, name: String = "", version: String = "", isHere: Bool = false, shards: Shards,
+        figures: NodeFigures = NodeFigures(), unseen: NodeFigures = NodeFigures(), leaseAge: Duration = .zero,
+        clockAhead: Duration = .zero
+    ) {
+        self.number = number
+        self.name = name
+        self.version = version
+        self.isHere = isHere
+        self.shards = shards
+        self.figures = figures
+        self.unseen = unseen
+        self.leaseAge = leaseAge
+        self.clockAhead = clockAhead
+    }
+
+    /// What waits for it in the store.
+    package var waiting: NodeFigures { figures + unseen }
+    package var isAlive: Bool { leaseAge <= SharedNode.lease }
+
+    /// As long as the store lets nobody else have what a node has.
+    package static let lease: Duration = .seconds(8)
+}
+
+/// All nodes that a shared store knows.
+package struct SharedNodes: Equatable, Sendable {
+    package var nodes: [SharedNode] = []
+    /// What lies there for shards of no node, as far as nobody has seen it.
+    package var unseenOfNobody = NodeFigures()
+
+    package init(_ nodes: [SharedNode] = [], unseenOfNobody: NodeFigures = NodeFigures()) {
+        self.nodes = nodes
+        self.unseenOfNobody = unseenOfNobody
+    }
+
+    package var withoutOwner: Int {
+        Shards.total - nodes.lazy.filter(\.isAlive).reduce(0) { $0 + $1.shards.count }
+    }
+}
+
+/// What was taken over from nodes that did not give it up.
+package struct TakeOvers: Equatable, Sendable {
+    package private(set) var count = 0
+    /// At most so many of it went out twice.
+    package private(set) var mayRepeat = 0
+
+    package init() {}
+
+    package mutating func add(_ one: TakeOver?) {
+        guard let one else { return }
+        count += 1
+        mayRepeat += one.mayRepeat
+    }
+}
+
+/// What waits for the other nodes of a shared store, as far as this one knows: it gives none of them more than that may
+/// have.
+///
+/// The store tells about once a second what waits for each. What this node has put there since is counted here: from
+/// before the question before the last on it is in what the store told, and what is counted twice in between does no harm.
+/// All other nodes do the same at the same time, so each takes its part only of what is free. So what waits for a node is
+/// at most twice what it may have: as much as it accepts itself, and as much from all others.
+struct Elsewhere: Equatable, Sendable {
+    private struct Room: Equatable, Sendable {
+        var told = NodeFigures()
+        var added = NodeFigures()
+    }
+
+    private var rooms = [Room()]
+    /// By shard, the place of its owner's among ``rooms``.
+    private var places = [UInt8](repeating: 0, count: Shards.total)
+    /// By shard, what was added after the last question, between it and the one before, and earlier.
+    private var sinceAsked = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
+    private var before = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
+    private var earlier = [NodeFigures](repeating: NodeFigures(), count: Shards.total)
+    private var others = 1
+
+    /// Nodes beyond that share one room.
+    private static let mostRooms = 250
+
+    mutating func ask() {
+        for shard in 0..<Shards.total {
+            earlier[shard] = earlier[shard] + before[shard]
+            before[shard] = sinceAsked[shard]
+            sinceAsked[shard] = NodeFigures()
+        }
+    }
+
+    /// The answer to the last question.
+    mutating func take(_ told: SharedNodes) {
+        others = max(1, told.nodes.count(where: \.isAlive) - 1)
+        rooms = [Room(told: told.unseenOfNobody)]
+        places = [UInt8](repeating: 0, count: Shards.total)
+        for node in told.nodes.prefix(Elsewhere.mostRooms) {
+            rooms.append(Room(told: node.waiting))
+            for shard in node.shards.numbers { places[shard] = UInt8(rooms.count - 1) }
+        }
+        for shard in 0..<Shards.total {
+            earlier[shard] = NodeFigures()
+            rooms[Int(places[shard])].added =
+                rooms[Int(places[shard])].added + before[shard] + sinceAsked[shard]
+        }
+    }
+
+    func hasRoom(for token: Digest, size: Int, within limits: Admission.Limits) -> Bool {
+        let room = rooms[Int(places[Shards.number(of: token)])]
+        return room.told.waiting + room.added.waiting * others < limits.waiting
+            && room.told.bytes + room.added.bytes * others + size <= limits.waitingBytes
+    }
+
+    mutating func add(_ token: Digest, size: Int) {
+        let shard = Shards.number(of: token)
+        let one = NodeFigures(waiting: 1, bytes: size)
+        sinceAsked[shard] = sinceAsked[shard] + one
+        rooms[Int(places[shard])].added = rooms[Int(places[shard])].added + one
+    }
+}

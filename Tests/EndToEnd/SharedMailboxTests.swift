@@ -1,0 +1,103 @@
+import Client
+import Foundation
+import JSONCoding
+import Lab
+import Reactor
+import Testing
+import Vectors
+import Wire
+
+/// Mailboxes of two built nodes on one real PostgreSQL.
+@EventLoop
+@Suite(.serialized, .timeLimit(.minutes(3))) struct SharedMailboxTests {
+    /// A reader with its answer open at one of the nodes.
+    @EventLoop
+    private final class Reader {
+        private let socket: WebSocket
+        private(set) var texts: [String] = []
+
+        init(_ token: String, of topic: String, at port: UInt16) async throws {
+            let (socket, rest) = try await WebSocket.open(
+                WebSocket.Opening(
+                    host: "127.0.0.1:\(port)", path: "/\(topic)/ws",
+                    fields: [("Authorization", "Bearer \(token)")]),
+                by: .direct(.host("127.0.0.1", port: port)))
+            self.socket = socket
+            socket.start(unread: rest, onText: { [unowned self] in texts.append($0) }, onEnd: {})
+        }
+
+        func hears(_ count: Int) async throws -> [JSON] {
+            for _ in 0..<400 where messages.count < count { try await Task.sleep(for: .milliseconds(25)) }
+            #expect(messages.count == count, "\(texts)")
+            return messages
+        }
+
+        private var messages: [JSON] {
+            texts.compactMap { try? JSON(Array($0.utf8)) }.filter { $0["event"]?.string == "message" }
+        }
+
+        func close() { socket.close() }
+    }
+
+    private let server: PostgreSQLServer
+    private let database: String
+
+    init() throws {
+        server = try PostgreSQLServer.shared.get()
+        database = try server.makeDatabase()
+    }
+
+    private func started(_ port: UInt16, with first: LoopbackStage? = nil) async throws -> LoopbackStage {
+        let stage = try LoopbackStage {
+            $0.replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n")
+                + "doors:\n  mailbox: {listen: [\"127.0.0.1:\(port)\"]}\n"
+                + "storage: {url: \"\(server.url(database))\"}\n"
+        }
+        if let first { try stage.share(first) }
+        try await stage.start()
+        return stage
+    }
+
+    @Test func aReaderHearsWhateverNodeItCameTo() async throws {
+        let ports = (try freePort(), try freePort())
+        let first = try await started(ports.0)
+        let second = try await started(ports.1, with: first)
+        let mailbox = try await StagedMailbox.add(readers: ["phone", "desk"], to: first.configuration)
+        for stage in [first, second] { await stage.logged("mailbox.changed") }
+        let (phone, desk) = (try #require(mailbox.tokens["phone"]), try #require(mailbox.tokens["desk"]))
+        let readers = (
+            try await Reader(phone, of: mailbox.topic, at: ports.0),
+            try await Reader(desk, of: mailbox.topic, at: ports.1)
+        )
+        let sender = BisqSender(to: mailbox.pairingToken)
+        for number in 1...6 {
+            let peer = try await (number.isMultiple(of: 2) ? first : second).dial()
+            let request = try sender.request(
+                for: MobileMessage(sentDate: 1, title: "\(number)", message: "x", kind: .trade))
+            #expect(try await peer.send(request, deadline: .seconds(10)).status == .stored)
+            // One node has the mailbox's shard, and the other one's reader hears of it all the same.
+            _ = try await (readers.0.hears(number), readers.1.hears(number))
+            peer.close()
+        }
+        let heard = try await (readers.0.hears(6), readers.1.hears(6))
+        #expect(heard.0.map { $0["id"] } == heard.1.map { $0["id"] })
+
+        // A topic that a phone makes at one node is known at the other.
+        let topic = "upAbCdEfGhIjKl"
+        let subscriber = try await Reader(phone, of: topic, at: ports.0)
+        var answer = ""
+        for _ in 0..<100 where answer != "200" {
+            answer = try run([
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "hello",
+                "http://127.0.0.1:\(ports.1)/\(topic)?up=1",
+            ]).output
+            if answer != "200" { try await Task.sleep(for: .milliseconds(50)) }
+        }
+        #expect(answer == "200")
+        #expect(try await subscriber.hears(1).count == 1)
+        readers.0.close()
+        readers.1.close()
+        subscriber.close()
+        for stage in [second, first] { await stage.close() }
+    }
+}
