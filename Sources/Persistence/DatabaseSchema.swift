@@ -97,14 +97,17 @@ enum DatabaseSchema {
         }
     }
 
+    /// Holds up those who make tables just now, until the end of the transaction. Any number that others are not likely to
+    /// take.
+    static let oneAtATime = "SELECT pg_advisory_xact_lock(8411063720447)"
+
     /// Makes the tables if they are not there, by one node at a time.
     static func prepare(_ database: Database) throws(SQLiteError) {
         guard try found(database) == nil else { return }
-        // Any number that others are not likely to take: it holds up those who make the same just now.
         try database.execute(
             """
             BEGIN;
-            SELECT pg_advisory_xact_lock(8411063720447);
+            \(oneAtATime);
             CREATE SCHEMA IF NOT EXISTS onionbell
             """)
         do throws(SQLiteError) {

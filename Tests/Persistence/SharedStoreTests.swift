@@ -60,6 +60,22 @@ import Vectors
         return found.sorted()
     }
 
+    @Test func nodesThatStartTogetherMakeTheTablesOfDoorsOnce() async throws {
+        let (first, second) = try await pair()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for outbox in [first, second] {
+                group.addTask {
+                    _ = try await SQLiteBitwardenDevices(in: outbox)
+                    _ = try await PhoneBookReader(in: outbox)
+                    _ = try await SQLiteMailboxes(in: outbox)
+                }
+            }
+            try await group.waitForAll()
+        }
+        await first.close()
+        await second.close()
+    }
+
     @Test func whatOneAcceptsForAnotherIsSentThereAndItsEndComesBack() async throws {
         let (first, second) = try await pair()
         let for1 = [one(1, 3, .elsewhere(room: 9)), one(3, 3, .elsewhere(room: 9))]
