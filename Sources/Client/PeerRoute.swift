@@ -17,6 +17,8 @@ package enum PeerDialError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .direct(let error): error.description
+        case .tor(.proxyUnreachable(let error), _):
+            "no tor answers: \(error); start tor, or name its SOCKS port with --socks"
         case .tor(let error, attempts: 1): error.description
         case .tor(let error, let attempts): "\(error) (\(attempts) attempts, each over another circuit)"
         }

@@ -1,11 +1,26 @@
 /// The drawings of the status page, as SVG within the page. Where a browser shows no SVG (Tor Browser at its safest
 /// level) they are just not there: no text is in them, and what they show stands beside them in figures.
 package enum StatusDrawings {
-    /// A bell, as the browser shows it beside the title.
-    package static let icon = """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="16" fill="#6d3fb0"/>\
-        <path fill="#fff" d="M16 6a6 6 0 0 0-6 6v5l-2.5 4h17L22 17v-5a6 6 0 0 0-6-6zm-3 16a3 3 0 0 0 6 0z"/></svg>
-        """
+    /// A bell, as the browser shows it beside the title; with a spot where an operator has to look.
+    package static func icon(_ level: Check.Level) -> String {
+        let colour: String? =
+            switch level {
+            case .ok: nil
+            case .warning: "#e0a100"
+            case .failing: "#e02b20"
+            }
+        let spot = colour.map {
+            "<circle cx=\"24\" cy=\"8\" r=\"7\" fill=\"\($0)\" stroke=\"#fff\" stroke-width=\"2\"/>"
+        }
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="16" fill="#6d3fb0"/>\
+            <path fill="#fff" d="M16 6a6 6 0 0 0-6 6v5l-2.5 4h17L22 17v-5a6 6 0 0 0-6-6zm-3 16a3 3 0 0 0 6 0z"/>\
+            \(spot ?? "")</svg>
+            """
+    }
+
+    /// Where a page in this state has its icon: one of its own for each, which a browser may keep.
+    package static func iconPath(_ level: Check.Level) -> String { "/favicon-\(level.rawValue).svg" }
 
     // MARK: QR code
 

@@ -22,7 +22,7 @@ package struct StatusPage {
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8">\
             <meta name="viewport" content="width=device-width,initial-scale=1">\
-            <link rel="icon" href="/favicon.svg"><title>\(verdict.word): Onionbell</title>
+            <link rel="icon" href="\(StatusDrawings.iconPath(verdict.level))"><title>\(verdict.word): Onionbell</title>
             <style>\(style)</style><script>\(script)</script></head>
             <body><header class="\(verdict.level.rawValue)"><div>\
             <p>Onionbell \(report.version), up for \(bound(Words.time(report.uptime)))</p>\

@@ -8,7 +8,7 @@ enum StatusScript {
         setInterval(async()=>{if(document.hidden||document.querySelector("details[open]")||String(getSelection()))return;\
         try{const answer=await fetch("/");if(!answer.ok)throw 0;\
         const page=new DOMParser().parseFromString(await answer.text(),"text/html");\
-        for(const part of ["header","main","footer"])document.querySelector(part).replaceWith(page.querySelector(part));\
+        for(const part of ["header","main","footer","link"])document.querySelector(part).replaceWith(page.querySelector(part));\
         document.title=page.title}catch{document.title="No answer: Onionbell";\
         document.querySelector("h1").textContent="The node does not answer: this page is old"}},30000)
         """

@@ -95,8 +95,8 @@ package enum SOCKS5Error: Error, Equatable, CustomStringConvertible {
     package var isWorthRetrying: Bool {
         switch self {
         case .refused(let refusal): refusal.isWorthRetrying
-        case .proxyUnreachable, .proxyEnded, .timedOut: true
-        case .lengthOutOfRange, .notSOCKS5, .methodRefused, .credentialsRefused: false
+        case .proxyEnded, .timedOut: true
+        case .lengthOutOfRange, .proxyUnreachable, .notSOCKS5, .methodRefused, .credentialsRefused: false
         }
     }
 

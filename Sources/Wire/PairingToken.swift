@@ -18,7 +18,7 @@ extension PairingTokenError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .sections(let count):
-            "the pairing token has \(count) sections; it must have 4, separated by |"
+            "the pairing token must have 4 sections, separated by |, and this has \(count): copy all that the phone shows"
         case .unknownMagic:
             "the pairing token must begin with iOS|, iOSDev| or android|"
         case .keyLength(let characters):

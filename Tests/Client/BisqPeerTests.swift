@@ -264,6 +264,20 @@ private final class SmallProxy {
         }
     }
 
+    /// No circuit can help where no tor listens: it is told at once, with what to do.
+    @Test func aTorThatIsNotThereIsTriedOnce() async throws {
+        let error = await #expect(throws: PeerDialError.self) {
+            try await BisqPeer.dial(
+                .tor(socks: .host("127.0.0.1", port: 1), onion: "abc.onion", port: 9_999))
+        }
+        guard case .tor(.proxyUnreachable, attempts: 1) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.description.contains("127.0.0.1:1") == true)
+        #expect(error?.description.hasSuffix("start tor, or name its SOCKS port with --socks") == true)
+    }
+
     @Test func dialsEndAtTheirDeadline() async throws {
         let node = try SmallNode()
         let proxy = try SmallProxy(to: node.endpoint, [SmallProxy.Behaviour](repeating: .silence, count: 20))

@@ -179,6 +179,16 @@ import Testing
         #expect(try !String(contentsOfFile: configuration, encoding: .utf8).contains("level: debug"))
     }
 
+    /// Told before anything is asked or checked.
+    @Test func aDirectoryThatIsNotThereIsNamed() throws {
+        let made = try run([
+            program, "init", "--defaults", "--config", directory + "/none/onionbell.yaml", "--ios-key",
+            "junk",
+        ])
+        #expect(made.status == 73)
+        #expect(made.errors.contains("there is no directory \(directory)/none: create it"), "\(made.errors)")
+    }
+
     @Test func bisqsRelayNeedsNoAnswerAndNoAccount() throws {
         let made = try run([program, "init", "--bisq", "--config", configuration])
         #expect(made.status == 0, "\(made.errors)")

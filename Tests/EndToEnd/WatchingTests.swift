@@ -43,7 +43,11 @@ import Testing
             page.head.contains(
                 "content-security-policy: default-src 'none'; style-src 'sha256-\(digest)'; "
                     + "script-src 'sha256-\(scriptDigest)'; connect-src 'self';"))
-        #expect(try ask("/favicon.svg", of: stage).head.contains("content-type: image/svg+xml"))
+        // Of this page, and of one in another state.
+        let icon = try #require(page.body.firstMatch(of: /<link rel="icon" href="(.*?)">/)).output.1
+        for path in [String(icon), "/favicon-failing.svg"] {
+            #expect(try ask(path, of: stage).head.contains("content-type: image/svg+xml"), "\(path)")
+        }
         #expect(try ask("/docs/ReasonCodes.md", of: stage).body.hasPrefix("# Every reason code"))
         for path in ["/docs/Nothing.md", "/docs/../Onionbell.md", "/docs/.md", "/docs/a%2fb.md"] {
             #expect(!(try ask(path, of: stage).head.hasPrefix("HTTP/1.1 200 ")), "\(path)")

@@ -4,6 +4,8 @@ import Testing
 @testable import Node
 
 @Suite struct SettingsHostileTests {
+    private static let advice = ". Look at indentation, colons and quotation marks, also before it"
+
     /// In a directory of its own, which goes with the test.
     private func fault(ofFile bytes: [UInt8]) throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appending(path: "onionbell-\(UUID()).yaml")
@@ -24,7 +26,8 @@ import Testing
         } catch {
             #expect(
                 error.description
-                    == "/nonexistent/x.yaml: one fault\n  can't be read: No such file or directory")
+                    == "/nonexistent/x.yaml: one fault\n  can't be read: No such file or directory: "
+                    + "make one with onionbell init, or name another with --config")
         }
     }
 
@@ -48,17 +51,17 @@ import Testing
     @Test func whatIsNotTextIsAFault() throws {
         #expect(try fault(ofFile: [0x61, 0xff, 0xfe]) == ["is not UTF-8 text"])
         let nul = try fault(ofFile: Array("tor:\n  mode: own\0\n".utf8))
-        #expect(nul == ["line 2: is not YAML: control characters are not allowed"])
+        #expect(nul == ["line 2: is not YAML: control characters are not allowed\(Self.advice)"])
     }
 
     @Test(
         arguments: [
-            ("tor: [", "line 2: is not YAML: did not find expected node content"),
-            ("tor: {mode: own", "line 2: is not YAML: did not find expected ',' or '}'"),
-            ("a: b: c", "line 1: is not YAML: mapping values are not allowed in this context"),
-            ("tor:\n\tmode: own", "line 2: is not YAML: found character that cannot start any token"),
-            ("tor: 'own", "line 1: is not YAML: found unexpected end of stream"),
-            ("a: 1\n---\nb: 2", "line 2: is not YAML: more than one document"),
+            ("tor: [", "line 2: is not YAML: did not find expected node content\(Self.advice)"),
+            ("tor: {mode: own", "line 2: is not YAML: did not find expected ',' or '}'\(Self.advice)"),
+            ("a: b: c", "line 1: is not YAML: mapping values are not allowed in this context\(Self.advice)"),
+            ("tor:\n\tmode: own", "line 2: is indented with a tab: use blanks"),
+            ("tor: 'own", "line 1: is not YAML: found unexpected end of stream\(Self.advice)"),
+            ("a: 1\n---\nb: 2", "line 2: is not YAML: more than one document\(Self.advice)"),
             ("%TAG !", nil),
             ("tor: !!binary x", nil),
             ("? [a]\n: b", nil),

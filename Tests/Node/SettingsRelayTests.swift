@@ -60,7 +60,11 @@ import Testing
         #expect(faults("onion: {public_address: nonsense}").count == 1)
         // One letter is another: the checksum does not fit.
         let wrong = (onion.first == "a" ? "b" : "a") + onion.dropFirst()
-        #expect(faults("onion: {public_address: \(wrong)}").count == 1)
+        let watch = "watchman: [{name: a, address: \"\(wrong):9999\", ring: me}]"
+        for yaml in ["onion: {public_address: \(wrong)}", watch] {
+            let found = faults(yaml)
+            #expect(found.count == 1 && found[0].contains("a letter is wrong or missing"), "\(found)")
+        }
         #expect(try settings("onion: {public_address: \(onion)}").warnings.isEmpty)
         let plain = try settings("onion: {public_address: \(onion), guarded: false}").warnings
         #expect(plain.map(\.check) == ["onion"])

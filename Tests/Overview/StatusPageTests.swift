@@ -21,6 +21,14 @@ import Testing
         #expect(!well.components(separatedBy: "</header>")[0].contains("<li "))
     }
 
+    /// A tab in the back shows its state.
+    @Test(arguments: [(Sample.good, Check.Level.ok), (Sample.broken, .failing)])
+    func theIconIsThatOfTheState(report: Report, level: Check.Level) {
+        #expect(html(report).contains("<link rel=\"icon\" href=\"\(StatusDrawings.iconPath(level))\">"))
+        #expect(Set(Check.Level.allCases.map(StatusDrawings.icon)).count == 3)
+        #expect(StatusPage.script.contains("\"link\""))
+    }
+
     /// Nothing moves or closes what somebody reads, and without script nothing reloads at all.
     @Test func thePageReloadsNothingByItself() {
         #expect(!html(Sample.good).contains("http-equiv"))

@@ -80,7 +80,6 @@ package final class ManagementDoor {
             response.fields.append("content-security-policy", ManagementDoor.contentPolicy)
             response.fields.append("referrer-policy", "no-referrer")
             return response
-        case "/favicon.svg": return page("image/svg+xml", Array(StatusDrawings.icon.utf8))
         case "/metrics":
             return page("text/plain; version=0.0.4; charset=utf-8", MetricsPage.text(of: report()))
         case "/healthz": return health(report().checks)
@@ -88,7 +87,9 @@ package final class ManagementDoor {
         case "/status.json": return page("application/json", StatusJSON.bytes(of: report()))
         case "/status.txt": return text(coloured: false)
         case "/status.ansi": return text(coloured: true)
-        case _: return nil
+        case _:
+            let level = Check.Level.allCases.first { StatusDrawings.iconPath($0) == path }
+            return level.map { page("image/svg+xml", Array(StatusDrawings.icon($0).utf8)) }
         }
     }
 

@@ -161,18 +161,22 @@ extension SettingsReader {
             _ name: String, default fallback: Value, expecting expected: String, parse: (String) -> Value?
         ) -> Value {
             guard let text = scalar(name) else { return fallback }
+            let hasWrongOnion = refuseWrongOnion(name, text)
             guard let value = parse(text) else {
-                fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
+                if !hasWrongOnion {
+                    fault(name, "\"\(SettingsFault.shown(text))\" is not allowed; \(expected)")
+                }
                 return fallback
             }
-            checkOnion(name, text)
             return value
         }
 
         /// A wrong letter costs minutes of tries, whatever the address is for.
-        private func checkOnion(_ name: String, _ text: String) {
-            guard let wrong = OnionName.wrong(in: text) else { return }
+        @discardableResult
+        private func refuseWrongOnion(_ name: String, _ text: String) -> Bool {
+            guard let wrong = OnionName.wrong(in: text) else { return false }
             fault(name, "\(SettingsFault.shown(wrong)) is no onion address: a letter is wrong or missing")
+            return true
         }
 
         func refuseUnknownKeys() {
@@ -192,7 +196,7 @@ extension SettingsReader {
             guard let node = child(name, isSingleValue: false), !node.isNull else { return [] }
             let items = node.items?.map(\.text)
             let words = items?.compactMap(\.self)
-            for word in words ?? [] { checkOnion(name, word) }
+            for word in words ?? [] { refuseWrongOnion(name, word) }
             reader.note(key(name), is: (words ?? []).joined(separator: "\n"))
             return words?.count == items?.count ? words : nil
         }
@@ -202,7 +206,7 @@ extension SettingsReader {
         func oneOrMore(_ name: String) -> [String]? {
             guard let text = node?[name]?.text else { return words(name) }
             _ = child(name, isSingleValue: false)
-            checkOnion(name, text)
+            refuseWrongOnion(name, text)
             reader.note(key(name), is: text)
             return text.isEmpty ? [] : [text]
         }

@@ -28,8 +28,13 @@ package enum SettingsText {
 
     private static func unreadable() -> SettingsFault {
         let reason = errno
-        // Secrets may stand in it: not everybody reads it.
-        let advice = reason == EACCES ? ": run this as root, or as the node's user" : ""
+        let advice =
+            switch reason {
+            // Secrets may stand in it: not everybody reads it.
+            case EACCES: ": run this as root, or as the node's user"
+            case ENOENT: ": make one with onionbell init, or name another with --config"
+            case _: ""
+            }
         return SettingsFault(key: "", problem: "can't be read: \(String(cString: strerror(reason)))\(advice)")
     }
 
@@ -38,16 +43,23 @@ package enum SettingsText {
         do {
             return try YAMLNode.parse(text)
         } catch {
-            throw error.fault
+            throw error.fault(in: text)
         }
     }
 }
 
 extension YAMLError {
-    fileprivate var fault: SettingsFault {
+    fileprivate func fault(in text: String) -> SettingsFault {
         switch self {
+        case .notYAML(_, let line) where YAMLError.isTabbed(line, of: text):
+            SettingsFault(key: "", line: line, problem: "is indented with a tab: use blanks")
         case .notYAML(let problem, let line):
-            SettingsFault(key: "", line: line, problem: "is not YAML: \(problem)")
+            // libyaml names what it met; the cause is often in the line before.
+            SettingsFault(
+                key: "", line: line,
+                problem:
+                    "is not YAML: \(problem). Look at indentation, colons and quotation marks, also before it"
+            )
         case .alias(let line):
             SettingsFault(
                 key: "", line: line, problem: "& and * (anchors and aliases) are not allowed here")
@@ -58,5 +70,12 @@ extension YAMLError {
                 key: "", line: line, problem: "is nested deeper than \(YAMLNode.deepest) levels")
         case .outOfMemory: SettingsFault(key: "", problem: "can't be read: out of memory")
         }
+    }
+
+    private static func isTabbed(_ line: Int, of text: String) -> Bool {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.indices.contains(line - 1) else { return false }
+        let indentation = lines[line - 1].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return indentation.contains(UInt8(ascii: "\t"))
     }
 }

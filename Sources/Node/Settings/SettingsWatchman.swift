@@ -44,8 +44,10 @@ extension Settings {
         var watches: [Watch] = []
         for section in sections {
             let name = section.identifier("name")
-            let address = Watch.Address(section.text("address"))
-            if address == nil {
+            let text = section.text("address")
+            let address = Watch.Address(text)
+            // A wrong letter is told already.
+            if address == nil, OnionName.wrong(in: text) == nil {
                 section.fault(
                     "address", "must be ADDRESS.onion:PORT, or ADDRESS:PORT on this machine")
             }

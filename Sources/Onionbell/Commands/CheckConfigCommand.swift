@@ -48,7 +48,9 @@ struct CheckConfigCommand: AsyncParsableCommand {
         }
         for endpoint in settings.openEndpoints { printLine("  \(endpoint)") }
         for warning in settings.warnings { printLine("  \(warning.words): \(warning.advice)") }
-        if settings.apps.isEmpty { printLine("  no apps: every notification will be refused") }
+        if settings.apps.isEmpty {
+            printLine("  no apps: every notification will be refused; onionbell init --bisq needs no account")
+        }
     }
 
     private func failure(_ error: SettingsError) -> ExitCode {

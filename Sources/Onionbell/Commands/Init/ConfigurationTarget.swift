@@ -18,8 +18,12 @@ struct ConfigurationTarget {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
     }
 
-    /// The sample as it was installed may be replaced: nobody has put anything into it.
+    /// Before anything is asked. The sample as it was installed may be replaced: nobody has put anything into it.
     func refuseToReplace(unless isForced: Bool) throws(InitError) {
+        guard access(directory, F_OK) == 0 else {
+            throw .notWritten(
+                "there is no directory \(directory): create it, or use another name with --config")
+        }
         guard !isForced, access(path, F_OK) == 0 else { return }
         let sample = try? SampleConfiguration.installedText()
         guard sample == nil || (try? SettingsText.read(path)) != sample else { return }

@@ -85,7 +85,9 @@ struct MailboxAddCommand: ParsableCommand {
     func run() throws {
         let settings = try config.settings()
         guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
-            throw fail("the configuration has no app with gateway: mailbox", status: 78)
+            throw fail(
+                "\(config.config) has no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node",
+                status: 78)
         }
         let address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
         let topic = MailboxDigests.newTopic()

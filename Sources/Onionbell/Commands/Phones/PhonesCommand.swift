@@ -170,7 +170,9 @@ struct PhonesRemoveCommand: ParsableCommand {
         try config.registrations(isReadOnly: false) { file in
             let count = try file.removePhones(of: which.name, number: phone)
             guard count > 0 else {
-                throw fail(phone == nil ? "nobody has this name" : "the name has no such phone", status: 1)
+                throw fail(
+                    phone == nil ? "\(PhoneBook.Refusal.unknownName)" : "the name has no such phone",
+                    status: 1)
             }
             printLine("removed \(count == 1 ? "1 phone" : "\(count) phones")")
         }
@@ -185,8 +187,8 @@ extension PhoneBook.Refusal: CustomStringConvertible {
         case .alreadyThere(let number): "this phone is in the book already, under the number \(number)"
         case .formsDiffer:
             "an alias can't have iPhones and Android phones: Bisq encrypts in another form for each. Use two names"
-        case .unknownName: "nobody has this name"
-        case .nameIsTaken: "somebody has the new name already"
+        case .unknownName: "no phone has this name: see onionbell phones list"
+        case .nameIsTaken: "the new name is taken already"
         }
     }
 }
