@@ -20,7 +20,16 @@ struct LabCommand: AsyncParsableCommand {
             at a simulated server. In the torrc the addresses of Bisq's relay lead to a simulated relay; client-torrc \
             is for a tor on Bisq's side. Nothing leaves this machine.
 
-            Exit status: 0 stopped, 69 something that it needs is not available, 73 the directory cannot be created.
+            With --postgresql a PostgreSQL of its own runs too, and the line of storage.url for a node is printed. With \
+            --nodes as well it runs so many nodes that share it: configures each by onionbell init, hands the keys of \
+            the first one to the others by onionbell cluster, and lets a sender call each over Tor. Prints who has how \
+            many shards whenever that changes. A node that ends, however it does, is started again after 20 seconds; \
+            meanwhile the sender calls another one. What nodes and database keep is removed at the end.
+
+            Example: onionbell lab --nodes 3 --postgresql lab
+
+            Exit status: 0 stopped, 64 usage, 69 something that it needs is not available, 73 the directory cannot be \
+            created.
             """)
 
     @Argument(help: ArgumentHelp("Created if it does not exist.", valueName: "directory"))
@@ -34,6 +43,22 @@ struct LabCommand: AsyncParsableCommand {
             "Let the browsers' servers refuse each second notification, each in the words of its service.",
             valueName: "reason"))
     var browsersRefuse: WebPushRefusal?
+
+    @Option(
+        help: ArgumentHelp(
+            "Also run so many nodes, 1 to 9, with one queue in PostgreSQL.", valueName: "count"))
+    var nodes: Int?
+
+    @Flag(name: .customLong("postgresql"), help: "Also run a PostgreSQL (Debian: postgresql).")
+    var withDatabase = false
+
+    func validate() throws {
+        guard let nodes else { return }
+        guard (1...9).contains(nodes) else { throw ValidationError("--nodes \(nodes): 1 to 9") }
+        guard withDatabase else {
+            throw ValidationError("nodes with files of their own share nothing: add --postgresql")
+        }
+    }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
@@ -90,19 +115,31 @@ struct LabCommand: AsyncParsableCommand {
                 throw SystemError("let others read \(directory)/\(name)")
             }
         }
-        printLine(
-            """
-            onionbell init --defaults --ios-key \(directory)/\(key) --ios-team-id \(credentials.teamID) \
-            --android-account \(directory)/service-account.json \
-            --set apps[0].production_url=\(apple.url) --set apps[0].sandbox_url=\(apple.url) \
-            --set apps[0].ca_file=\(directory)/ca.pem --set apps[1].base_url=\(google.url) \
-            --set apps[1].ca_file=\(directory)/ca.pem --set tor.torrc=\(directory)/torrc
-            """)
+        let settings =
+            [
+                "--defaults", "--ios-key", "\(directory)/\(key)", "--ios-team-id", credentials.teamID,
+                "--android-account", "\(directory)/service-account.json",
+            ]
+            + [
+                "apps[0].production_url=\(apple.url)", "apps[0].sandbox_url=\(apple.url)",
+                "apps[0].ca_file=\(directory)/ca.pem", "apps[1].base_url=\(google.url)",
+                "apps[1].ca_file=\(directory)/ca.pem", "tor.torrc=\(directory)/torrc",
+            ].flatMap { ["--set", $0] }
+        printLine((["onionbell init"] + settings).joined(separator: " "))
         web.tell(authority: "\(directory)/ca.pem", torrc: "\(directory)/torrc")
         printLine("onionbell init --bisq --set tor.torrc=\(directory)/torrc")
         if let socks = client.socks { printLine("socks \(socks)") }
+        let database = withDatabase ? try await LabDatabase.start() : nil
+        if let database { printLine("storage.url: \(database.url)") }
+        var cluster: LabNodes?
+        if let nodes, let database, let socks = client.socks {
+            cluster = try LabNodes(in: network, socks: socks)
+            try await cluster?.start(nodes, settings: settings + ["--set", "storage.url=\(database.url)"])
+        }
         printLine("ready")
         await stopSignal()
+        await cluster?.stop()
+        await database?.stop()
         apple.close()
         google.close()
         web.close()

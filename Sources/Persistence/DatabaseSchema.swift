@@ -17,8 +17,14 @@ enum DatabaseSchema {
     static let sealOverhead = AES256SIV.overhead
 
     /// Of each connection. By SET, since pgbouncer takes no other settings when it is connected to.
+    ///
+    /// Tables that grow from nothing to thousands of rows within a second are as long as nothing to the planner: it would
+    /// read them whole for each identity, by a plan that it keeps. What has no index is read whole anyway, but costs so much
+    /// then in the planner's eyes that it would be compiled.
     static let session = """
         SET search_path TO onionbell;
+        SET enable_seqscan TO off;
+        SET jit TO off;
         SET lock_timeout TO '2s';
         SET idle_in_transaction_session_timeout TO '\(Database.lease)s';
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
@@ -104,14 +110,17 @@ enum DatabaseSchema {
         }
     }
 
+    /// Holds up those who make tables just now, until the end of the transaction. Any number that others are not likely to
+    /// take.
+    static let oneAtATime = "SELECT pg_advisory_xact_lock(8411063720447)"
+
     /// Makes the tables if they are not there, by one node at a time.
     static func prepare(_ database: Database) throws(SQLiteError) {
         guard try found(database) == nil else { return }
-        // Any number that others are not likely to take: it holds up those who make the same just now.
         try database.execute(
             """
             BEGIN;
-            SELECT pg_advisory_xact_lock(8411063720447);
+            \(oneAtATime);
             CREATE SCHEMA IF NOT EXISTS onionbell
             """)
         do throws(SQLiteError) {

@@ -70,7 +70,11 @@ enum DoorSchema {
         }
         guard known < steps.count else { return }
         try connection.transaction { () throws(SQLiteError) in
-            for step in steps[known...] { try connection.execute(step) }
+            if connection.database != nil { try connection.execute(DatabaseSchema.oneAtATime) }
+            // Another node may have made them meanwhile, and be of a later version.
+            let made = min(try self.steps(of: kind, on: connection), steps.count)
+            guard made < steps.count else { return }
+            for step in steps[made...] { try connection.execute(step) }
             try connection.execute(
                 """
                 INSERT INTO door VALUES ('\(kind.name)', \(steps.count))

@@ -66,20 +66,22 @@ final class Bench {
     /// A gateway and, in front of it, a node that has nothing in its outbox. Both end with `body`.
     ///
     /// - Parameters:
+    ///   - database: Where the node keeps what it stores; `nil`: in a file.
     ///   - network: The tor that serves the node's onion address; `nil`: one without a network.
     ///   - starter: The node is what comes last in its arguments; none: the node itself.
     func withNode<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
-        over network: LabTor? = nil, startedBy starter: [String]? = nil,
-        _ body: (NodeUnderTest) async throws -> Result
+        in database: LabDatabase? = nil, over network: LabTor? = nil, startedBy starter: [String]? = nil,
+        on core: Core = .measured, _ body: (NodeUnderTest) async throws -> Result
     ) async throws -> Result {
         try await withGateway(
-            delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, over: network
+            delay: delay, streams: streams, writeBehind: writeBehind, readers: readers, in: database,
+            over: network
         ) {
             gateway in
             let child = try Child(
                 (starter ?? [node]) + ["--config", "\(gateway.directory)/onionbell.yaml"],
-                core: .measured)
+                core: core)
             let node = NodeUnderTest(child, gateway, self)
             do {
                 try await node.waitUntilReady(peers)
@@ -100,13 +102,14 @@ final class Bench {
 
     func withGateway<Result>(
         delay: Int = 0, streams: Int = 1000, writeBehind: Double = 0.25, readers: Int = 500,
-        over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
+        in database: LabDatabase? = nil, over network: LabTor? = nil, _ body: (Gateway) async throws -> Result
     ) async throws -> Result {
         let control = network.map { "\($0.control)" } ?? "unix:\(directory.path)/tor/control"
         let world = try LabDirectory()
         let child = try tool([
             "gateway", "--directory", world.path, "--delay", "\(delay)", "--streams", "\(streams)",
             "--write-behind", "\(writeBehind)", "--readers", "\(readers)",
+            "--storage-url", database?.url ?? "",
             "--peers", "\(peers)", "--http", "\(http)", "--web-push", "\(webPush)",
             "--control", control,
             "--cookie", network?.cookieFile ?? "\(directory.path)/tor/cookie",

@@ -15,7 +15,7 @@ final class Child {
     init(_ arguments: [String], core: Core) throws(SystemError) {
         name = arguments[0]
         process = try ChildProcess(
-            ["taskset", "-c", "\(core.rawValue)"] + arguments,
+            ["taskset", "-c", core.rawValue] + arguments,
             onLine: { [unowned self] line in
                 lines.append(line)
                 check()
@@ -60,8 +60,9 @@ final class Child {
     }
 }
 
-/// Who runs where: what is measured has a core for itself.
-enum Core: Int {
-    case measured = 0
-    case others = 1
+/// Who runs where: what is measured has a core for itself, but for rates of a whole machine.
+enum Core: String {
+    case measured = "0"
+    case others = "1"
+    case any = "0,1"
 }

@@ -23,6 +23,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The node's doors.web_push.listen.") var webPush = "127.0.0.1:29981"
     @Option(help: "The node's storage.write_behind.") var writeBehind = 0.25
     @Option(help: "The node's doors.mailbox.readers; peers have the rest of 11,000.") var readers = 500
+    @Option(help: "The node's storage.url; empty: a file.") var storageURL = ""
     @Option(help: "tor's control port for the node.") var control = "127.0.0.1:9051"
     @Option(help: "tor's cookie file for the node.") var cookie = ""
 
@@ -141,6 +142,7 @@ struct GatewayCommand: AsyncParsableCommand {
           waiting_bytes: 10000000000
         storage:
           write_behind: \(writeBehind)
+          url: "\(storageURL)"
         management:
           listen: unix:\(directory)/management
 

@@ -59,6 +59,22 @@ struct ProcessFigures {
     }
 }
 
+/// Seconds of a process and its children, those that have ended too.
+func familySeconds(of process: Int32) throws -> Double {
+    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+    var seconds = 0.0
+    for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+        guard let number = Int32(entry), let stat = try? text("/proc/\(entry)/stat"),
+            let end = stat.lastIndex(of: ")")
+        else { continue }
+        let fields = stat[stat.index(after: end)...].split(separator: " ").compactMap { Double($0) }
+        // Behind the state, which is no number: the parent is the first; of itself the 11th and 12th, of its children the next.
+        guard fields.count > 14, number == process || fields[0] == Double(process) else { continue }
+        seconds += fields[10..<(number == process ? 14 : 12)].reduce(0, +) / ticks
+    }
+    return seconds
+}
+
 private func text(_ path: String) throws -> String {
     String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
 }

@@ -37,6 +37,9 @@ struct Rows {
         Row(name: "peers 100 x 8", rounds: 3) { try await $0.measurePeers(100, window: 8) },
         Row(name: "peers 1000 x 1", rounds: 3) { try await $0.measurePeers(1000, window: 1) },
         Row(name: "waiting", rounds: 1) { try await $0.measureWaiting() },
+        Row(name: "postgresql, one", rounds: 5) { try await $0.measureDatabase() },
+        Row(name: "postgresql, two", rounds: 3) { try await $0.measureTwoNodes() },
+        Row(name: "postgresql, waiting", rounds: 1) { try await $0.measureWaitingInDatabase() },
         Row(name: "disk", rounds: 3) { try await $0.measureDisk() },
         Row(name: "tor", rounds: 1) { try await $0.measureTor() },
         Row(name: "binary", rounds: 1) { try await $0.measureBinary() },
@@ -86,7 +89,7 @@ struct Rows {
         results.add("\(name), written", "B/notif.", used.written / Double(count))
     }
 
-    private func peerArguments(_ peers: Int, _ window: Int, count: Int, _ more: [String] = []) -> [String] {
+    func peerArguments(_ peers: Int, _ window: Int, count: Int, _ more: [String] = []) -> [String] {
         ["peers", "--to", bench.peerEndpoint, "--peers", "\(peers)", "--window", "\(window)"]
             + ["--count", "\(count)"] + more
     }
@@ -271,6 +274,10 @@ struct Rows {
     }
 
     mutating func addRatios() {
+        results.addRatio(
+            "postgresql, two nodes: one node's notifications/s to theirs",
+            of: "postgresql, one of two nodes, rate",
+            to: "postgresql, two nodes, rate", goal: 1 / 1.3)
         results.addRatio(
             "slow to fast gateway", of: "slow: answers after 20 ms", to: "slow: answers at once", goal: 1.2)
         results.addRatio(

@@ -62,6 +62,44 @@ import Vectors
         return found.sorted()
     }
 
+    @Test func nodesThatStartTogetherMakeTheTablesOfDoorsOnce() async throws {
+        let (first, second) = try await pair()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for outbox in [first, second] {
+                group.addTask {
+                    _ = try await SQLiteBitwardenDevices(in: outbox)
+                    _ = try await PhoneBookReader(in: outbox)
+                    _ = try await SQLiteMailboxes(in: outbox)
+                }
+            }
+            try await group.waitForAll()
+        }
+        await first.close()
+        await second.close()
+    }
+
+    /// Of tables that were empty when their plans were made.
+    @Test func noTableIsReadWholeForWhatIsStored() async throws {
+        let outbox = try await open(1)
+        for commit in Int64(0)..<40 {
+            let requests = (1...50).map { one(commit * 50 + $0, UInt64($0)) }
+            _ = try await outbox.commit(requests.map { .store($0) })
+            _ = try await outbox.commit((1...50).map { .finish(sequence: commit * 50 + $0, .delivered) })
+        }
+        // Its connection tells what it has counted when it ends.
+        await outbox.close()
+        let database = try #require(directory.database)
+        for _ in 0..<100 {
+            let inserted = try server.psql(
+                database, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'identity'")
+            if inserted == "2000" { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let read =
+            "SELECT relname, seq_tup_read FROM pg_stat_user_tables WHERE relname IN ('identity', 'notification')"
+        #expect(try server.psql(database, read + " ORDER BY 1") == "identity|0\nnotification|0")
+    }
+
     @Test func whatOneAcceptsForAnotherIsSentThereAndItsEndComesBack() async throws {
         let (first, second) = try await pair()
         let for1 = [one(1, 3, .elsewhere(room: 9)), one(3, 3, .elsewhere(room: 9))]

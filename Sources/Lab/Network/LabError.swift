@@ -12,6 +12,8 @@ package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
     case timedOut(String)
     /// A tool's output or a file had not the form it should have.
     case unreadable(String)
+    /// A program of Debian's.
+    case missing(String, package: String)
 
     package var description: String {
         switch self {
@@ -21,6 +23,7 @@ package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
         case .control(let error): error.description
         case .timedOut(let what): "\(what) took too long"
         case .unreadable(let what): "\(what) can't be read"
+        case .missing(let what, let package): "\(what) is not installed: apt install \(package)"
         }
     }
 }

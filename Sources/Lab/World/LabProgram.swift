@@ -8,6 +8,8 @@ package class LabProgram {
     /// What it wrote to its output and its log.
     package private(set) var lines: [String] = []
     package private(set) var exit: ChildExit?
+    /// Called after each line.
+    package var onLine: (@EventLoop () -> Void)?
     private var waiting: [(isDone: (LabProgram) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// - Parameter environment: `KEY=value` each; `nil`: this process' own.
@@ -16,6 +18,7 @@ package class LabProgram {
             arguments, environment: environment,
             onLine: { [unowned self] line in
                 lines.append(line)
+                onLine?()
                 check()
             },
             onExit: { [unowned self] exit in
