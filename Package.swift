@@ -186,7 +186,7 @@ let package = Package(
             name: "Chaos",
             dependencies: [
                 "Encodings", "Lab", "Client", "Programs", "Wire", "Status", "HTTP1", "Reactor", "Crypto",
-                "TLS", "JSONCoding", arguments,
+                "TLS", "JSONCoding", "Vectors", arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(

@@ -14,6 +14,8 @@ final class Books {
         let isAnswered: Bool
         /// Monotonic nanoseconds, as all times here.
         let time: Int64
+        /// The one that it came from, where each of several nodes has gateways of its own.
+        var node = ""
     }
 
     struct Entry {
@@ -31,6 +33,8 @@ final class Books {
         var told: (status: MobileNotificationResponse.Status, at: Int64)?
         /// Delivered was the first that its sender heard.
         var isToldFirst = false
+        /// The nodes that may have taken it, where there are several.
+        var nodes: Set<String> = []
         var pushes: [Push] = []
     }
 
@@ -39,13 +43,24 @@ final class Books {
     private(set) var order: [String: [String]] = [:]
     private(set) var violations: [String] = []
     private(set) var repeated = 0
+    /// By the blows that are the reason: what was accepted again under the same ids, and what came before an earlier one.
+    private(set) var repeatedBy: [String: Int] = [:]
+    private(set) var disorderedBy: [String: Int] = [:]
     private(set) var busy = 0
     /// Of the last receipt and push.
     private(set) var lastStored: Int64 = 0
     private(set) var lastPush: Int64 = 0
 
+    /// A time in which what a node has begun may be begun again.
+    private struct Unclear {
+        let cause: String
+        /// Of one of several nodes.
+        let node: String?
+        let time: ClosedRange<Int64>
+    }
+
+    private var unclear: [Unclear] = []
     private var nodeKills: [Int64] = []
-    private var gatewayKills: [Int64] = []
     private var breaks: [String: Int64] = [:]
 
     /// For so long after a push was accepted, the death of the node, the gateway or the connection can have kept the
@@ -53,6 +68,10 @@ final class Books {
     private static let unclearWithin: Int64 = 3_000_000_000
     /// A gateway may read so much later what a node had sent before it was killed.
     private static let readLate: Int64 = 1_000_000_000
+    /// Of what two nodes have taken the later one may come first if its shard's owner has not seen the earlier one yet. It
+    /// looks every 200 ms, and may have to wait for the processor.
+    private static let unseenWithin: Int64 = 1_000_000_000
+    static let takenByTwo = "taken by two nodes within a second"
 
     // MARK: What happens
 
@@ -61,8 +80,26 @@ final class Books {
         order[request.deviceToken, default: []].append(request.uid)
     }
 
-    func nodeKilled() { nodeKills.append(EventLoop.monotonicNanoseconds) }
-    func gatewayKilled() { gatewayKills.append(EventLoop.monotonicNanoseconds) }
+    func trying(_ uid: String, at node: String) { entries[uid]?.nodes.insert(node) }
+
+    func nodeKilled() {
+        let now = EventLoop.monotonicNanoseconds
+        nodeKills.append(now)
+        isUnclear("kill", from: now, until: now)
+    }
+
+    func gatewayKilled() {
+        let now = EventLoop.monotonicNanoseconds
+        isUnclear("kill of the gateway", from: now, until: now)
+    }
+
+    /// - Parameter node: That of several whose way to the gateway it concerns; `nil`: all.
+    func isUnclear(_ cause: String, at node: String? = nil, from begun: Int64, until end: Int64) {
+        unclear.append(
+            Unclear(
+                cause: cause, node: node, time: (begun - Books.unclearWithin)...(end + Books.readLate)))
+    }
+
     func broke(_ connection: String, at time: Int64) { breaks[connection] = time }
     func violate(_ sentence: String) { violations.append(sentence) }
 
@@ -146,14 +183,20 @@ final class Books {
             if entry.isDead, !entry.pushes.isEmpty { violate("\(uid): accepted for a dead device") }
             let pushes = entry.pushes.sorted { $0.time < $1.time }
             repeated += max(0, pushes.count - 1)
-            for (first, second) in zip(pushes, pushes.dropFirst())
-            where first.id != second.id || !mayBeUnclear(first) && !mayBeForgotten(entry) {
+            for (first, second) in zip(pushes, pushes.dropFirst()) {
+                let cause = reason(first) ?? (mayBeForgotten(entry) ? "" : lateReason(second))
+                if first.id == second.id, let cause {
+                    repeatedBy[cause, default: 0] += 1
+                    continue
+                }
                 twice += 1
                 violate(
                     "\(uid): accepted twice, \((second.time - first.time).seconds) s apart: \(first), \(second)"
                 )
             }
-            if let told = entry.told, let last = pushes.last, last.time > told.at, !mayBeForgotten(entry) {
+            if let told = entry.told, let last = pushes.last, last.time > told.at, !mayBeForgotten(entry),
+                lateReason(last) == nil
+            {
                 twice += 1
                 violate("\(uid): accepted \((last.time - told.at).seconds) s after its end was told")
             }
@@ -169,22 +212,53 @@ final class Books {
             where: ((told.at - Books.readLate)...(told.at + Books.unclearWithin)).contains)
     }
 
-    private func mayBeUnclear(_ push: Push) -> Bool {
+    /// Why its node may have begun it again, or another one; `nil`: there is no reason.
+    private func reason(_ push: Push) -> String? {
         let window = (push.time - Books.readLate)...(push.time + Books.unclearWithin)
-        return !push.isAnswered || breaks[push.connection].map(window.contains) == true
-            || (nodeKills + gatewayKills).contains(where: window.contains)
+        if !push.isAnswered || breaks[push.connection].map(window.contains) == true { return "broken" }
+        return unclear.first {
+            ($0.node ?? push.node) == push.node && $0.time.contains(push.time)
+        }?.cause
+    }
+
+    /// Why a node may have gone on with what another one had then.
+    private func lateReason(_ push: Push) -> String? {
+        unclear.first { $0.node != nil && $0.node == push.node && $0.time.contains(push.time) }?.cause
     }
 
     /// Notifications of one device that were first accepted before an earlier one.
     private func outOfOrder() -> Int {
         var count = 0
         for uids in order.values {
-            let times = uids.compactMap { entries[$0]?.pushes.map(\.time).min() }
-            for (first, second) in zip(times, times.dropFirst()) where second < first {
+            let found = uids.compactMap { entries[$0] }.filter { !$0.pushes.isEmpty }
+            for (first, second) in zip(found, found.dropFirst()) {
+                guard let one = first.firstPush, let other = second.firstPush, other.time < one.time else {
+                    continue
+                }
+                if let cause = lateReason(one) ?? lateReason(other)
+                    ?? unseen(first, before: other, of: second)
+                {
+                    disorderedBy[cause, default: 0] += 1
+                    continue
+                }
                 count += 1
-                violate("a device got a notification \((first - second).seconds) s before an earlier one")
+                let stored = first.storedAt ?? 0
+                violate(
+                    "a device got \(second.request.uid) \((one.time - other.time).seconds) s before \(first.request.uid), which was stored \((other.time - stored).seconds) s before that, \(((second.storedAt ?? 0) - stored).seconds) s before the other; tried at \(first.nodes.sorted()), \(second.nodes.sorted()), sent by \(one.node), \(other.node) at \(one.time), \(other.time)"
+                )
             }
         }
         return count
     }
+
+    private func unseen(_ first: Entry, before push: Push, of second: Entry) -> String? {
+        guard first.nodes.union(second.nodes).count > 1, let stored = first.storedAt,
+            push.time - stored < Books.unseenWithin
+        else { return nil }
+        return Books.takenByTwo
+    }
+}
+
+extension Books.Entry {
+    fileprivate var firstPush: Books.Push? { pushes.min { $0.time < $1.time } }
 }

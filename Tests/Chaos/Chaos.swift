@@ -12,7 +12,7 @@ struct Chaos: AsyncParsableCommand {
             "Kill node, tor and gateway at random instants, and see that nothing is lost or shown twice.",
         subcommands: [
             RoundsCommand.self, LoadCommand.self, OutagesCommand.self, TorOutagesCommand.self,
-            RelayCommand.self, MailboxCommand.self,
+            RelayCommand.self, MailboxCommand.self, ClusterCommand.self,
             FloodCommand.self, StageCommand.self, GatewayCommand.self,
         ])
 

@@ -15,6 +15,8 @@ final class GatewayProcess {
     /// By the paths of their endpoints.
     private var browsers: [String: Browser] = [:]
 
+    /// The one of several nodes that has these gateways for itself.
+    private let node: String
     private let books: Books
     private var child: ChildProcess?
     private var isServing = false
@@ -27,8 +29,9 @@ final class GatewayProcess {
     /// Connections are counted anew by each process.
     private var generation = 0
 
-    init(_ files: GatewayFiles, _ books: Books) {
+    init(_ files: GatewayFiles, of node: String = "", _ books: Books) {
         self.files = files
+        self.node = node
         self.books = books
     }
 
@@ -101,14 +104,15 @@ final class GatewayProcess {
         case "push" where words.count == 8:
             accepted(
                 Books.Push(
-                    id: words[6], connection: "\(generation).\(words[1]).\(words[2])",
-                    isAnswered: words[3] == "true",
-                    time: Int64(words[4]) ?? 0), of: words[1], at: words[5], words[7])
+                    id: words[6], connection: connection(words), isAnswered: words[3] == "true",
+                    time: Int64(words[4]) ?? 0, node: node), of: words[1], at: words[5], words[7])
         case "broke" where words.count == 4:
-            books.broke("\(generation).\(words[1]).\(words[2])", at: Int64(words[3]) ?? 0)
+            books.broke(connection(words), at: Int64(words[3]) ?? 0)
         case _: books.violate("the gateways said: \(line)")
         }
     }
+
+    private func connection(_ words: [String]) -> String { "\(node).\(generation).\(words[1]).\(words[2])" }
 }
 
 struct ChaosError: Error, CustomStringConvertible {

@@ -26,20 +26,34 @@ final class PeerLine {
     /// Sends again under the same uid, over other connections if need be, until the node has given a receipt.
     func send(_ request: MobileNotificationRequest, until deadline: ContinuousClock.Instant) async throws {
         while ContinuousClock.now < deadline {
-            guard let peer = await peer() else {
-                await pause(.milliseconds(10))
-                continue
-            }
-            do {
-                let response = try await peer.send(request, deadline: .seconds(10))
-                guard response.status == .busy else { return }
-                await pause(.milliseconds(min(response.retryAfterMilliseconds, 200)))
-            } catch {
-                drop(peer)
-                await pause(.milliseconds(5))
+            switch await attempt(request, deadline: .seconds(10)) {
+            case .receipt: return
+            case .later(let time): await pause(time)
+            case .nobody: await pause(.milliseconds(10))
+            case .noAnswer: await pause(.milliseconds(5))
             }
         }
         throw ChaosError("no receipt for \(request.uid) in time")
+    }
+
+    enum Attempt {
+        case receipt
+        /// The node wants it again after that time.
+        case later(Duration)
+        case nobody, noAnswer
+    }
+
+    /// Sends once.
+    func attempt(_ request: MobileNotificationRequest, deadline: Duration) async -> Attempt {
+        guard let peer = await peer() else { return .nobody }
+        do {
+            let response = try await peer.send(request, deadline: deadline)
+            guard response.status == .busy else { return .receipt }
+            return .later(.milliseconds(min(response.retryAfterMilliseconds, 200)))
+        } catch {
+            drop(peer)
+            return .noAnswer
+        }
     }
 
     func close() {

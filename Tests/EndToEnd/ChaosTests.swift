@@ -46,4 +46,16 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, all in order (seed 3)\n"))
     }
+
+    /// What Deploy/chaos cluster does a hundred times.
+    @Test func severalNodesOnOneDatabaseLoseNothing() throws {
+        let log = FileManager.default.temporaryDirectory.path + "/onionbell-cluster-\(UUID().uuidString).log"
+        let result = try run(
+            [
+                chaos, "cluster", "--rounds", "3", "--devices", "12", "--seed", "1", "--torrc", projectTorrc,
+                "--log", log,
+            ], limit: 300)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("nothing lost, nothing twice without a reason (seed 1)\n"))
+    }
 }

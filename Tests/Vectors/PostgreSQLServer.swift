@@ -31,6 +31,7 @@ package final class PostgreSQLServer: Sendable {
         if [ "$(id -u)" = 0 ]; then chown postgres "$1"; fi
         """
     private static let making = """
+        chmod 644 "$1/password"
         as "$bin/initdb" -D "$1/data" -U onionbell --auth-local=trust --auth-host=scram-sha-256 \
             --pwfile="$1/password" --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
         """

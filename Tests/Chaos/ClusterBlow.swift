@@ -1,0 +1,38 @@
+import Lab
+
+/// What is done to several nodes and their database in one round.
+enum ClusterBlow: String, CaseIterable {
+    case kill = "kill -9 of a node"
+    case killAndStart = "kill -9 of a node, started at once"
+    case killTwo = "kill -9 of all nodes but one"
+    case database = "PostgreSQL stopped at once, started"
+    case databaseForLong = "PostgreSQL away for 12 s"
+    case both = "kill -9 of a node, PostgreSQL stopped"
+    case pause = "SIGSTOP of a node past its lease"
+    case silence = "node's line silent for 1 to 5 s"
+    case silenceForLong = "node's line silent past its lease"
+    case cut = "node's line reset, cut for 1 s"
+    case answer = "answer to a commit lost"
+    case stop = "SIGTERM of a node, started again"
+    case clock = "a node's clock an hour off"
+
+    /// Why what a node had begun may go out again: it does not come to itself in time, or not at all.
+    var isExcuse: Bool {
+        switch self {
+        case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong: true
+        case .database, .silence, .cut, .answer, .stop, .clock: false
+        }
+    }
+
+    /// What was hit is left so until the others have taken its part.
+    var lastsUntilOthersDeliver: Bool {
+        [.kill, .killTwo, .both, .pause, .silenceForLong].contains(self)
+    }
+
+    /// Each kind as often as the others, in an order that the seed makes.
+    static func plan(_ rounds: Int, using random: inout SplitMix) -> [ClusterBlow] {
+        var plan: [ClusterBlow] = []
+        while plan.count < rounds { plan += allCases.shuffled(using: &random) }
+        return Array(plan.prefix(rounds))
+    }
+}

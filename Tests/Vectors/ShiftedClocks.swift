@@ -1,0 +1,67 @@
+import Foundation
+
+/// Clocks of a process that are later or earlier than this machine's.
+package struct ShiftedClocks: Sendable {
+    package enum Shift: String, CaseIterable, Sendable {
+        /// The machine has slept: the wall clock and the one that counts sleep are later, and the one by which timers run is
+        /// not.
+        case slept
+        /// The wall clock alone.
+        case ahead, behind
+    }
+
+    /// Of the process, `KEY=value` each.
+    package let environment: [String]
+    private let directory: String
+
+    /// Each shift is as many seconds as a file has bytes.
+    private static let library = """
+        #define _GNU_SOURCE
+        #include <stdlib.h>
+        #include <sys/stat.h>
+        #include <sys/syscall.h>
+        #include <time.h>
+        #include <unistd.h>
+
+        static long shift(const char *name) {
+            struct stat file;
+            return stat(getenv(name), &file) ? 0 : file.st_size;
+        }
+
+        int clock_gettime(clockid_t clock, struct timespec *now) {
+            int code = syscall(SYS_clock_gettime, clock, now);
+            if (code == 0 && (clock == CLOCK_BOOTTIME || clock == CLOCK_REALTIME)) now->tv_sec += shift("CLOCK_slept");
+            if (code == 0 && clock == CLOCK_REALTIME) now->tv_sec += shift("CLOCK_ahead") - shift("CLOCK_behind");
+            return code;
+        }
+        """
+
+    package struct NoCompiler: Error {}
+
+    /// - Parameter directory: For its files.
+    package init(in directory: String) throws {
+        self.directory = directory
+        let library = directory + "/clocks.so"
+        try Self.library.write(toFile: library + ".c", atomically: false, encoding: .utf8)
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, library + ".c"]
+        try compiler.run()
+        compiler.waitUntilExit()
+        guard compiler.terminationStatus == 0 else { throw NoCompiler() }
+        var environment = ProcessInfo.processInfo.environment
+        environment["LD_PRELOAD"] = library
+        for shift in Shift.allCases { environment["CLOCK_\(shift)"] = "\(directory)/\(shift)" }
+        self.environment = environment.map { "\($0)=\($1)" }
+    }
+
+    /// From now on, also while the process runs.
+    package func set(_ shift: Shift, seconds: Int) throws {
+        try Data(count: seconds).write(to: URL(filePath: "\(directory)/\(shift)"))
+    }
+
+    /// They are this machine's again.
+    package func rightAll() throws {
+        for shift in Shift.allCases { try set(shift, seconds: 0) }
+    }
+}
