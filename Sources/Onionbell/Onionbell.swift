@@ -9,8 +9,8 @@ struct Onionbell: AsyncParsableCommand {
         commandName: "onionbell",
         abstract: "A push relay that is reached over Tor.",
         discussion: """
-            Bisq peers send notifications to the node's onion address. The node stores them safely and passes them, \
-            still encrypted, to Apple and Google.
+            Bisq peers send notifications to the node's onion address. The node stores them safely and \
+            passes them, still encrypted, to push services.
             """,
         version: VersionText.text,
         subcommands: [

@@ -226,11 +226,11 @@ package struct Report: Equatable, Sendable {
 
     /// The oldest of all that waits.
     package var oldestAge: Duration? { lanes.compactMap(\.oldestAge).max() }
-    /// `1 hour`, `24 hours`, or what the history has of so many minutes.
+    /// `1 hour`, `24 hours`, or what the history has of so many minutes. It may be older than the start.
     func span(ofLast minutes: Int) -> String {
-        let covered = Int(history.covered)
+        let covered = max(1, Int(history.covered))
         guard covered < minutes else { return minutes == 60 ? "1 hour" : "24 hours" }
-        return covered < 1 ? "since the start" : "the last \(Words.time(.seconds(60 * covered)))"
+        return "the last \(Words.time(.seconds(60 * covered)))"
     }
 
     /// The last delivery by any gateway.

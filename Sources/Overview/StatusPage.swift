@@ -110,10 +110,11 @@ package struct StatusPage {
     /// No line ends between a number and its unit.
     func bound(_ text: String) -> String {
         var result = ""
-        var isAfterDigit = false
-        for character in text {
-            result.append(character == " " && isAfterDigit ? "\u{a0}" : character)
-            isAfterDigit = character.isNumber
+        for (index, character) in zip(text.indices, text) {
+            let next = text[index...].dropFirst().first
+            // Between a day and a time a line may end.
+            let isBeforeUnit = result.last?.isNumber == true && next?.isNumber == false
+            result.append(character == " " && isBeforeUnit ? "\u{a0}" : character)
         }
         return result
     }
@@ -155,19 +156,25 @@ package struct StatusPage {
         let (hour, day) = (report.history.sum(ofLast: 60), report.history.sum(ofLast: History.minutes))
         let words = day.refused.counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(12)
         let rows = words.map { word, count -> Markup in
-            "<tr><td>\(word)</td><td>\(Words.count(hour.refused[word]))</td><td>\(Words.count(count))</td></tr>"
+            "<tr><td>\(word)</td>\(cells(Words.count(hour.refused[word]), Words.count(count)))</tr>"
         }
         let last: [Markup] = [
             row("rejected (busy)", hour.busy, day.busy), row("expired", hour.expired, day.expired),
         ]
         return """
-            <section><h2>Refused, by reason</h2><table><thead><tr><th>reason</th><th>\(covered(60))</th>\
-            <th>\(covered(History.minutes))</th></tr></thead><tbody>\(rows)\(last)</tbody></table></section>
+            <section><h2>Refused, by reason</h2><table><thead><tr><th>reason</th>\
+            \(cells(covered(60), covered(History.minutes), in: "th"))</tr></thead><tbody>\(rows)\(last)</tbody></table></section>
             """
     }
 
+    /// Of the last hour and the last day; one for a history that is shorter than both.
+    private func cells(_ hour: String, _ day: String, in tag: Markup = "td") -> Markup {
+        let isYoung = covered(60) == covered(History.minutes)
+        return "\(isYoung ? "" : "<\(tag)>\(hour)</\(tag)>" as Markup)<\(tag)>\(day)</\(tag)>"
+    }
+
     private func row(_ name: String, _ hour: Int, _ day: Int) -> Markup {
-        "<tr><td class=\"soft\">\(name)</td><td>\(Words.count(hour))</td><td>\(Words.count(day))</td></tr>"
+        "<tr><td class=\"soft\">\(name)</td>\(cells(Words.count(hour), Words.count(day)))</tr>"
     }
 
     // MARK: Gateways

@@ -80,7 +80,7 @@ package struct StatusText {
     /// `in 24 hours`, or what the history has of them.
     private func within(_ minutes: Int) -> String {
         let span = report.span(ofLast: minutes)
-        return span == "since the start" ? span : span == "1 hour" ? "in the last hour" : "in \(span)"
+        return span == "1 hour" ? "in the last hour" : "in \(span)"
     }
 
     private mutating func addShared() {

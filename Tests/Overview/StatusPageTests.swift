@@ -21,6 +21,23 @@ import Testing
         #expect(!well.components(separatedBy: "</header>")[0].contains("<li "))
     }
 
+    /// A number stays with its unit, and a date is cut before its time, not at a hyphen.
+    @Test func aLineEndsWhereItMay() {
+        let text = html(Sample.good)
+        #expect(text.contains(/<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\u{a0}UTC</))
+        #expect(text.contains("4\u{a0}min ago in 840\u{a0}ms"))
+    }
+
+    /// One column, not two that say the same.
+    @Test func aNodeWithoutAPastHasOneColumnOfRefusals() {
+        let heads = { (report: Report) in
+            html(report).components(separatedBy: "<th>reason</th>")[1].components(separatedBy: "</tr>")[0]
+                .components(separatedBy: "<th>").count - 1
+        }
+        #expect(heads(Sample.good) == 2)
+        #expect(heads(Report()) == 1)
+    }
+
     /// A tab in the back shows its state.
     @Test(arguments: [(Sample.good, Check.Level.ok), (Sample.broken, .failing)])
     func theIconIsThatOfTheState(report: Report, level: Check.Level) {

@@ -38,7 +38,7 @@ import Testing
         let text = StatusText.text(of: report, coloured: false)
         #expect(text.contains("0 in the last 12 min (0.0 a minute), 0 in the last 12 min\n"))
         #expect(text.contains("none in the last 12 min\n") && !text.contains("24 hours"))
-        #expect(StatusText.text(of: Report(), coloured: false).contains("0 since the start"))
+        #expect(StatusText.text(of: Report(), coloured: false).contains("0 in the last 60 s"))
     }
 
     @Test func aNodeThatHasJustStartedHasAStatus() {

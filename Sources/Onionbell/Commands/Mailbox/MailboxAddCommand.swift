@@ -21,11 +21,12 @@ struct MailboxAddCommand: ParsableCommand {
         commandName: "add",
         abstract: "Make a mailbox, and print its pairing token, its ntfy address and its readers' tokens.",
         discussion: """
-            All of these are shown only once, because the node stores only their digests. Enter the pairing token in \
-            Bisq: it has the key to the messages, so whoever has it can read them. The ntfy address and a reader's \
-            token go to the phone: the ntfy app wants the address up to the topic, the topic, and a user with the token \
-            as password. A message stays until each reader has acknowledged it, or until it expires. Where the readers \
-            of another mailbox read this one too, --tokens-of names it: the ntfy app has one user for a server.
+            All of these are shown only once, because the node stores only their digests. Enter the pairing \
+            token in Bisq: it has the key to the messages, so whoever has it can read them. The ntfy address \
+            and a reader's token go to the phone: the ntfy app wants the address up to the topic, the topic, \
+            and a user with the token as password. A message stays until each reader has acknowledged it, or \
+            until it expires. With --tokens-of readers of another mailbox keep their tokens: the ntfy app \
+            has one user for a server.
 
             Exit status: 0 made, 1 there is a mailbox of this name, 64 usage, 69 the node has never run, 78 \
             configuration.
@@ -38,8 +39,9 @@ struct MailboxAddCommand: ParsableCommand {
 
     @Option(
         help: """
-            What an app shows that can't decrypt. bell: a fixed text; the encrypted message goes beside it, and of a \
-            full mailbox the oldest message goes. sealed: the encrypted message; a full mailbox takes no more.
+            What an app shows that can't decrypt. bell: a fixed text; the encrypted message goes beside it, \
+            and of a full mailbox the oldest message goes. sealed: the encrypted message; a full mailbox \
+            takes no more.
             """)
     var show = Mailbox.Show.bell
 

@@ -6,12 +6,12 @@ struct OutboxDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Delete waiting notifications.",
         discussion: """
-            They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as long as \
-            repetitions are remembered. A running node does it at once; of numbers it drops those that it has in \
-            memory and is not just sending.
+            They are not delivered. A sender that repeats one of them gets the answer refused (Internal), as \
+            long as repetitions are remembered. A running node does it at once; by number it drops only what \
+            it has in memory and is not sending.
 
-            Exit status: 0 dropped, 1 some of the numbers were not dropped (the others were), 69 there is no outbox, \
-            78 configuration.
+            Exit status: 0 dropped, 1 some of the numbers were not dropped (the others were), 69 there is no \
+            outbox, 78 configuration.
 
             Example: onionbell outbox drop --app bisq-remote-ios --yes
             """)
@@ -38,8 +38,8 @@ struct OutboxDropCommand: AsyncParsableCommand {
         guard which.sequences.isEmpty || missing == 0 else {
             throw fail(
                 isRunning
-                    ? "\(missing) of the numbers do not wait, or are just being sent, or wait on disk only: for those stop the node"
-                    : "\(missing) of the numbers do not wait", status: 1)
+                    ? "not found: \(missing). It may be on its way, or wait on disk only: to drop it there, stop the node first"
+                    : "not found: \(missing)", status: 1)
         }
     }
 }

@@ -6,8 +6,8 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Try postponed notifications now.",
         discussion: """
-            What a push service has asked for (Retry-After) is forgotten. With numbers all others of the same phones \
-            are tried as well.
+            It does not wait for the time that a push service has asked for (Retry-After). With numbers all \
+            others of the same phones are tried as well.
 
             Exit status: 0 done, 69 there is no outbox, 78 configuration.
 

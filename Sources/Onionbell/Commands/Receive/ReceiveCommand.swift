@@ -16,9 +16,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         commandName: "receive",
         abstract: "Receive notifications from a mailbox over Tor, decrypt and show them.",
         discussion: """
-            Reads a mailbox of a node (onionbell mailbox add), decrypts what Bisq 1 and Bisq 2 send, shows each \
-            message once and keeps a list. Connects again when the connection breaks. A message is acknowledged after \
-            it was shown and written to the disk; if the machine fails in between, it is shown again.
+            Reads a mailbox of a node (onionbell mailbox add), decrypts what Bisq 1 and Bisq 2 send, shows \
+            each message once and keeps a list. Connects again when the connection breaks. A message is \
+            acknowledged after it was shown and written to the disk; if the machine fails in between, it is \
+            shown again.
 
             The first call needs the mailbox. Later ones know it from the kept file:
 
@@ -34,17 +35,18 @@ struct ReceiveCommand: AsyncParsableCommand {
 
             onionbell receive --once
 
-            With --exec a program runs for each message, without a shell. It finds ONIONBELL_ID, ONIONBELL_TIME, \
-            ONIONBELL_KIND, ONIONBELL_TITLE, ONIONBELL_MESSAGE, ONIONBELL_TRADE and ONIONBELL_SENT in its environment. \
-            Texts come from other traders: quote them.
+            With --exec a program runs for each message, without a shell. It finds ONIONBELL_ID, \
+            ONIONBELL_TIME, ONIONBELL_KIND, ONIONBELL_TITLE, ONIONBELL_MESSAGE, ONIONBELL_TRADE and \
+            ONIONBELL_SENT in its environment. Texts come from other traders: quote them.
 
-            With --reply it says something to the Bisq that has the pairing token: onionbell bisq-agent beside that Bisq \
-            does what is configured there for this kind. It works while another onionbell receive runs: onionbell receive --reply status.
+            With --reply it sends a reply to your Bisq: onionbell bisq-agent, beside that Bisq, does what is \
+            configured for this kind. It works while another onionbell receive runs: onionbell receive \
+            --reply status.
 
-            Exit status: 0 stopped, or with --once all is fetched, or with --reply it was done; 1 the mailbox refuses \
-            the token or the reply, or it was not done, 64 usage, 65 something given cannot be used, 66 a file cannot be \
-            read, 69 not reached (with --once and --reply), 74 not kept or not shown, 75 the kept file is in use, or \
-            nobody has said what became of the reply, 78 there is no torrc for --tor.
+            Exit status: 0 stopped, or with --once all is fetched, or with --reply it was done; 1 the \
+            mailbox refuses the token or the reply, or it was not done, 64 usage, 65 something given cannot \
+            be used, 66 a file cannot be read, 69 not reached (with --once and --reply), 74 not kept or not \
+            shown, 75 the kept file is in use, or nobody answered the reply, 78 there is no torrc for --tor.
 
             Example: onionbell receive --mailbox me.json
             """)
@@ -53,8 +55,8 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Make a new key on this machine, keep it, and print the pairing token for Bisq: the node that made the \
-            mailbox then never had the key.
+            Make a new key on this machine, keep it, and print the pairing token for Bisq: the node that \
+            made the mailbox then never had the key.
             """)
     var new = false
 
@@ -104,8 +106,8 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Show each message with notify-send. bell: a fixed text. text: the message, which other users of this \
-            machine can see for a moment.
+            Show each message with notify-send. bell: a fixed text. text: the message, which other users of \
+            this machine can see for a moment.
             """)
     var notify: NotifyForm?
 

@@ -11,19 +11,19 @@ struct BisqAgentCommand: AsyncParsableCommand {
         commandName: "bisq-agent",
         abstract: "Run configured programs for what the phone of a mailbox replies.",
         discussion: """
-            Runs beside a Bisq, not on the node, and fetches what its phone sends (onionbell receive --reply). Replies \
-            are encrypted and authenticated with keys that are made of the pairing token's. Each is taken once, in order, \
-            within ten minutes. It does nothing by itself: only what --on names is run, without a shell, one at a time. A \
-            program finds ONIONBELL_REPLY, ONIONBELL_REPLY_TEXT, ONIONBELL_REPLY_SENT and ONIONBELL_REPLY_COUNTER in its \
-            environment. Quote the text. The counter is on the disk before a program starts: if the machine fails then, \
-            it is not run again.
+            Runs beside a Bisq, not on the node, and fetches what its phone sends (onionbell receive \
+            --reply). Replies are encrypted and authenticated with keys made from the pairing token's. Each \
+            is taken once, in order, within ten minutes. It does nothing by itself: only what --on names is \
+            run, without a shell, one at a time. A program finds ONIONBELL_REPLY, ONIONBELL_REPLY_TEXT, \
+            ONIONBELL_REPLY_SENT and ONIONBELL_REPLY_COUNTER in its environment. Quote the text. The counter \
+            is on the disk before a program starts: if the machine fails then, it is not run again.
 
-            The file is what onionbell mailbox add --json printed, without the readers if need be. If the phone has made \
-            a new key (onionbell receive --new), give its pairing token with --pairing-token.
+            The file is what onionbell mailbox add --json printed; you may leave out its readers. If the \
+            phone has made a new key (onionbell receive --new), give its pairing token with --pairing-token.
 
-            Exit status: 0 stopped, or with --once all is done; 1 the node has no such mailbox, 64 usage, 65 something \
-            given cannot be used, 66 a file cannot be read, 69 not reached (with --once), 74 the counter cannot be kept, \
-            75 its file is in use, 78 there is no torrc for --tor.
+            Exit status: 0 stopped, or with --once all is done; 1 the node has no such mailbox, 64 usage, 65 \
+            something given cannot be used, 66 a file cannot be read, 69 not reached (with --once), 74 the \
+            counter cannot be kept, 75 its file is in use, 78 there is no torrc for --tor.
 
             Example: onionbell bisq-agent --mailbox me.json --on status=./status.sh --on stop=./stop-bisq.sh
             """)
