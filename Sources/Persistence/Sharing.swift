@@ -21,8 +21,9 @@ final class Sharing {
     private var news = Share()
     /// What the running commit gives up.
     private var given: (shards: Shards, backlog: [LaneBacklog])?
-    /// What had arrived by a commit of that number whose answer was lost.
+    /// What had arrived, or was given up, by a commit of that number whose answer was lost.
     private var uncertain: (arrived: [LaneBacklog], commit: Int64)?
+    private var uncertainlyGiven: (shards: Shards, backlog: [LaneBacklog], commit: Int64)?
 
     /// Rows that are taken over in one commit.
     private static let arrivals: Int64 = 2000
@@ -86,6 +87,8 @@ final class Sharing {
             WHERE NOT \(Schema.waits("awaited.number"))
             """, on: connection)
         owned = try standing().mine
+        // Nobody has seen it yet, and what comes in now is to be behind it.
+        while try connection.transaction({ () throws(SQLiteError) in try arriveAll(in: owned) }) {}
     }
 
     /// What may be claimed.
@@ -116,16 +119,27 @@ final class Sharing {
         return given.shards
     }
 
-    func rolledBack() {
+    func rolledBack(isLost: Bool) {
         identities.forget()
+        if isLost, let given {
+            uncertainlyGiven = (given.shards, given.backlog, database.lastCommit)
+        }
         given = nil
     }
 
     /// A connection after one that was lost.
-    func connected() {
-        guard let (arrived, commit) = uncertain else { return }
-        if database.lastCommitted >= commit { news.arrived += arrived }
+    ///
+    /// - Returns: The shards that a commit had given up whose answer was lost.
+    func connected() -> Shards {
+        if let (arrived, commit) = uncertain, database.lastCommitted >= commit { news.arrived += arrived }
         uncertain = nil
+        defer { uncertainlyGiven = nil }
+        guard let (shards, backlog, commit) = uncertainlyGiven, database.lastCommitted >= commit else {
+            return .none
+        }
+        owned = owned.subtracting(shards)
+        news.lost += backlog
+        return shards
     }
 
     // MARK: Who has what
@@ -153,10 +167,13 @@ final class Sharing {
         // What a commit has given up whose answer was lost is another one's.
         owned = owned.intersection(now.mine)
         let fresh = now.mine.subtracting(owned)
-        if !fresh.isEmpty {
-            try database.patiently { () throws(SQLiteError) in try adopt(fresh, backlog, on: connection) }
-        }
         news.hasMore = now.hasLate ? try takeArrivals(backlog, on: connection) : false
+        if !fresh.isEmpty {
+            let isAll = try database.patiently { () throws(SQLiteError) in
+                try adopt(fresh, backlog, on: connection)
+            }
+            if !isAll { news.hasMore = true }
+        }
         let found = try find(request.awaited)
         var share = news
         news = Share()
@@ -166,15 +183,20 @@ final class Sharing {
         return share
     }
 
-    /// Puts all that waits of new shards into the backlog, and counts it.
+    /// Puts all that waits of new shards into the backlog, and counts it: with what others have stored for them, which may
+    /// have come in here, and is to be before what comes in next.
+    ///
+    /// - Returns: `false`: there is so much of that that there is more, and the shards are not this node's yet.
     private func adopt(
         _ shards: Shards, _ backlog: Backlog, on connection: borrowing Connection
-    ) throws(SQLiteError) {
-        let found = try connection.transaction { () throws(SQLiteError) in
+    ) throws(SQLiteError) -> Bool {
+        let found = try connection.transaction { () throws(SQLiteError) -> [LaneBacklog]? in
+            guard try !arriveAll(in: shards) else { return nil }
             try moveIn.bind(1, bytes: shards.bits)
             try moveIn.run()
             return try count(shards)
         }
+        guard let found else { return false }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
         backlog.goBack()
@@ -182,6 +204,17 @@ final class Sharing {
         news.arrived += found
         news.deadTokens.merge(tokens) { $1 }
         news.wishes += wishes
+        return true
+    }
+
+    /// - Returns: Whether there is more.
+    private func arriveAll(in shards: Shards) throws(SQLiteError) -> Bool {
+        try arrive.bind(1, bytes: shards.bits)
+        try arrive.bind(2, Sharing.arrivals)
+        defer { arrive.reset() }
+        var count: Int64 = 0
+        while try arrive.step() { count += 1 }
+        return count == Sharing.arrivals
     }
 
     /// How much there is in the backlog, by lane.

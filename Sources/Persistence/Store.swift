@@ -151,7 +151,7 @@ final class Store {
             guard try isCommitted(after: error, storing: stored) else {
                 identities.rolledBack()
                 backlog.rolledBack()
-                sharing?.rolledBack()
+                sharing?.rolledBack(isLost: error.isConnectionLost)
                 delivered = []
                 // Numbers that may have been stored are never given again.
                 if lost == nil { nextSequence = firstSequence }

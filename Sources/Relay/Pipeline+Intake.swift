@@ -74,7 +74,7 @@ extension Pipeline {
         }
         delivery.withLane(lane) { $0.take(size, from: submission.sender) }
         noteClock(now)
-        let isElsewhere = !owns(digests.token)
+        let isElsewhere = !keeps(digests.token)
         let isShelved = !isElsewhere && goesToBacklog(lane)
         let slot = delivery.insert(
             Delivery.Entry(

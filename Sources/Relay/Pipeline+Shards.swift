@@ -4,6 +4,9 @@ extension Pipeline {
     /// Whether this node sends what is for a device.
     func owns(_ token: Digest) -> Bool { ownership?.holds(token) ?? true }
 
+    /// Whether what comes in for a device is stored for this node.
+    func keeps(_ token: Digest) -> Bool { ownership?.keeps(token) ?? true }
+
     mutating func beginSharing(_ shards: Shards, at time: Int64) {
         guard isShared else { return }
         ownership = Ownership(owned: shards)
@@ -24,6 +27,8 @@ extension Pipeline {
         guard let before = ownership else { return }
         let lost = ownership?.take(share) ?? .none
         ownership?.answered(share.ends)
+        let elsewhere = busyShards { $0.isElsewhere }
+        ownership?.lead(elsewhere, hasMore: share.hasMore)
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }
             delivery.wishes.forget { lost.contains($0) }
@@ -45,7 +50,8 @@ extension Pipeline {
         if before.owned != share.owned || before.nodes != share.nodes {
             effects.append(.shared(shards: share.owned.count, nodes: share.nodes))
         }
-        let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
+        let isAlone = share.nodes == 1 && ownership?.detour.isEmpty ?? true
+        let interval = isAlone ? Ownership.intervalAlone : Ownership.interval
         shareAt = now.monotonicNanoseconds + (share.hasMore ? 0 : interval.nanoseconds)
         if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
@@ -85,9 +91,9 @@ extension Pipeline {
     // MARK: Giving up
 
     /// Shards of which something is in memory or under way.
-    private func busyShards() -> Shards {
+    private func busyShards(where isMeant: (Delivery.Entry) -> Bool = { _ in true }) -> Shards {
         var busy = Shards.none
-        for entry in delivery.entries where entry.state != .free {
+        for entry in delivery.entries where entry.state != .free && isMeant(entry) {
             busy[Shards.number(of: entry.token)] = true
         }
         return busy

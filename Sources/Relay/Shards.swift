@@ -106,6 +106,9 @@ struct Ownership: Equatable, Sendable {
     /// Those of them that a commit gives up, sooner or later.
     private(set) var given = Shards.none
     private(set) var nodes = 1
+    /// Of these something that came in here is on its way into the store for another node, which no longer has them: what
+    /// comes in goes the same way, behind it, until that has arrived here.
+    private(set) var detour = Shards.none
     /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
     private(set) var isWhole: Bool
     /// What somebody waits for that is not in memory: in turns, some at a time.
@@ -124,6 +127,14 @@ struct Ownership: Equatable, Sendable {
     }
 
     func holds(_ token: Digest) -> Bool { owned.contains(token) && !leaving.contains(token) }
+
+    /// Whether what comes in for a device is stored for this node.
+    func keeps(_ token: Digest) -> Bool { holds(token) && !detour.contains(token) }
+
+    /// - Parameter elsewhere: Of these something is on its way into the store for another node.
+    mutating func lead(_ elsewhere: Shards, hasMore: Bool) {
+        detour = (hasMore ? detour : .none).union(elsewhere).intersection(owned)
+    }
 
     /// - Returns: Those that are no longer this node's; it may have got them anew.
     mutating func take(_ share: Share) -> Shards {
