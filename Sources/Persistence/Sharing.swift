@@ -20,6 +20,8 @@ final class Sharing {
     /// Of these shards this node knows what is in the backlog.
     private(set) var owned = Shards.none
     private var leaving = Shards.none
+    /// Of what it has from the start.
+    private(set) var takenOverAtStart: TakeOver?
     /// What it has not been told yet.
     private var news = Share()
     /// What the running commit gives up.
@@ -98,6 +100,10 @@ final class Sharing {
             "DELETE FROM revived WHERE \(Dialect.isOf(1, "digest")) RETURNING digest", on: connection)
         census = try Census(connection)
         owned = try standing().mine
+        takenOverAtStart = try takeOver(owned)
+        database.settled(owned)
+        // Nobody has seen it yet, and what comes in now is to be behind it.
+        while try connection.transaction({ () throws(SQLiteError) in try arriveAll(in: owned) }) {}
     }
 
     /// What may be claimed.
@@ -140,14 +146,17 @@ final class Sharing {
     }
 
     /// A connection after one that was lost.
-    func connected() {
-        guard let (news, given, commit) = uncertain else { return }
+    ///
+    /// - Returns: The shards that a commit had given up whose answer was lost.
+    func connected() -> Shards {
+        guard let (news, given, commit) = uncertain else { return .none }
         uncertain = nil
-        guard database.lastCommitted >= commit else { return }
+        guard database.lastCommitted >= commit else { return .none }
         owned = owned.subtracting(given)
         self.news.lost += news.lost
         self.news.arrived += news.arrived
         self.news.lastSequence = max(self.news.lastSequence, news.lastSequence)
+        return given
     }
 
     // MARK: Who has what
@@ -175,11 +184,13 @@ final class Sharing {
         // What a commit has given up whose answer was lost is another one's.
         owned = owned.intersection(now.mine)
         let fresh = now.mine.subtracting(owned)
+        news.hasMore = now.hasLate ? try takeArrivals(backlog, on: connection) : false
         if !fresh.isEmpty {
-            try database.patiently { () throws(SQLiteError) in try adopt(fresh, backlog, on: connection) }
+            let isAll = try database.patiently { () throws(SQLiteError) in
+                try adopt(fresh, backlog, on: connection)
+            }
+            if !isAll { news.hasMore = true }
         }
-        // Whether there is any of fresh ones was not asked.
-        news.hasMore = now.hasLate || !fresh.isEmpty ? try takeArrivals(backlog, on: connection) : false
         let found = try find(request.awaited)
         var share = news
         news = Share()
@@ -190,16 +201,21 @@ final class Sharing {
         return share
     }
 
-    /// Puts all that waits of new shards into the backlog, and counts it.
+    /// Puts all that waits of new shards into the backlog, and counts it: with what others have stored for them, which may
+    /// have come in here, and is to be before what comes in next.
+    ///
+    /// - Returns: `false`: there is so much of that that there is more, and the shards are not this node's yet.
     private func adopt(
         _ shards: Shards, _ backlog: Backlog, on connection: borrowing Connection
-    ) throws(SQLiteError) {
-        let (takenOver, found) = try connection.transaction { () throws(SQLiteError) in
+    ) throws(SQLiteError) -> Bool {
+        let found = try connection.transaction { () throws(SQLiteError) -> (TakeOver?, [LaneBacklog])? in
             let takenOver = try takeOver(shards)
+            guard try !arriveAll(in: shards) else { return nil }
             try moveIn.bind(1, bytes: shards.bits)
             try moveIn.run()
             return (takenOver, try count(shards))
         }
+        guard let (takenOver, found) = found else { return false }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
         database.settled(shards)
@@ -213,6 +229,17 @@ final class Sharing {
         news.arrived += found
         news.deadTokens.merge(tokens) { $1 }
         news.wishes += wishes
+        return true
+    }
+
+    /// - Returns: Whether there is more.
+    private func arriveAll(in shards: Shards) throws(SQLiteError) -> Bool {
+        try arrive.bind(1, bytes: shards.bits)
+        try arrive.bind(2, Sharing.arrivals)
+        defer { arrive.reset() }
+        var count: Int64 = 0
+        while try arrive.step() { count += 1 }
+        return count == Sharing.arrivals
     }
 
     /// Those of new shards that were not given up, before anything of them is changed.
@@ -222,12 +249,6 @@ final class Sharing {
         try begun.bind(1, bytes: left.bits)
         defer { begun.reset() }
         return TakeOver(shards: left.count, mayRepeat: try begun.step() ? Int(begun.integer(0)) : 0)
-    }
-
-    /// The same of what it has from the start.
-    func takeOverAtStart() throws(SQLiteError) -> TakeOver? {
-        defer { database.settled(owned) }
-        return try takeOver(owned)
     }
 
     /// How much there is in the backlog, by lane.

@@ -19,20 +19,24 @@ extension Store {
     }
 
     /// Makes a connection if there is none. What a commit of an earlier one has stored although it was said to have failed
-    /// goes: whoever submitted it was told to come again. What was for another node stays, since that may have it: it is
-    /// known when it comes again.
+    /// stays, since it may have come to another node meanwhile, which has called it stored: this node gets it as what others
+    /// store for it. Whoever submitted it was told to come again, and it is known then.
     func connect() throws(SQLiteError) {
         guard let database = connection.database else { return }
         try database.connect()
-        sharing?.connected()
+        if let sharing { backlog.giveUp(sharing.connected()) }
         guard let (stored, commit) = lost else { return }
         if database.lastCommitted >= commit, !stored.isEmpty {
             try connection.transaction { () throws(SQLiteError) in
-                for table in Schema.waitingTables() + ["identity"] {
-                    let delete = try Statement("DELETE FROM \(table) WHERE sequence = ?", on: connection)
-                    for sequence in stored {
-                        try delete.bind(1, sequence)
-                        try delete.run()
+                for sequence in stored {
+                    try backlog.take(sequence)
+                    for change in [
+                        "DELETE FROM notification WHERE sequence = ?",
+                        "UPDATE backlog SET late = true WHERE sequence = ?",
+                    ] {
+                        let statement = try Statement(change, on: connection)
+                        try statement.bind(1, sequence)
+                        try statement.run()
                     }
                 }
             }

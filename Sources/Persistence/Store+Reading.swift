@@ -39,7 +39,7 @@ extension Store {
         while try waiting.step() { content.waiting.append(waiting.waitingRow) }
         if let sharing {
             content.shards = sharing.owned
-            content.takenOver = try sharing.takeOverAtStart()
+            content.takenOver = sharing.takenOverAtStart
             content.deadTokens = try sharing.deadTokens(of: sharing.owned)
         } else {
             let tokens = try Statement("SELECT digest, since, buried_at FROM dead_token", on: connection)

@@ -65,8 +65,7 @@ extension Pipeline {
         let lost = ownership?.take(share, at: now.monotonicNanoseconds) ?? .none
         ownership?.answered(share.ends)
         if let ownership, !share.gained.isEmpty {
-            let unseen = share.hasMore ? .all : onItsWay(in: ownership)
-            self.ownership?.loseSight(of: share.gained.intersection(unseen))
+            self.ownership?.loseSight(of: share.gained.intersection(onItsWay(in: ownership)))
         }
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }

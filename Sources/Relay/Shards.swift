@@ -174,7 +174,8 @@ struct Ownership: Equatable, Sendable {
         leaving = leaving.subtracting(lost)
         given = given.subtracting(lost)
         nodes = share.nodes
-        blind = blind.subtracting(inSight)
+        // Behind what it has seen there may be more.
+        if !share.hasMore { blind = blind.subtracting(inSight) }
         if owned != .all { isWhole = false }
         return lost
     }

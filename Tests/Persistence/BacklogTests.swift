@@ -42,7 +42,7 @@ private typealias Notification = Relay.Notification
         var identities: UInt64 = 0
         var claims = 0
 
-        /// See ``ModelOutbox/commit(_:reserves:_:)``.
+        /// See ``ModelOutbox/reserve(for:)``.
         let reserves: Bool
 
         init(seed: UInt64, outbox: SQLiteOutbox, reserves: Bool) {
@@ -124,7 +124,11 @@ private typealias Notification = Relay.Notification
             guard !changes.isEmpty else { return }
             let results = try await outbox.commit(changes)
             var wrongs: [String] = []
-            #expect(results == model.commit(changes, reserves: reserves) { wrongs.append($0) })
+            #expect(
+                results
+                    == model.commit(changes, numbers: reserves ? model.reserve(for: changes) : []) {
+                        wrongs.append($0)
+                    })
             #expect(wrongs == [])
             let requests = changes.compactMap { if case .store(let request) = $0 { request } else { nil } }
             for (request, result) in zip(requests, results) {

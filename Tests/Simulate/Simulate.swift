@@ -2,13 +2,16 @@ import Glibc
 
 // Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized, in one module with the sources of Relay.
 
-/// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history. A
-/// line for each; exit status 1 at the first violation, and for a canary that is not found.
+/// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
+/// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
 @main
 enum Simulate {
     static func main() {
         let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
         guard let number = numbers.first, number > 0 else { exit(64) }
+        if CommandLine.arguments.contains("nodes") {
+            return simulateNodes(number, isOne: CommandLine.arguments.contains("seed"))
+        }
         let isOne = CommandLine.arguments.dropFirst().first == "seed"
         if !isOne { findCanaries() }
         var total = Totals()
@@ -28,6 +31,34 @@ enum Simulate {
 }
 
 extension Simulate {
+    /// Several nodes with one store.
+    private static func simulateNodes(_ number: UInt64, isOne: Bool) {
+        var (steps, accepted, orphans, again, strays) = (0, 0, 0, 0, 0)
+        for seed in (isOne ? number : 1)...number {
+            print("nodes of seed \(seed)")
+            fflush(nil)  // in case it traps
+            let cluster = Cluster(seed: seed)
+            cluster.run()
+            if let violation = cluster.violation {
+                print(
+                    "VIOLATED: nodes of seed \(seed), \(violation)\nagain: Deploy/simulate nodes --seed \(seed)"
+                )
+                exit(1)
+            }
+            steps += cluster.steps
+            accepted += cluster.books.accepted
+            orphans += cluster.books.orphans
+            again += cluster.books.again
+            strays += cluster.books.strays
+        }
+        print(
+            """
+            simulation: \(isOne ? 1 : number) histories of several nodes, \(steps) steps: \(accepted) accepted, nothing lost; \
+            \(orphans) begun by nodes that were gone or paused, \(strays) of them after a pause in which their clock had \
+            stood, \(again) taken again
+            """)
+    }
+
     /// A crowd takes its time.
     private static func isCrowd(_ seed: UInt64) -> Bool { seed % 25 == 0 }
     private static func isQuiet(_ seed: UInt64) -> Bool { seed % 3 == 0 }

@@ -31,6 +31,26 @@ enum Canary: String, CaseIterable, Sendable {
     /// What went out first is not stored when the node stops.
     case stopsWithoutStoring
 
+    /// A shared store makes commits of nodes whose lease is over.
+    case hasNoFences
+    /// A lease ends by what its node's own clock said.
+    case leasesByTheNodesClock
+    /// A node gives up shards while something of them is under way.
+    case givesUpWhatIsUnderWay
+    /// What other nodes have stored for a node is never looked for.
+    case looksForNoArrivals
+    /// A commit does not see what others have stored since it began.
+    case believesWhatItKnewBefore
+    /// Nobody asks how it ended what another node sends.
+    case tellsNoEndsOfOthers
+
+    private var isAboutNodes: Bool {
+        [
+            .hasNoFences, .leasesByTheNodesClock, .givesUpWhatIsUnderWay, .looksForNoArrivals,
+            .believesWhatItKnewBefore, .tellsNoEndsOfOthers,
+        ].contains(self)
+    }
+
     private var isAboutWindows: Bool {
         [
             .tellsStoredForWhatItOnlySent, .forgetsToStoreAfterTheWindow, .forgetsWhatItDelivered,
@@ -44,6 +64,12 @@ enum Canary: String, CaseIterable, Sendable {
     /// What is wrong, as the checks say it; `nil`: they didn't find it.
     func found() -> String? {
         for seed in 1...Canary.patience {
+            guard !isAboutNodes else {
+                let cluster = Cluster(seed: seed, canary: self)
+                cluster.run()
+                if let violation = cluster.violation { return violation }
+                continue
+            }
             let world = World(
                 seed: seed, canary: self, isCrowd: self == .letsOneCircuitTakeAll, isQuiet: isAboutWindows)
             world.run()

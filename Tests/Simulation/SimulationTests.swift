@@ -62,6 +62,30 @@ import Testing
         #expect(world.healthyLeft > 1000)
     }
 
+    /// Two and three nodes with one store: killed, stopped, paused, cut off, with clocks an hour off.
+    @Test(arguments: seeds.prefix(3))
+    func nodesThatShareAStoreLoseNothingAndEndWithEqualParts(seed: UInt64) {
+        print("simulation: nodes of seed \(seed) begin")
+        let cluster = Cluster(seed: seed)
+        cluster.run()
+        let books = cluster.books
+        print(
+            """
+            simulation: nodes of seed \(seed): \(cluster.nodes.count) nodes, \(cluster.steps) steps, \(books.accepted) \
+            accepted; \(books.orphans) begun by nodes that were gone, \(books.again) of them taken again
+            """)
+        if let violation = cluster.violation {
+            Issue.record(
+                """
+                nodes of seed \(seed), \(violation)
+                again: ONIONBELL_SIMULATION_SEED=\(seed) swift test --filter SimulationTests
+                """)
+        }
+        #expect(books.accepted > 500)
+        #expect(books.orphans > 10)
+        #expect(cluster.kills + cluster.pauses > 10)
+    }
+
     /// A core that is broken on purpose does not get past the checks.
     @Test(arguments: Canary.allCases)
     func whatIsBrokenOnPurposeIsFound(canary: Canary) { #expect(canary.found() != nil) }

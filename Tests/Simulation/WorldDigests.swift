@@ -22,6 +22,11 @@ extension World {
             low: lane.host.isOrigin
                 ? UInt64(token.utf8.last ?? 0) : UInt64(token.prefix(8), radix: 16) ?? 0)
     }
+
+    /// The same in a shard of its own.
+    static func spread(_ token: Digest) -> Digest {
+        Digest(high: token.high | (token.high &* 85 &+ (token.low & 255) &* 37) << 56, low: token.low)
+    }
 }
 
 extension Content {
@@ -37,6 +42,11 @@ extension Content {
 }
 
 extension SubmissionDigests {
+    /// Devices in shards of their own.
+    var spread: SubmissionDigests {
+        SubmissionDigests(token: World.spread(token), identity: identity, content: content)
+    }
+
     /// Each second message of a device seems to be another device's.
     var ofAnotherDevice: SubmissionDigests {
         let token = Digest(high: token.high | (content.high & 1) << 32, low: token.low)

@@ -9,6 +9,9 @@ struct WorldScale {
     var bodyBudget = 2000
     var requestsAtOnce = 5
     var stepsPerHistory = 20_000
+    var policy = RetryPolicy()
+    var writeBehind = World.writeBehind
+    var memory = World.memory
 
     /// Seven phones for each lane: all that may happen to one happens to each.
     static let few: WorldScale = {
@@ -40,15 +43,26 @@ struct WorldScale {
         return scale
     }()
 
-    func pipeline() -> Pipeline {
+    /// The few for several nodes: what fails is tried again before long, so that bounds hold for all that waits.
+    static let cluster: WorldScale = {
+        var scale = few
+        scale.policy.longest = .seconds(4)
+        scale.writeBehind = .zero
+        // Longer than clocks differ.
+        scale.memory = Pipeline.Memory()
+        return scale
+    }()
+
+    /// - Parameter isShared: Other nodes can come to the outbox.
+    func pipeline(isShared: Bool = false) -> Pipeline {
         let web = SampleService("web_push", for: [.android], prefix: "wp1:")
         let apps = [("ios", SampleService.ios), ("android", .android), ("web", web)].map { name, service in
             App(name: name, service: service, isEnabled: true)
         }
         var pipeline = Pipeline(
             validator: Validator(apps: apps, defaultIOS: "ios", defaultAndroid: "android"), limits: limits,
-            memory: World.memory, bodyBudget: bodyBudget, originsPerApp: World.originsPerApp,
-            window: window, writeBehind: World.writeBehind)
+            policy: policy, memory: memory, bodyBudget: bodyBudget,
+            originsPerApp: World.originsPerApp, window: window, writeBehind: writeBehind, isShared: isShared)
         pipeline.use(World.phoneBook)
         return pipeline
     }

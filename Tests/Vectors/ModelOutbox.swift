@@ -4,12 +4,14 @@ import Relay
 /// outlives the process.
 package struct ModelOutbox {
     package struct Row: Equatable {
-        package let sequence: Int64
+        package fileprivate(set) var sequence: Int64
         package fileprivate(set) var notification: Notification
         package let token: Digest
         package var attempts = 0
         package var notBefore: Int64 = 0
         package var isShelved = false
+        /// Another node has put it there, and the one that has its shard has not seen it.
+        package var isLate = false
         var rank = 0
     }
 
@@ -20,22 +22,25 @@ package struct ModelOutbox {
         package var ending: Ending?
     }
 
-    package private(set) var rows: [Int64: Row] = [:]
-    package private(set) var identities: [Digest: Identity] = [:]
+    package internal(set) var rows: [Int64: Row] = [:]
+    package internal(set) var identities: [Digest: Identity] = [:]
     package private(set) var deadTokens: [Digest: DeadToken] = [:]
-    private var wishes: [Digest: DeviceWish] = [:]
-    private var lanes: [LaneID: LaneRecord] = [:]
+    private(set) var wishes: [Digest: DeviceWish] = [:]
+    private(set) var lanes: [LaneID: LaneRecord] = [:]
     package private(set) var clock: ClockRecord?
     /// Identities that were let go because they were old, since this was emptied last.
     package var lapsed: [Digest] = []
-    private var identityOf: [Int64: Digest] = [:]
-    private var shelvedOf: [Digest: Set<Int64>] = [:]
+    var identityOf: [Int64: Digest] = [:]
+    var shelvedOf: [Digest: Set<Int64>] = [:]
     private var nextSequence: Int64 = 1
+    /// What the running commit has got at its beginning.
+    private var numbers: ArraySlice<Int64> = []
     /// How each notification ended, for ever: the simulation's own books, which nothing is forgotten from.
     package private(set) var endings: [Int64: Ending] = [:]
     private var forgotten: [Digest] = []
-    /// Handed out of the backlog by this process.
-    private var claimed: Set<Int64> = []
+    /// Handed out of the backlog by this process, which has these shards.
+    package var claimed: Set<Int64> = []
+    package var held = Shards.all
     /// In the hands of gateways that keep them, and all that ever were.
     private(set) var kept: Set<Int64> = []
     private var everKept: Set<Int64> = []
@@ -44,13 +49,12 @@ package struct ModelOutbox {
 
     package var lastSequence: Int64 { nextSequence - 1 }
 
-    /// - Parameter reserves: As a database does, which gives a commit its numbers at the beginning: those that it doesn't
-    ///   need are given to nobody.
+    /// - Parameter numbers: What ``reserve(for:)`` gave it; those that it doesn't need are given to nobody.
     package mutating func commit(
-        _ changes: [OutboxChange], reserves: Bool = false, _ violation: (String) -> Void
+        _ changes: [OutboxChange], numbers: [Int64] = [], _ violation: (String) -> Void
     ) -> [StoreResult] {
-        let end = reserves ? nextSequence + numbers(for: changes) : 0
-        defer { nextSequence = max(nextSequence, end) }
+        self.numbers = numbers[...]
+        defer { self.numbers = [] }
         var results: [StoreResult] = []
         for change in changes {
             switch change {
@@ -101,15 +105,18 @@ package struct ModelOutbox {
         return results
     }
 
-    private func numbers(for changes: [OutboxChange]) -> Int64 {
-        let stored = changes.compactMap { change -> Digest? in
-            switch change {
-            case .store(let request): request.digests.identity
-            case .remember(let digests, _): digests.identity
-            default: nil
-            }
-        }
-        return Int64(stored.count - Set(stored).count { identities[$0] != nil })
+    /// As a database does, which gives a commit its numbers at the beginning.
+    package mutating func reserve(for changes: [OutboxChange]) -> [Int64] {
+        let stored = changes.compactMap(\.storedIdentity)
+        let count = stored.count - Set(stored).count { identities[$0] != nil }
+        defer { nextSequence += Int64(count) }
+        return Array(nextSequence..<nextSequence + Int64(count))
+    }
+
+    private mutating func takeNumber() -> Int64 {
+        if let number = numbers.popFirst() { return number }
+        defer { nextSequence += 1 }
+        return nextSequence
     }
 
     /// Identities that were let go since this was called last.
@@ -163,10 +170,10 @@ package struct ModelOutbox {
 
     private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
         guard identities[digests.identity] == nil else { return }
+        let sequence = takeNumber()
         identities[digests.identity] = Identity(
-            sequence: nextSequence, content: digests.content, acceptedAt: acceptedAt, ending: .delivered)
-        identityOf[nextSequence] = digests.identity
-        nextSequence += 1
+            sequence: sequence, content: digests.content, acceptedAt: acceptedAt, ending: .delivered)
+        identityOf[sequence] = digests.identity
     }
 
     private func known(_ digests: SubmissionDigests) -> StoreResult? {
@@ -179,21 +186,26 @@ package struct ModelOutbox {
     private mutating func store(_ request: StoreRequest) -> StoreResult {
         let digests = request.digests
         if let known = known(digests) { return known }
-        let sequence = nextSequence
-        var row = Row(sequence: sequence, notification: request.notification, token: digests.token)
-        if case .backlog(let room) = request.place {
-            let others = (shelvedOf[digests.token] ?? []).compactMap { rows[$0] }
+        let others = (shelvedOf[digests.token] ?? []).compactMap { rows[$0] }
+        let rank = (others.map(\.rank) + [request.notification.content.isUrgent ? 0 : 1]).max() ?? 0
+        var row = Row(sequence: 0, notification: request.notification, token: digests.token)
+        switch request.place {
+        case .window: break
+        case .backlog(let room):
             guard others.count < room else { return .tooMany }
-            row.isShelved = true
-            row.rank = (others.map(\.rank) + [request.notification.content.isUrgent ? 0 : 1]).max() ?? 0
+            (row.isShelved, row.rank) = (true, rank)
             row.notBefore = others.map(\.notBefore).max() ?? 0
-            shelvedOf[digests.token, default: []].insert(sequence)
+        case .elsewhere(let room):
+            guard others.count < room else { return .tooMany }
+            (row.isShelved, row.isLate, row.rank) = (true, true, rank)
         }
+        let sequence = takeNumber()
+        row.sequence = sequence
+        if row.isShelved { shelvedOf[digests.token, default: []].insert(sequence) }
         identities[digests.identity] = Identity(
             sequence: sequence, content: digests.content, acceptedAt: request.notification.acceptedAt)
         identityOf[sequence] = digests.identity
         rows[sequence] = row
-        nextSequence += 1
         return .stored(sequence: sequence)
     }
 
@@ -215,7 +227,7 @@ package struct ModelOutbox {
         }
     }
 
-    private mutating func spare(_ token: Digest, until notBefore: Int64) {
+    mutating func spare(_ token: Digest, until notBefore: Int64) {
         for sequence in shelvedOf[token] ?? [] {
             guard var row = rows[sequence] else { continue }
             row.notBefore = notBefore
@@ -226,7 +238,7 @@ package struct ModelOutbox {
 
     package mutating func claim(_ claim: Claim) -> Claimed {
         let there = shelvedOf.values.joined().compactMap { rows[$0] }.filter {
-            !claimed.contains($0.sequence)
+            !claimed.contains($0.sequence) && !$0.isLate && held.contains($0.token)
         }
         var found: [Row]
         var nextDue: Int64?
@@ -248,7 +260,8 @@ package struct ModelOutbox {
                 .sorted { ($0.rank, $0.sequence) < ($1.rank, $1.sequence) }
             nextDue =
                 rows.values.filter {
-                    $0.isShelved && $0.notification.lane == lane && $0.notBefore > claim.time
+                    $0.isShelved && $0.notification.lane == lane && $0.notBefore > claim.time && !$0.isLate
+                        && held.contains($0.token)
                 }.map(\.notBefore).min()
         }
         found = Array(found.filter { $0.sequence <= claim.last }.prefix(claim.limit))
@@ -262,38 +275,6 @@ package struct ModelOutbox {
         var found: [Int64: Notification] = [:]
         for sequence in sequences { found[sequence] = rows[sequence]?.notification }
         return found
-    }
-
-    /// A new process: nothing is handed out, and a device that has some in the backlog has all there.
-    package mutating func restart() {
-        claimed = []
-        for row in rows.values.sorted(by: { $0.sequence < $1.sequence })
-        where !row.isShelved && shelvedOf[row.token]?.isEmpty == false {
-            rows[row.sequence]?.isShelved = true
-            shelvedOf[row.token]?.insert(row.sequence)
-            let all = shelvedOf[row.token] ?? []
-            spare(row.token, until: all.compactMap { rows[$0]?.notBefore }.max() ?? 0)
-        }
-    }
-
-    package var content: OutboxContent {
-        let all = rows.values.sorted { $0.sequence < $1.sequence }
-        let lanes = Dictionary(grouping: all.filter(\.isShelved), by: \.notification.lane)
-        var content = OutboxContent(
-            waiting: all.filter { !$0.isShelved }.map(\.waiting),
-            backlog: lanes.map { lane, rows in
-                LaneBacklog(
-                    lane: lane, waiting: rows.count, bytes: rows.map(\.notification.size).reduce(0, +),
-                    oldestAcceptedAt: rows.map(\.notification.acceptedAt).min() ?? 0)
-            }.sorted { ($0.lane.app, $0.lane.host.name) < ($1.lane.app, $1.lane.host.name) },
-            deadTokens: deadTokens, lastSequence: lastSequence)
-        content.wishes = wishes.values.sorted {
-            ($0.token.high, $0.token.low) < ($1.token.high, $1.token.low)
-        }
-        content.lanes = self.lanes
-        for (identity, known) in identities { content.known.insert(identity, acceptedAt: known.acceptedAt) }
-        content.clock = clock
-        return content
     }
 }
 
