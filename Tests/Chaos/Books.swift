@@ -61,6 +61,8 @@ final class Books {
     }
 
     private var unclear: [Unclear] = []
+    /// The times in which an owner had no way to look.
+    private var unseeing: [ClosedRange<Int64>] = []
     private var nodeKills: [Int64] = []
     private var breaks: [String: Int64] = [:]
 
@@ -102,6 +104,11 @@ final class Books {
         unclear.append(
             Unclear(
                 cause: cause, node: node, time: (begun - Books.unclearWithin)...(end + Books.readLate)))
+    }
+
+    /// A node's commits and looks hang from then on, and have not failed.
+    func seesNothing(from begun: Int64, until end: Int64) {
+        unseeing.append(begun...(end + Books.unseenWithin))
     }
 
     func broke(_ connection: String, at time: Int64) { breaks[connection] = time }
@@ -259,6 +266,7 @@ final class Books {
     private func unseen(_ first: Entry, before push: Push, of second: Entry) -> String? {
         guard first.nodes.union(second.nodes).count > 1, let stored = first.storedAt,
             push.time - stored < Books.unseenWithin
+                || unseeing.contains(where: { $0.contains(push.time) && $0.contains(stored) })
         else { return nil }
         return Books.takenByTwo
     }

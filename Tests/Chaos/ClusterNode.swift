@@ -102,7 +102,10 @@ final class ClusterNode {
 
     var isUp: Bool { process?.exit == nil && process != nil }
 
+    /// With the right time: one that signs anew an hour off is refused by Apple and Google until its clock is set, and what is
+    /// for its shards waits.
     func start() throws {
+        try clocks.rightAll()
         let process = try LabNode(Chaos.node, configuration: configuration, environment: clocks.environment)
         self.process = process
         watch = Task { [weak self] in

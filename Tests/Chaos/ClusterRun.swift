@@ -30,6 +30,8 @@ final class ClusterRun {
     /// Longer than a lease, which is 8 seconds.
     private static let pastLease: Duration = .seconds(12)
     private static let roundsOfClock = 3
+    /// An owner may have looked last that long before.
+    private static let look: Int64 = 200_000_000
 
     init(_ world: ClusterWorld, devices: Int, seed: UInt64) {
         self.world = world
@@ -152,8 +154,10 @@ final class ClusterRun {
         case .silence:
             node.line.fallSilent()
             hit()
+            let begun = EventLoop.monotonicNanoseconds
             await pause(silence)
             node.line.mend()
+            books.seesNothing(from: begun - ClusterRun.look, until: EventLoop.monotonicNanoseconds)
         case .silenceForLong:
             node.line.fallSilent()
             hit()
