@@ -198,7 +198,7 @@ import Testing
             Directory.place(at: place.address.url, node: 2, key: 8),
         ] {
             #expect(throws: SQLiteError.self) { try StoreCopy(from: file, to: .database(other)) }
-            #expect(try directory.psql("SELECT version FROM onionbell.format") == "2")
+            #expect(try directory.psql("SELECT version FROM onionbell.format") == "\(DatabaseSchema.version)")
         }
         renewal.cancel()
         _ = try? await renewal.value
