@@ -23,4 +23,18 @@ extension Pipeline {
         aliasSenders.add(group, of: sender, waitingFor: stored)
         return .storing(sender, first)
     }
+
+    mutating func tellSender(of reply: ReplyID, _ news: AliasSenders.News?) {
+        guard let news else { return }
+        for word in news.words {
+            switch word {
+            case .receipt(let receipt, let isLast):
+                effects.append(.tell(news.sender, receipt, isLast: isLast))
+                if isLast, news.sender != reply { senders.leave(news.sender) }
+            case .nothingMore:
+                effects.append(.drop(news.sender))
+                if news.sender != reply { senders.leave(news.sender) }
+            }
+        }
+    }
 }

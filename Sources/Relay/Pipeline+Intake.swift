@@ -39,22 +39,17 @@ extension Pipeline {
             if let since = deadTokens.since(digests.token, at: now) {
                 return refuse(
                     submission, digests, .ended(.unregistered(since: since)), from: door,
-                    awaitsOutcome: awaitsOutcome,
-                    at: now)
+                    awaitsOutcome: awaitsOutcome, at: now)
             }
             notification = try validator.notification(
                 submission, to: recipient, of: app, as: NotificationID(digests), at: now)
         } catch {
             return .answered(.refused(error))
         }
-        guard isInSight(digests.token) else {
-            return refuse(
-                submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
-        }
         storeFirst(of: digests.token, at: now)
         let size = notification.size
         let laneID = notification.lane
-        guard let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
+        guard isInSight(digests.token), let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
             return refuse(
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
@@ -329,20 +324,6 @@ extension Pipeline {
             return effects.append(.tell(reply, receipt, isLast: isLast))
         }
         tellSender(of: reply, aliasSenders.note(receipt, from: reply, isLast: isLast))
-    }
-
-    mutating func tellSender(of reply: ReplyID, _ news: AliasSenders.News?) {
-        guard let news else { return }
-        for word in news.words {
-            switch word {
-            case .receipt(let receipt, let isLast):
-                effects.append(.tell(news.sender, receipt, isLast: isLast))
-                if isLast, news.sender != reply { senders.leave(news.sender) }
-            case .nothingMore:
-                effects.append(.drop(news.sender))
-                if news.sender != reply { senders.leave(news.sender) }
-            }
-        }
     }
 
     /// A submission that is not to be sent.

@@ -64,8 +64,9 @@ extension Pipeline {
         guard let before = ownership else { return }
         let lost = ownership?.take(share, at: now.monotonicNanoseconds) ?? .none
         ownership?.answered(share.ends)
-        if let ownership, !share.gained.isEmpty {
-            self.ownership?.loseSight(of: share.gained.intersection(onItsWay(in: ownership)))
+        if let sharing = ownership, !share.gained.isEmpty {
+            let unseen = share.gained.intersection(onItsWay(in: sharing))
+            ownership?.loseSight(of: unseen)
         }
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }
