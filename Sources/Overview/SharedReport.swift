@@ -175,7 +175,7 @@ extension StatusPage {
             rows.isEmpty
             ? ""
             : """
-            <table><thead><tr><th>node</th><th>shards</th><th>waiting</th><th>oldest</th><th>lease</th>\
+            <table class="nodes"><thead><tr><th>node</th><th>shards</th><th>waiting</th><th>oldest</th><th>lease</th>\
             <th>version</th></tr></thead><tbody>\(rows)</tbody></table>
             """
         let facts = Words.facts(of: shared).map { "<dt>\($0)</dt><dd>\(bound($1))</dd>" as Markup }

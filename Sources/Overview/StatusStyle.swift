@@ -50,6 +50,7 @@ enum StatusStyle {
         th:first-child,td:first-child{padding-left:0;text-align:left}
         thead th{border-top:0;color:var(--soft);font-size:.875rem}
         td:not(:first-child){white-space:nowrap}
+        @media(max-width:36rem){.nodes :is(th,td):nth-child(n+5){display:none}}
         dl{display:grid;grid-template-columns:minmax(0,auto) minmax(0,1fr);gap:.3rem 1rem;margin:0}
         dt{color:var(--soft)}dt,dd{overflow-wrap:break-word}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
         .lane{padding:.6rem 0;border-top:1px solid var(--line)}

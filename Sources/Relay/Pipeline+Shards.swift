@@ -130,7 +130,7 @@ extension Pipeline {
     ///
     /// - Returns: Those who are told to come again.
     mutating func loseSight() -> [Ticket] {
-        guard let nodes = ownership?.nodes, nodes > 1 else { return [] }
+        guard ownership != nil else { return [] }
         ownership?.loseSight(of: .all)
         changes.dropSubmissions()
         defer { tickets = [] }

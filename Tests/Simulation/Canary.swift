@@ -39,15 +39,13 @@ enum Canary: String, CaseIterable, Sendable {
     case givesUpWhatIsUnderWay
     /// What other nodes have stored for a node is never looked for.
     case looksForNoArrivals
-    /// A commit does not see what others have stored since it began.
-    case believesWhatItKnewBefore
     /// Nobody asks how it ended what another node sends.
     case tellsNoEndsOfOthers
 
     private var isAboutNodes: Bool {
         [
             .hasNoFences, .leasesByTheNodesClock, .givesUpWhatIsUnderWay, .looksForNoArrivals,
-            .believesWhatItKnewBefore, .tellsNoEndsOfOthers,
+            .tellsNoEndsOfOthers,
         ].contains(self)
     }
 

@@ -40,8 +40,9 @@ final class Cluster {
     /// All that waits goes out within this time after the trouble: a lane's pause of a minute, a second one that has begun
     /// meanwhile, and what has piled up.
     private static let bound: Int64 = 240_000_000_000
-    /// What one node has put off, by its clock, is put off at another one by the difference of their clocks longer.
-    private static let boundOfWrongClocks: Int64 = 7_200_000_000_000
+    /// What one node has put off, by its clock, is put off at another one by the difference of their clocks longer: up to two
+    /// hours, and what was to be waited for.
+    private static let boundOfWrongClocks: Int64 = 9_000_000_000_000
 
     init(seed: UInt64, canary: Canary? = nil) {
         self.canary = canary

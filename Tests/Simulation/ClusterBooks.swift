@@ -115,7 +115,9 @@ struct ClusterBooks {
         }
         guard attempt.verdict.outcome == .accepted else { return }
         clear.insert(attempt.handle.sequence)
-        if !gone.contains(process) { settled.insert(attempt.handle.sequence) }
+        // Not what its node might not have sent: another one has it by then.
+        guard begun[process]?.contains(attempt.handle.sequence) == true else { return }
+        settled.insert(attempt.handle.sequence)
     }
 
     // MARK: What has ended

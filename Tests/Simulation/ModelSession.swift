@@ -98,9 +98,7 @@ struct ModelSession {
         _ commit: ModelCommit, in database: inout ModelDatabase, clock: Int64, _ violation: (String) -> Void
     ) {
         guard !commit.isVoid, !commit.isDropped, commit.results == nil else { return }
-        if database.canary != .believesWhatItKnewBefore,
-            commit.unknown.contains(where: { database.outbox.identities[$0] != nil })
-        {
+        if commit.unknown.contains(where: { database.outbox.identities[$0] != nil }) {
             commit.hasCollided = true
             return
         }
