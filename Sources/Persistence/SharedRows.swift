@@ -83,10 +83,11 @@ final class SharedRows {
 
     /// The database has it, with the running commit: before anything is asked of it that depends on these.
     func write() throws(SQLiteError) {
-        try run(delete, &gone)
-        try run(deleteFromBacklog, &goneFromBacklog)
         try writeStored()
         try writeLate()
+        // One of a commit may end with it.
+        try run(delete, &gone)
+        try run(deleteFromBacklog, &goneFromBacklog)
         try writeIdentities()
     }
 
