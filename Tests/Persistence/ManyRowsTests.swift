@@ -63,9 +63,13 @@ private typealias Notification = Relay.Notification
                 == stride(from: Int64(100), through: 1500, by: 100).map { $0 })
         await outbox.close()
         let second = try await directory.open()
-        #expect(
-            try await second.commit([.store(all[1000]), .lookUp(all[199].digests)])
-                == [.alreadyEnded(.delivered), .alreadyWaiting(sequence: 200)])
+        let states = try await second.commit(all.map { .lookUp($0.digests) })
+        for (sequence, state) in zip(Int64(1)..., states) {
+            let isWaiting = sequence.isMultiple(of: 100)
+            #expect(
+                state == (isWaiting ? .alreadyWaiting(sequence: sequence) : .alreadyEnded(.delivered)),
+                "\(sequence)")
+        }
         await second.close()
     }
 
@@ -74,15 +78,26 @@ private typealias Notification = Relay.Notification
         try directory.use(engine)
         let outbox = try await directory.open()
         _ = try await outbox.commit([.store(request(1)), .store(request(2))])
-        try directory.refuse(app: "refused")
-        await #expect(throws: OutboxError.self) {
-            try await outbox.commit([
-                .finish(sequence: 1, .delivered), .store(request(3)), .store(request(4, app: "refused")),
-            ])
+        try directory.refuseBacklog(app: "refused")
+        let backlog = { (sequence: Int64, app: String) in
+            let one = request(sequence, app: app)
+            return OutboxChange.store(
+                StoreRequest(notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
         }
-        let stored = try await outbox.commit([.finish(sequence: 2, .delivered), .store(request(5))])
-        guard case .stored(let sequence) = stored.first else { Issue.record("\(stored)"); return }
-        #expect(try await outbox.notifications([1, 2, 3, 4, sequence]).keys.sorted() == [1, sequence])
+        for changes: [OutboxChange] in [
+            [.finish(sequence: 1, .delivered), .store(request(3)), backlog(4, "refused")],
+            // It is heard of before the others were written.
+            [
+                backlog(4, "refused"), .store(request(3)), .finish(sequence: 1, .delivered),
+                backlog(5, "app"),
+            ],
+        ] { await #expect(throws: OutboxError.self) { try await outbox.commit(changes) } }
+        let stored = try await outbox.commit([.finish(sequence: 2, .delivered), .store(request(6))])
+        guard case .stored(let sequence) = stored.first else {
+            Issue.record("\(stored)")
+            return
+        }
+        #expect(try await outbox.notifications(Array(0...sequence)).keys.sorted() == [1, sequence])
         #expect(try await outbox.commit([.lookUp(request(3).digests)]) == [.unknown])
         await outbox.close()
     }
