@@ -100,15 +100,16 @@ final class Sharing {
 
     /// With the running commit they are free.
     func giveUp(_ shards: Shards) throws(SQLiteError) {
-        let backlog = try count(shards)
         try release.bind(1, bytes: database.place.owner)
         try release.bind(2, bytes: shards.bits)
         defer { release.reset() }
         var numbers: [Int] = []
         while try release.step() { numbers.append(Int(release.integer(0))) }
-        let free = Shards(numbers)
         // What an earlier commit has given up, whose answer was lost, is not counted again.
-        given = (shards, free == shards ? backlog : [])
+        let free = Shards(numbers)
+        // One commit may give up some twice: what could not be written before goes with what has come since.
+        let before = given ?? (.none, [])
+        given = (before.shards.union(shards), before.backlog + (free.isEmpty ? [] : try count(free)))
     }
 
     /// - Returns: The shards that it has given up.

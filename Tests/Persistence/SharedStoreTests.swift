@@ -231,6 +231,24 @@ import Vectors
         await second.close()
     }
 
+    /// What a slow store could not write before goes with what has come since.
+    @Test func whatOneCommitGivesUpInPartsIsLostWhole() async throws {
+        let (first, second) = try await pair()
+        let rows = (3...6 as ClosedRange<Int64>).map { one($0, UInt64($0), .backlog(room: 9)) }
+        _ = try await first.commit(rows.map { .store($0) })
+        #expect(try await claim(first, rows) == [1, 2, 3, 4])
+        // The third part was given up before.
+        _ = try await first.commit([.giveUp(Shards([6]))])
+        _ = try directory.psql("UPDATE onionbell.shard SET owner = '\\x02' WHERE number = 6")
+        #expect(try await first.divide(ShareRequest()).lost.map(\.waiting) == [1])
+        _ = try await first.commit([.giveUp(Shards([3])), .giveUp(Shards([4, 5])), .giveUp(Shards([5, 6]))])
+        let share = try await first.divide(ShareRequest())
+        #expect(share.lost.reduce(0) { $0 + $1.waiting } == 3)
+        #expect(share.lost.reduce(0) { $0 + $1.bytes } == rows.prefix(3).reduce(0) { $0 + $1.notification.size })
+        await first.close()
+        await second.close()
+    }
+
     /// What is handed out of a shard that comes back is not thought to be handed out still.
     @Test func whatWasGivenUpAndComesBackIsHandedOutAnew() async throws {
         let (first, second) = try await pair()
