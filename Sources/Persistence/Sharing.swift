@@ -51,7 +51,11 @@ final class Sharing {
             SELECT app, \(Schema.hostKey()), count(*), CAST(sum(\(size)) AS BIGINT), min(accepted_at), max(sequence)
             FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) GROUP BY 1, 2
             """, on: connection)
-        let earlier = "FROM backlog other WHERE other.token_digest = backlog.token_digest AND NOT other.late"
+        // Those that arrive with it too: two nodes may have stored one each, and neither has seen the other.
+        let earlier = """
+            FROM backlog other WHERE other.token_digest = backlog.token_digest
+                AND (NOT other.late OR other.sequence < backlog.sequence)
+            """
         arrive = try Statement(
             """
             UPDATE backlog SET late = false,
