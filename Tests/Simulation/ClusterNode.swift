@@ -213,7 +213,7 @@ final class ClusterNode {
         if cluster.canary == .givesUpWhatIsUnderWay, let leaving = pipeline.ownership?.leaving,
             !leaving.isEmpty
         {
-            changes.append(.giveUp(leaving))
+            changes.append(.giveUp(Shards(attempts.map { Shards.number(of: $0.token) })))
         }
         add(.commit(changes))
         carryOut()
