@@ -4,6 +4,7 @@ import Relay
 final class Sharing {
     /// What it knows of what it stores.
     let identities: SharedIdentities
+    let rows: SharedRows
     private let database: Database
     private let look: Statement
     private let moveIn: Statement
@@ -34,7 +35,8 @@ final class Sharing {
 
     init(_ database: Database, _ connection: borrowing Connection) throws(SQLiteError) {
         self.database = database
-        identities = try SharedIdentities(connection)
+        rows = SharedRows(database)
+        identities = try SharedIdentities(connection, rows)
         look = try Statement(
             """
             SELECT (SELECT count(*) FROM node WHERE until > clock_timestamp()),
