@@ -224,6 +224,15 @@ package final class PostgreSQLServer: Sendable {
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Of how many shards each living node of a database is the owner, the least first.
+    package func shards(_ database: String) throws -> [Int] {
+        let query = """
+            SELECT count(*) FROM onionbell.shard JOIN onionbell.node USING (owner)
+            WHERE until > clock_timestamp() GROUP BY owner
+            """
+        return try psql(database, query).split(separator: "\n").compactMap { Int($0) }.sorted()
+    }
+
     /// Makes an empty database whose tables lie on the small file system.
     package func makeSmallDatabase() throws -> String {
         try psql("postgres", "CREATE TABLESPACE small LOCATION '\(directory)/small'")
