@@ -8,7 +8,7 @@ package final class WorkThread: SerialExecutor {
     private let name: String
     private let state = Mutex(State())
     // Owned: closed in deinit.
-    private let wakeDescriptor = onionbell_eventfd()
+    private let wakeDescriptor = onionbell_eventfd(true)
 
     private struct State: Sendable {
         var jobs: [UnownedJob] = []
@@ -91,20 +91,22 @@ package final class WorkThread: SerialExecutor {
     }
 
     private func wait() {
-        let watched = state.withLock { $0.watched }
-        // A negative descriptor is not looked at.
+        // One call where there is nothing to watch.
+        guard let watched = state.withLock({ $0.watched }) else { return awaitWake() }
         var both = [
             pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: watched?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: watched.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         guard poll(&both, 2, -1) > 0 else { return }
-        if both[0].revents != 0 {
-            var count: UInt64 = 0
-            _ = read(wakeDescriptor, &count, 8)
-        }
-        guard both[1].revents != 0, let watched else { return }
+        if both[0].revents != 0 { awaitWake() }
+        guard both[1].revents != 0 else { return }
         state.withLock { $0.watched = nil }
         watched.whenReadable()
+    }
+
+    private func awaitWake() {
+        var count: UInt64 = 0
+        _ = read(wakeDescriptor, &count, 8)
     }
 }
 
