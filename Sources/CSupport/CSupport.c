@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int onionbell_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+int onionbell_eventfd(bool blocks) { return eventfd(0, (blocks ? 0 : EFD_NONBLOCK) | EFD_CLOEXEC); }
 
 int onionbell_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 

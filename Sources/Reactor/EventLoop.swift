@@ -84,7 +84,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         // Before any event is made; those that are not told otherwise get the middle one.
         precondition(event_base_priority_init(base, 3) == 0, "no priorities in the event loop")
         self.base = base
-        wakeDescriptor = onionbell_eventfd()
+        wakeDescriptor = onionbell_eventfd(false)
         precondition(wakeDescriptor >= 0, "no eventfd: errno \(errno)")
         let this = Unmanaged.passUnretained(self).toOpaque()
         wakeEvent = event_new(

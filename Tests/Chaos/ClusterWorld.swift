@@ -50,15 +50,7 @@ final class ClusterWorld {
     func isWhole() async throws -> Bool {
         guard serverRuns, nodes.allSatisfy(\.isServing) else { return false }
         let (server, database) = (server, database)
-        let text = try await Task.detached {
-            try server.psql(
-                database,
-                """
-                SELECT count(*) FROM onionbell.shard JOIN onionbell.node USING (owner)
-                WHERE until > clock_timestamp() GROUP BY owner
-                """)
-        }.value
-        let parts = text.split(separator: "\n").compactMap { Int($0) }
+        let parts = try await Task.detached { try server.shards(database) }.value
         let most = (256 + nodes.count - 1) / nodes.count
         return parts.count == nodes.count && parts.reduce(0, +) == 256 && parts.allSatisfy { $0 <= most }
     }

@@ -5,34 +5,12 @@ import Lab
 import Reactor
 import Testing
 import Tor
+import Vectors
 import Wire
 
 /// A real onionbalance before real nodes, in the private Tor network.
 @EventLoop
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FrontTests {
-    /// Onionbalance's own code, with waits that suit a test. It wants eight directories for each descriptor; here are fewer
-    /// relays, which all get it. Directories take no descriptor of an address with a lower number than the one they have,
-    /// and tor and onionbalance both number by the time, but by different random steps: so it is a while later here.
-    private static let onionbalance = """
-        from onionbalance.hs_v3 import params
-        params.INITIAL_CALLBACK_DELAY = 1
-        params.FETCH_DESCRIPTOR_FREQUENCY = 3
-        params.PUBLISH_DESCRIPTOR_CHECK_FREQUENCY = 1
-        params.FRONTEND_DESCRIPTOR_LIFETIME = 10
-        params.INSTANCE_DESCRIPTOR_TOO_OLD = 15
-        from onionbalance.hs_v3 import hashring
-        from onionbalance.hs_v3.onionbalance import my_onionbalance
-        hashring.get_responsible_hsdirs = lambda *of: list(my_onionbalance.consensus.get_routerstatuses())
-        from onionbalance.hs_v3.descriptor import OBDescriptor
-        number = OBDescriptor._get_revision_counter
-        OBDescriptor._get_revision_counter = lambda *of: number(*of) + 7200 * 32768
-        from onionbalance.manager import main
-        main()
-        """
-
-    nonisolated private static let isInstalled = FileManager.default.fileExists(
-        atPath: "/usr/lib/python3/dist-packages/onionbalance/__init__.py")
-
     private func command(_ stage: NodeTests.Stage, _ words: String...) throws -> CommandResult {
         try run([program] + words + ["--config", stage.configuration])
     }
@@ -40,22 +18,6 @@ import Wire
     private func ownAddress(of stage: NodeTests.Stage) throws -> String {
         let shown = try command(stage, "key", "show")
         return String(try #require(shown.output.split(separator: "\n").first, "\(shown)"))
-    }
-
-    /// Onionbalance under a tor of its own.
-    private func balance(
-        _ instances: [String], key: String, in directory: LabDirectory
-    ) async throws -> (program: LabProgram, tor: LabTor) {
-        let tor = try await SharedTorNetwork.network().startTor()
-        let file = directory.path + "/onionbalance.yaml"
-        let lines = ["services:", "- key: \(key)", "  instances:"] + instances.map { "  - address: \($0)" }
-        try LabDirectory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
-        let program = try LabProgram([
-            "/usr/bin/python3", "-c", Self.onionbalance, "-s", tor.dataDirectory + "/control", "-c", file,
-            "-v",
-            "info",
-        ])
-        return (program, tor)
     }
 
     private func dial(_ address: String, by socks: Endpoint) async throws -> BisqPeer {
@@ -91,12 +53,12 @@ import Wire
         return text.contains("PoW params present in descriptor")
     }
 
-    private func front(of stage: NodeTests.Stage) async throws -> JSON? {
+    private func frontCheck(of stage: NodeTests.Stage) async throws -> JSON? {
         let socket = stage.world.directory.path + "/management"
         return try await Task.detached { try health(over: socket)["checks"]?["front"] }.value
     }
 
-    @Test(.enabled(if: isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
     func anAddressIsHandedToOnionbalanceAndOutlivesANode() async throws {
         // A node that has an address already.
         let first = try await NodeTests.Stage()
@@ -126,17 +88,10 @@ import Wire
         let status = try command(first, "status")
         #expect(status.output.contains(address) && status.output.contains("of this node: \(own[0])"))
 
-        let (onionbalance, tor) = try await balance(own, key: key, in: first.world.directory)
+        let front = try await LabFront.start(key: key, to: own, in: SharedTorNetwork.network())
+        let onionbalance = front.program
         // A client keeps a descriptor as long as its introduction points answer: so it looks for one when both nodes are in it.
-        await onionbalance.wait { program in
-            let words = [
-                "intros from 2 instances", "Uploading first descriptor", "Uploading second descriptor",
-            ]
-            let missing = program.lines.reduce(words[...]) { left, line in
-                left.first.map(line.contains) == true ? left.dropFirst() : left
-            }
-            return missing.isEmpty || program.exit != nil
-        }
+        await front.published(2)
         let client = try #require(try await SharedTorNetwork.network().startTor().socks)
         // By new circuits until both were met.
         var met: Set<Int> = []
@@ -149,7 +104,8 @@ import Wire
         // The nodes call it too, whichever of them answers.
         for stage in stages {
             let end = ContinuousClock.now + .seconds(60)
-            while try await front(of: stage)?["state"]?.string?.contains("clients use answered") != true {
+            while try await frontCheck(of: stage)?["state"]?.string?.contains("clients use answered") != true
+            {
                 try #require(ContinuousClock.now < end, "\(stage.node.lines.suffix(5))")
                 try await Task.sleep(for: .milliseconds(200))
             }
@@ -186,9 +142,124 @@ import Wire
         let start = try run([nodeProgram, "--config", second.configuration], limit: 60)
         #expect(start.status == 78 && (start.output + start.errors).contains("onion.public_address"))
 
-        await onionbalance.kill()
-        await tor.kill()
+        await front.stop()
         await first.close()
         await second.close()
+    }
+
+    // MARK: Nodes of one database
+
+    private struct NotMet: Error { let description: String }
+
+    /// Sends to the front until it is told that this one was delivered, by new circuits where a connection ends.
+    private func deliver(_ numbers: ClosedRange<Int>, by socks: Endpoint, at address: String) async throws {
+        let end = ContinuousClock.now + .seconds(90)
+        var peer = try await dial(address, by: socks)
+        defer { peer.close() }
+        for number in numbers {
+            while true {
+                do {
+                    let wanted = request(number, awaitsOutcome: true)
+                    let status = try await peer.outcome(of: wanted, deadline: .seconds(30)).status
+                    if status == .delivered { break }
+                    try #require(status == .busy && ContinuousClock.now < end, "\(number): \(status as Any)")
+                    try await Task.sleep(for: .milliseconds(100))
+                } catch let error as PeerError {
+                    try #require(ContinuousClock.now < end, "\(number): \(error)")
+                    peer.close()
+                    peer = try await dial(address, by: socks)
+                }
+            }
+        }
+    }
+
+    /// How many peers were told by this node, since its start, that it has what they sent.
+    private func stored(by stage: NodeTests.Stage) async throws -> Int {
+        let socket = stage.world.directory.path + "/management"
+        let page = try await Task.detached {
+            try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"]).output
+        }.value
+        let name = "onionbell_submissions_total{endpoint=\"peer\",result=\"stored\"} "
+        let line = page.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
+    }
+
+    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    func threeNodesOfOneDatabaseDeliverEverythingOnceWhicheverIsLost() async throws {
+        let server = try PostgreSQLServer.shared.get()
+        let database = try server.makeDatabase()
+        let key = OnionKey.generate()
+        let address = key.address.description
+        let settings = [
+            "storage: {url: \"\(server.url(database))\"}", "onion: {public_address: \(address)}",
+        ]
+        let first = try await NodeTests.Stage(more: settings)
+        var stages = [first]
+        for _ in 0..<2 {
+            stages.append(try await NodeTests.Stage(more: settings) { try $0.share(first.world) })
+        }
+        func divided(among count: Int) async throws {
+            var parts: [Int] = []
+            for _ in 0..<150 {
+                parts = try server.shards(database)
+                if parts.count == count, parts.allSatisfy({ $0 <= (255 + count) / count }) { break }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            #expect(parts.count == count && parts.reduce(0, +) == 256)
+        }
+        try await divided(among: 3)
+        let own = try stages.map { try ownAddress(of: $0) }
+        let file = first.world.directory.path + "/front-key"
+        try LabDirectory.write(key.torsFile, to: file)
+        let network = try await SharedTorNetwork.network()
+        let front = try await LabFront.start(key: file, to: own, in: network)
+        await front.published(3)
+
+        // By new circuits until all of these have taken something; gives the client. A directory may not have the last descriptor
+        // yet when a client asks it, and a client keeps what it got: then it is another one's turn.
+        var last = 0
+        func meets(_ wanted: [NodeTests.Stage]) async throws -> Endpoint {
+            for _ in 0..<3 {
+                let client = try #require(try await network.startTor().socks)
+                for _ in 0..<20 {
+                    try await deliver(last + 1...last + 4, by: client, at: address)
+                    last += 4
+                    var met = 0
+                    for stage in wanted where try await stored(by: stage) > 0 { met += 1 }
+                    if met == wanted.count { return client }
+                }
+            }
+            throw NotMet(description: front.program.lines.suffix(10).joined(separator: "\n"))
+        }
+        let client = try await meets(stages)
+
+        // One is lost while something of its part waits there.
+        let lost = stages[2]
+        lost.world.apple.faults = FaultScript([FaultRule(.silence(isDelivered: false))])
+        let peer = try await dial(address, by: client)
+        let waiting = last + 1...last + 30
+        for number in waiting { #expect(try await peer.send(request(number)).status == .stored) }
+        peer.close()
+        await lost.node.kill()
+        last = waiting.upperBound + 10
+        try await deliver(waiting.lowerBound...last, by: client, at: address)
+        try await divided(among: 2)
+
+        // It comes back, with other introduction points: who asks anew is led there too.
+        lost.world.apple.faults = FaultScript()
+        let said = front.program.lines.count
+        try await lost.startAgain()
+        try await divided(among: 3)
+        await front.published(3, anew: own[2], after: said)
+        _ = try await meets([lost])
+        try await deliver(last + 1...last + 10, by: client, at: address)
+
+        let pushes = stages.flatMap(\.world.apple.book).reduce(into: [:]) {
+            $0[$1.deviceToken, default: 0] += 1
+        }
+        #expect(pushes.count == last + 10 && pushes.values.allSatisfy { $0 == 1 })
+        #expect(stages.allSatisfy { !$0.world.apple.book.isEmpty })
+        await front.stop()
+        for stage in stages { await stage.close() }
     }
 }

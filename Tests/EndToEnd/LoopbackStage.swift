@@ -52,12 +52,7 @@ final class LoopbackStage {
     }
 
     /// Before its start: it has the keys that nodes of one database share with that one.
-    func share(_ first: LoopbackStage) throws {
-        try FileManager.default.createDirectory(
-            atPath: world.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try FileManager.default.copyItem(
-            atPath: first.world.state + "/digest-key", toPath: world.state + "/digest-key")
-    }
+    func share(_ first: LoopbackStage) throws { try world.share(first.world) }
 
     func dial() async throws -> BisqPeer {
         try await BisqPeer.dial(.direct(peers), deadline: .seconds(10))
@@ -82,6 +77,16 @@ final class LoopbackStage {
         let indiscretions = node?.indiscretions ?? []
         #expect(indiscretions.isEmpty, "the log tells what nobody may know")
         await world.close()
+    }
+}
+
+extension LabWorld {
+    /// Before the node's start: it has the keys that nodes of one database share with that of the first one.
+    func share(_ first: LabWorld) throws {
+        try FileManager.default.createDirectory(
+            atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.copyItem(
+            atPath: first.state + "/digest-key", toPath: state + "/digest-key")
     }
 }
 

@@ -31,11 +31,7 @@ import Wire
         return stage
     }
 
-    private func owned() throws -> [Int] {
-        let query = "SELECT count(*) FROM onionbell.shard JOIN onionbell.node USING (owner) GROUP BY owner"
-        return try run(["psql", "-X", "-q", "-A", "-t", server.url(database), "-c", query]).output
-            .split(separator: "\n").compactMap { Int($0) }.sorted()
-    }
+    private func owned() throws -> [Int] { try server.shards(database) }
 
     private func wait(until isSo: () throws -> Bool) async throws {
         for _ in 0..<150 where try !isSo() { try await Task.sleep(for: .milliseconds(200)) }

@@ -91,6 +91,7 @@ package final class PostgreSQLServer: Sendable {
     private static let guarding = """
         cat > /dev/null
         kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")" || true
+        if [ -e "$1/pooler/pid" ]; then kill "$(cat "$1/pooler/pid")" || true; fi
         sleep 0.2
         rm -rf "$1"
         """
@@ -129,7 +130,7 @@ package final class PostgreSQLServer: Sendable {
 
     deinit { pipe.fileHandleForWriting.closeFile() }
 
-    private func run(_ script: String, stdin: Pipe? = nil) throws -> Process {
+    func run(_ script: String, stdin: Pipe? = nil) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
@@ -143,11 +144,11 @@ package final class PostgreSQLServer: Sendable {
         return process
     }
 
-    private func finish(_ process: Process) throws {
+    func finish(_ process: Process, _ what: String = "PostgreSQL") throws {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(
-                description: "PostgreSQL can't be started: install it with Deploy/dependencies test")
+                description: "\(what) can't be started: install it with Deploy/dependencies test")
         }
     }
 
@@ -222,6 +223,15 @@ package final class PostgreSQLServer: Sendable {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(description: "psql failed: \(sql)") }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Of how many shards each living node of a database is the owner, the least first.
+    package func shards(_ database: String) throws -> [Int] {
+        let query = """
+            SELECT count(*) FROM onionbell.shard JOIN onionbell.node USING (owner)
+            WHERE until > clock_timestamp() GROUP BY owner
+            """
+        return try psql(database, query).split(separator: "\n").compactMap { Int($0) }.sorted()
     }
 
     /// Makes an empty database whose tables lie on the small file system.

@@ -1,10 +1,11 @@
 #pragma once
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* What Swift's Glibc module does not have: GNU functions, variadic ones, and code between fork and exec. */
 
-/* A non-blocking, close-on-exec eventfd; -1 and errno on failure. */
-int onionbell_eventfd(void);
+/* A close-on-exec eventfd; -1 and errno on failure. */
+int onionbell_eventfd(bool blocks);
 
 /* A stream socket, or two connected Unix ones; non-blocking, close-on-exec. -1 and errno on failure. */
 int onionbell_socket(int family);

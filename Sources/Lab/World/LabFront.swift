@@ -1,0 +1,90 @@
+import Glibc
+import Reactor
+
+/// A real onionbalance with a tor of its own in the private Tor network: it publishes one address that leads to several
+/// nodes.
+@EventLoop
+package final class LabFront {
+    package let program: LabProgram
+    private let tor: LabTor
+    private let directory: LabDirectory
+
+    /// Onionbalance's own code, with short waits. It wants eight directories for each descriptor; here are fewer relays,
+    /// which all get it. Directories take no descriptor of an address with a lower number than the one they have, and tor
+    /// and onionbalance both number by the time, but by different random steps: so it is a while later here.
+    private static let code = """
+        from onionbalance.hs_v3 import params
+        params.INITIAL_CALLBACK_DELAY = 1
+        params.FETCH_DESCRIPTOR_FREQUENCY = 3
+        params.PUBLISH_DESCRIPTOR_CHECK_FREQUENCY = 1
+        params.FRONTEND_DESCRIPTOR_LIFETIME = 10
+        params.INSTANCE_DESCRIPTOR_TOO_OLD = 15
+        from onionbalance.hs_v3 import hashring
+        from onionbalance.hs_v3.onionbalance import my_onionbalance
+        hashring.get_responsible_hsdirs = lambda *of: list(my_onionbalance.consensus.get_routerstatuses())
+        from onionbalance.hs_v3.descriptor import OBDescriptor
+        number = OBDescriptor._get_revision_counter
+        OBDescriptor._get_revision_counter = lambda *of: number(*of) + 7200 * 32768
+        from onionbalance.manager import main
+        main()
+        """
+
+    /// Whether Debian's package is here.
+    package nonisolated static var isInstalled: Bool {
+        access("/usr/lib/python3/dist-packages/onionbalance/__init__.py", R_OK) == 0
+    }
+
+    /// - Parameters:
+    ///   - key: the file with the key of the address, in tor's format.
+    ///   - nodes: the own addresses of the nodes behind it.
+    package static func start(
+        key: String, to nodes: [String], in network: PrivateTorNetwork
+    ) async throws(LabError) -> LabFront {
+        guard isInstalled else { throw .missing("onionbalance", package: "onionbalance") }
+        let tor = try await network.startTor()
+        let directory = try LabDirectory()
+        let file = directory.path + "/config.yaml"
+        let lines = ["services:", "- key: \(key)", "  instances:"] + nodes.map { "  - address: \($0)" }
+        try LabDirectory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
+        let words = ["-s", tor.dataDirectory + "/control", "-c", file, "-v", "info"]
+        do {
+            let program = try LabProgram(["/usr/bin/python3", "-c", code] + words)
+            return LabFront(program, tor, directory)
+        } catch {
+            throw .files(error)
+        }
+    }
+
+    private init(_ program: LabProgram, _ tor: LabTor, _ directory: LabDirectory) {
+        self.program = program
+        self.tor = tor
+        self.directory = directory
+    }
+
+    /// Returns when it has published introduction points of so many nodes, or has ended.
+    ///
+    /// - Parameters:
+    ///   - node: the own address of one whose introduction points it has seen to be others before.
+    ///   - lines: so many of its first ones do not count.
+    package func published(_ nodes: Int, anew node: String? = nil, after lines: Int = 0) async {
+        let changed =
+            node.map { ["descriptor for instance \($0.dropLast(6)) and the intro set changed"] } ?? []
+        let words =
+            changed + [
+                "intros from \(nodes) instances", "Uploading first descriptor",
+                "Uploading second descriptor",
+            ]
+        await program.wait { program in
+            let missing = program.lines.dropFirst(lines).reduce(words[...]) { left, line in
+                left.first.map(line.contains) == true ? left.dropFirst() : left
+            }
+            return missing.isEmpty || program.exit != nil
+        }
+    }
+
+    package func stop() async {
+        await program.kill()
+        await tor.kill()
+        await directory.remove()
+    }
+}
