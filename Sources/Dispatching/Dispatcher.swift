@@ -127,6 +127,12 @@ package final class Dispatcher {
         execute()
     }
 
+    /// Another node says that it has put something into the outbox for this one.
+    package func toldOfArrivals() {
+        pipeline.toldOfArrivals(at: .now)
+        execute()
+    }
+
     private func wake() {
         alarmAt = .max
         if pipeline.isClockDoubted { hearTheTime() }

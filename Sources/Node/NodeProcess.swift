@@ -33,15 +33,8 @@ package enum NodeProcess {
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if geteuid() == 0 { log.warning("node.runs_as_root") }
         if settings.connections > room {
-            settings.lowerConnections(to: room)
-            log.warning(
-                "limits.lowered",
-                metadata: [
-                    "peers.connections": "\(settings.peers.connections)",
-                    "http.connections": "\(settings.http.connections)",
-                    "doors.status.stream_connections": "\(settings.status.stream.connections)",
-                    "doors.mailbox.readers": "\(settings.doors.mailbox.settings.readers)",
-                ])
+            let lowered = settings.lowerConnections(to: room)
+            log.warning("limits.lowered", metadata: lowered.mapValues { "\($0)" })
         }
         do {
             try await run(settings, configuration, log, level, lines)

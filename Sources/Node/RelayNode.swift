@@ -139,6 +139,7 @@ final class RelayNode {
         dispatcher.torTime = { [weak self] in self?.torTime }
         self.dispatcher = dispatcher
         self.outbox = outbox
+        await outbox.listen { Task { @EventLoop in dispatcher.toldOfArrivals() } }
         do {
             phoneBook = try await StoreWatch(in: outbox, log: log) { dispatcher.use($0) }
             let waiting = try await dispatcher.start()

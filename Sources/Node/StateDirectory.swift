@@ -78,12 +78,17 @@ package struct StateDirectory: ~Copyable {
                 "state_directory: \(path) belongs to another user: run the node as that user, or give it the directory (chown)"
             )
         }
-        guard status.st_mode & 0o077 != 0 else { return }
-        guard let names = try? PrivateFile.names(in: path), names.isEmpty else {
+        guard !isShared(path, status) else {
             throw .unavailable(
                 "state_directory: others can open \(path), and it holds files: set state_directory to a directory of the node's own, or close this one (chmod 700)"
             )
         }
+    }
+
+    /// A directory that others can enter, and that holds something, or doesn't show whether it does.
+    static func isShared(_ path: String, _ status: stat) -> Bool {
+        guard status.st_mode & 0o077 != 0 else { return false }
+        return (try? PrivateFile.names(in: path).isEmpty) != true
     }
 
     /// For `doctor`, which looks at the node's process: a note that only counts while the lock is held.

@@ -66,10 +66,11 @@ package struct StatusText {
         let day = report.history.sum(ofLast: History.minutes)
         let perMinute = Double(hour.delivered) / Double(min(60, max(1, report.history.covered)))
         let rate = Int((perMinute * 10).rounded())
-        line(
-            "\(hour.delivered) \(within(60)) (\(rate / 10).\(rate % 10) a minute), "
-                + "\(day.delivered) \(within(History.minutes))",
-            in: "Delivered")
+        let ofHour = "\(hour.delivered) \(within(60)) (\(rate / 10).\(rate % 10) a minute)"
+        // A node that just started knows of one span only.
+        let ofDay =
+            within(60) == within(History.minutes) ? "" : ", \(day.delivered) \(within(History.minutes))"
+        line(ofHour + ofDay, in: "Delivered")
         let refused = day.refused.isEmpty ? "none" : day.refused.inWords
         line("\(refused) \(within(History.minutes))", in: "Refused")
         if day.expired + day.busy > 0 {

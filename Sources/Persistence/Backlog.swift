@@ -206,6 +206,7 @@ final class Backlog {
 
     func end(_ sequence: Int64) throws(SQLiteError) {
         takeBack(sequence)
+        if let sharing { return sharing.rows.leaveBacklog(sequence) }
         try delete.bind(1, sequence)
         try delete.run()
     }

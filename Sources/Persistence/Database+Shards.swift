@@ -1,3 +1,4 @@
+import Encodings
 import PostgreSQL
 import Relay
 
@@ -42,6 +43,33 @@ extension Database {
             rollback()
             throw error
         }
+    }
+
+    // MARK: What is told to others
+
+    private static let channel = "onionbell_"
+
+    var listening: String {
+        "LISTEN \(Database.channel)\(Hex.encode(place.owner))"
+    }
+
+    /// Wakes the nodes that have these: something was put there for them. It may get lost; they look anyway, now and then.
+    ///
+    /// After the commit, in a transaction of its own: PostgreSQL lets those that notify commit one after the other, and this
+    /// one waits for no disk.
+    func tellOwners(of shards: Shards) {
+        guard !shards.isEmpty else { return }
+        let telling =
+            self.telling
+            ?? PostgreSQLStatement(
+                """
+                SELECT pg_notify('\(Database.channel)' || encode(owner, 'hex'), '') FROM (SELECT DISTINCT owner FROM shard
+                    WHERE owner <> ?1 AND get_bit(CAST(?2 AS BYTEA), number) = 1) AS target
+                """, on: connection)
+        self.telling = telling
+        bindOwner(1, to: telling)
+        shards.bits.withUnsafeBytes { telling.bind(2, bytes: $0) }
+        connection.post(telling)
     }
 
     /// What is to be done for these as new ones is done.

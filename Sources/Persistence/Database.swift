@@ -24,6 +24,8 @@ final class Database {
     private(set) var lastCommit: Int64 = 0
     private(set) var lastCommitted: Int64 = 0
     private var mark: PostgreSQLStatement?
+    /// See ``tellOwners(of:)``.
+    var telling: PostgreSQLStatement?
     /// What others are told of this node with its next commit.
     var figures = NodeFigures()
     /// Shards that it has taken after their owners had given them up.
@@ -46,6 +48,7 @@ final class Database {
         connection.onConnected = { [unowned self] connection throws(PostgreSQLError) in
             try connection.execute(DatabaseSchema.session)
             if fence != nil { try own() }
+            if access == .sharing { try connection.execute(listening) }
         }
         try translated(.open) { () throws(PostgreSQLError) in try connection.connect() }
         if hasLease { try DatabaseSchema.prepare(self) }

@@ -12,9 +12,6 @@ final class Identities {
     /// `nil`: nobody else adds any, and ``known`` has them all.
     private let sharing: Sharing?
     private var known = KnownIdentities()
-    /// Written at the end of a commit, in the order of their digests: so two nodes that write the same don't wait for each
-    /// other.
-    private var unwritten: [(digests: SubmissionDigests, acceptedAt: Int64, sequence: Int64)] = []
     private var filter = IdentityFilter()
     private var hasFilter = false
     /// Of all identities up to here only those of waiting notifications are left.
@@ -100,7 +97,6 @@ final class Identities {
     func committed() { known.committed() }
 
     func rolledBack() {
-        unwritten = []
         known.rolledBack()
         forgottenUpTo = forgottenBefore
     }
@@ -111,30 +107,14 @@ final class Identities {
         storedSinceForgetting += 1
         if let sharing {
             sharing.identities.enter(digests.identity, at: sequence)
-            return unwritten.append((digests, acceptedAt, sequence))
+            return sharing.rows.remember(digests, acceptedAt: acceptedAt, at: sequence)
         }
-        try write(digests, acceptedAt: acceptedAt, at: sequence)
-        known.enter(digests.identity, at: sequence)
-    }
-
-    private func write(
-        _ digests: SubmissionDigests, acceptedAt: Int64, at sequence: Int64
-    ) throws(SQLiteError) {
         try insert.bind(1, sequence)
         try insert.bind(2, digests.identity)
         try insert.bind(3, digests.content)
         try insert.bind(4, acceptedAt)
         try insert.run()
-    }
-
-    func flush() throws(SQLiteError) {
-        guard !unwritten.isEmpty else { return }
-        let sorted = unwritten.sorted {
-            ($0.digests.identity.high, $0.digests.identity.low)
-                < ($1.digests.identity.high, $1.digests.identity.low)
-        }
-        for one in sorted { try write(one.digests, acceptedAt: one.acceptedAt, at: one.sequence) }
-        unwritten = []
+        known.enter(digests.identity, at: sequence)
     }
 
     /// What became of it, if it is known.
@@ -160,7 +140,7 @@ final class Identities {
         var value: Value?
         if let sharing {
             guard let sequence = try sharing.identities.sequence(of: identity) else { return nil }
-            try flush()
+            try sharing.rows.write()
             try find.bind(1, sequence)
             defer { find.reset() }
             return try find.step() ? try found(sequence) : nil
@@ -200,7 +180,7 @@ final class Identities {
     func deliver(_ sequence: Int64) throws(SQLiteError) { try end(sequence, nil) }
 
     private func end(_ sequence: Int64, _ code: Int64?) throws(SQLiteError) {
-        try flush()
+        try sharing?.rows.write()
         if let code { try end.bind(1, code) } else { try end.bind(1, nil) }
         try end.bind(2, nil)
         try end.bind(3, nil)
@@ -210,7 +190,7 @@ final class Identities {
 
     /// Writes down another end than the usual one.
     func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
-        try flush()
+        try sharing?.rows.write()
         try end.bind(1, ending.code)
         try end.bind(2, ending.reason?.code)
         try end.bind(3, ending.detail)
@@ -243,6 +223,7 @@ final class Identities {
         after first: Int64, upTo last: Int64, limit: Int,
         while isOver: (_ acceptedAt: Int64, _ isWaiting: Bool) -> Bool
     ) throws(SQLiteError) -> Int64 {
+        try sharing?.rows.write()
         var reached = first
         var room = limit
         var count = 0

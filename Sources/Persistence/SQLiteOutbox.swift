@@ -13,6 +13,7 @@ package actor SQLiteOutbox: Outbox {
     private var writes: [DoorWrite] = []
     /// Transactions that have come to their end.
     private(set) var commits = 0
+    private var whenTold: (@Sendable () -> Void)?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -141,7 +142,28 @@ package actor SQLiteOutbox: Outbox {
         try translated { (store) throws(SQLiteError) in try store.divide(request) }
     }
 
+    /// Calls `whenTold` when another node has put something there for this one, and its word has come.
+    package func listen(_ whenTold: @escaping @Sendable () -> Void) {
+        self.whenTold = whenTold
+        watch()
+    }
+
+    /// Between what is asked of the database, words of other nodes come.
+    private func watch() {
+        guard let whenTold, let connection = store?.connection.database?.connection else { return }
+        if connection.takeNotices() { whenTold() }
+        thread.watch(connection.socket) { [weak self] in Task { await self?.hear() } }
+    }
+
+    private func hear() {
+        // What is lost is seen by whoever asks next.
+        try? store?.connection.database?.connection.hear()
+        watch()
+    }
+
     package func close() {
+        whenTold = nil
+        thread.watch(nil) {}
         store = nil
         thread.end()
     }
@@ -149,6 +171,7 @@ package actor SQLiteOutbox: Outbox {
     private func translated<Value>(
         _ body: (Store) throws(SQLiteError) -> Value
     ) throws(OutboxError) -> Value {
+        defer { watch() }
         do throws(SQLiteError) {
             guard let store else {
                 throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")

@@ -1,3 +1,4 @@
+import PostgreSQL
 import Relay
 
 /// Identities in a database, to which other nodes add some at the same time: each commit asks once for all that it stores,
@@ -9,7 +10,7 @@ final class SharedIdentities {
     private let nextNumber: Statement
     private let estimate: Statement
     private let places: Statement
-    private let insert: Statement
+    private let rows: SharedRows
     private let revive: Statement
 
     /// What is known of those that the running commit stores, by identity, and new numbers in their order.
@@ -18,7 +19,8 @@ final class SharedIdentities {
     /// How many a device has in the backlog, and the highest rank of them.
     private var devices: [Digest: (count: Int, rank: Int64)] = [:]
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, _ rows: SharedRows) throws(SQLiteError) {
+        self.rows = rows
         known = try Statement(
             """
             WITH known AS (SELECT digest, sequence FROM identity WHERE digest = ANY(CAST(?1 AS BYTEA[])))
@@ -36,12 +38,6 @@ final class SharedIdentities {
             SELECT token_digest, count(*), max(rank) FROM backlog WHERE token_digest = ANY(CAST(? AS BYTEA[]))
             GROUP BY token_digest
             """, on: connection)
-        insert = try Statement(
-            """
-            INSERT INTO backlog (sequence, id, app, flags, token, message, token_digest, accepted_at, expires_at,
-                host, collapse_id, android, rank, late)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, true)
-            """, on: connection)
         // Whoever has the shard holds it in memory, and is told.
         revive = try Statement(
             """
@@ -53,6 +49,7 @@ final class SharedIdentities {
     /// Asks once for all that a commit needs to know of what it stores.
     func prepare(_ changes: [OutboxChange]) throws(SQLiteError) {
         forget()
+        rows.drop()
         numbers = []
         devices = [:]
         var stored: [Digest] = []
@@ -70,8 +67,8 @@ final class SharedIdentities {
         }
         guard !stored.isEmpty || !asked.isEmpty else { return }
         for digest in stored + asked { sequences[digest] = .some(nil) }
-        try known.bind(1, SharedIdentities.array(stored + asked))
-        try known.bind(2, SharedIdentities.array(stored))
+        known.bind(1, SharedIdentities.array(stored + asked))
+        known.bind(2, SharedIdentities.array(stored))
         try known.bind(3, Int64(stored.count))
         defer { known.reset() }
         while try known.step() {
@@ -82,29 +79,17 @@ final class SharedIdentities {
             }
         }
         guard !tokens.isEmpty else { return }
-        try places.bind(1, SharedIdentities.array(tokens))
+        places.bind(1, SharedIdentities.array(tokens))
         defer { places.reset() }
         while try places.step() {
             devices[Digest(places.pair(0))] = (Int(places.integer(1)), places.integer(2))
         }
     }
 
-    /// As PostgreSQL writes an array of bytes.
-    private static func array(_ digests: [Digest]) -> String {
-        var text: [UInt8] = [UInt8(ascii: "{")]
-        text.reserveCapacity(digests.count * 38 + 2)
-        let digits = Array("0123456789abcdef".utf8)
-        for digest in digests {
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            text += "\"\\\\x".utf8
-            for word in [digest.high, digest.low] {
-                for shift in stride(from: UInt64(60), through: 0, by: -4) {
-                    text.append(digits[Int(word >> shift & 15)])
-                }
-            }
-            text.append(UInt8(ascii: "\""))
-        }
-        return String(decoding: text + "}".utf8, as: UTF8.self)
+    private static func array(_ digests: [Digest]) -> PostgreSQLArray {
+        var array = PostgreSQLArray(.bytes)
+        for digest in digests { array.append(high: digest.high, low: digest.low) }
+        return array
     }
 
     /// One of those that the commit has got, or a new one: it may have forgotten what it knew at its beginning.
@@ -141,11 +126,7 @@ final class SharedIdentities {
         guard device.count < room else { return false }
         device = (device.count + 1, max(device.rank, request.notification.content.isUrgent ? 0 : 1))
         devices[request.digests.token] = device
-        try insert.bind(11, nil)
-        try insert.bind(12, nil)
-        try insert.bind(request, at: sequence)
-        try insert.bind(13, device.rank)
-        try insert.run()
+        try rows.store(request, rank: device.rank, at: sequence)
         guard request.registeredAt > 0 else { return true }
         try revive.bind(1, request.digests.token)
         try revive.bind(2, request.registeredAt)

@@ -4,6 +4,7 @@ import Relay
 final class Sharing {
     /// What it knows of what it stores.
     let identities: SharedIdentities
+    let rows: SharedRows
     private let database: Database
     private let look: Statement
     private let moveIn: Statement
@@ -34,7 +35,8 @@ final class Sharing {
 
     init(_ database: Database, _ connection: borrowing Connection) throws(SQLiteError) {
         self.database = database
-        identities = try SharedIdentities(connection)
+        rows = SharedRows(database)
+        identities = try SharedIdentities(connection, rows)
         look = try Statement(
             """
             SELECT (SELECT count(*) FROM node WHERE until > clock_timestamp()),
@@ -51,7 +53,11 @@ final class Sharing {
             SELECT app, \(Schema.hostKey()), count(*), CAST(sum(\(size)) AS BIGINT), min(accepted_at), max(sequence)
             FROM backlog WHERE NOT late AND \(Dialect.isOf(1)) GROUP BY 1, 2
             """, on: connection)
-        let earlier = "FROM backlog other WHERE other.token_digest = backlog.token_digest AND NOT other.late"
+        // Those that arrive with it too: two nodes may have stored one each, and neither has seen the other.
+        let earlier = """
+            FROM backlog other WHERE other.token_digest = backlog.token_digest
+                AND (NOT other.late OR other.sequence < backlog.sequence)
+            """
         arrive = try Statement(
             """
             UPDATE backlog SET late = false,
@@ -100,15 +106,16 @@ final class Sharing {
 
     /// With the running commit they are free.
     func giveUp(_ shards: Shards) throws(SQLiteError) {
-        let backlog = try count(shards)
         try release.bind(1, bytes: database.place.owner)
         try release.bind(2, bytes: shards.bits)
         defer { release.reset() }
         var numbers: [Int] = []
         while try release.step() { numbers.append(Int(release.integer(0))) }
-        let free = Shards(numbers)
         // What an earlier commit has given up, whose answer was lost, is not counted again.
-        given = (shards, free == shards ? backlog : [])
+        let free = Shards(numbers)
+        // One commit may give up some twice: what could not be written before goes with what has come since.
+        let before = given ?? (.none, [])
+        given = (before.shards.union(shards), before.backlog + (free.isEmpty ? [] : try count(free)))
     }
 
     /// - Returns: The shards that it has given up.

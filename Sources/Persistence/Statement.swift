@@ -124,6 +124,12 @@ struct Statement: ~Copyable {
         }
     }
 
+    /// Of a statement in a database.
+    func bind(_ index: Int32, _ array: PostgreSQLArray) {
+        guard case .database(let statement, _) = engine else { preconditionFailure("SQLite has no arrays") }
+        statement.bind(index, array)
+    }
+
     func bind(_ index: Int32, _ digest: Digest) throws(SQLiteError) {
         try bind(index, high: digest.high, low: digest.low)
     }

@@ -52,8 +52,22 @@ extension Store {
     func commit(
         _ changes: [OutboxChange], _ writes: [DoorWrite] = []
     ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
-        guard sharing != nil else { return try commitOnce(changes, writes) }
-        // Another node may be in the way for a moment.
+        guard let database = connection.database, sharing != nil else {
+            return try commitOnce(changes, writes)
+        }
+        let made = try commitInsistently(changes, writes)
+        var elsewhere = Shards.none
+        for case .store(let request) in changes where !request.place.isHere {
+            elsewhere[Shards.number(of: request.digests.token)] = true
+        }
+        database.tellOwners(of: elsewhere)
+        return made
+    }
+
+    /// Another node may be in the way for a moment.
+    private func commitInsistently(
+        _ changes: [OutboxChange], _ writes: [DoorWrite]
+    ) throws(SQLiteError) -> (results: [StoreResult], failures: [SQLiteError?]) {
         for _ in 1..<Store.mostTries {
             do throws(SQLiteError) {
                 return try commitOnce(changes, writes)

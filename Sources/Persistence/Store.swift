@@ -99,6 +99,7 @@ final class Store {
         do throws(SQLiteError) {
             try sharing?.identities.prepare(changes)
             for change in changes {
+                if !change.isGathered { try sharing?.rows.write() }
                 switch change {
                 case .store(let request): results.append(try add(request))
                 case .lookUp(let digests):
@@ -143,7 +144,7 @@ final class Store {
                 }
             }
             try deleteDelivered()
-            try identities.flush()
+            try sharing?.rows.write()
             for write in writes { failures.append(try failure(of: write)) }
             try transaction.commit(on: connection)
         } catch {
@@ -189,12 +190,14 @@ final class Store {
         try connection.settle()
         do throws(SQLiteError) {
             try write.run(self)
+            try sharing?.rows.write()
             try release.run()
             try connection.settle()
             return nil
         } catch {
             // A full disk undoes all that was to be committed, and so does a connection that is lost.
             guard connection.isInTransaction else { throw error }
+            sharing?.rows.drop()
             try undo.run()
             try release.run()
             return error
@@ -244,6 +247,7 @@ final class Store {
             }
         case (.backlog(let room), _):
             guard try backlog.add(request, room: room, at: sequence) else { return tooMany(sequence) }
+        case (.window, _) where sharing != nil: try sharing?.rows.store(request, at: sequence)
         case (.window, .bisq):
             try insertNotification.bind(request, at: sequence)
             try insertNotification.run()
@@ -283,7 +287,7 @@ final class Store {
     private func finish(_ sequence: Int64, _ ending: Ending) throws(SQLiteError) {
         let isForgotten = sequence <= identities.forgottenUpTo
         if ending == .delivered, !isForgotten, !backlog.hasHandedOut(sequence) {
-            delivered.append(sequence)
+            if let sharing { sharing.rows.leave(sequence) } else { delivered.append(sequence) }
             return
         }
         try takeAway(sequence)

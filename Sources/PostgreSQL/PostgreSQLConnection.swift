@@ -9,13 +9,13 @@ import Glibc
 package final class PostgreSQLConnection {
     let libpq: onionbell_libpq
     // Owned: finished in deinit, and when it is lost.
-    private var handle: OpaquePointer?
+    private(set) var handle: OpaquePointer?
     private let address: PostgreSQLAddress
     /// Of the connections made so far: what was prepared on an earlier one is not on this one.
     private(set) var generation = 0
     private var lastName = 0
     /// What the server has not answered yet, in order.
-    private var unanswered: [Expected] = []
+    private(set) var unanswered: [Expected] = []
     /// The first failure since the last ``settle()``.
     private var failure: PostgreSQLError?
     /// From ``begin()`` to its end.
@@ -23,11 +23,13 @@ package final class PostgreSQLConnection {
     /// Runs on each new connection before all else.
     package var onConnected: ((PostgreSQLConnection) throws(PostgreSQLError) -> Void)?
 
-    private enum Expected {
+    enum Expected {
         case preparation(PostgreSQLStatement)
         case changes(PostgreSQLStatement?)
         case rows(PostgreSQLStatement)
         case sync
+        /// What failed before it concerns nobody.
+        case posted
     }
 
     /// Milliseconds that the server may be silent while something is asked of it.
@@ -91,7 +93,7 @@ package final class PostgreSQLConnection {
         isInTransaction = false
     }
 
-    private func lose(_ what: String) -> PostgreSQLError {
+    func lose(_ what: String) -> PostgreSQLError {
         let reason = handle.map { LibPQ.text(libpq.errorMessage($0)) } ?? ""
         drop()
         return .lost("the connection to PostgreSQL is lost: \(reason.isEmpty ? what : reason)")
@@ -188,8 +190,7 @@ package final class PostgreSQLConnection {
     /// - Throws: The first failure since the last call; a transaction that is open can only be rolled back then.
     package func settle() throws(PostgreSQLError) {
         if handle != nil, !unanswered.isEmpty {
-            guard libpq.pipelineSync(handle) == 1 else { throw lose("nothing can be sent") }
-            unanswered.append(.sync)
+            if !isPosted { try synchronize(.sync) }
             for expected in unanswered { try take(expected) }
             unanswered.removeAll(keepingCapacity: true)
         }
@@ -199,12 +200,22 @@ package final class PostgreSQLConnection {
         }
     }
 
+    func synchronize(_ expected: Expected) throws(PostgreSQLError) {
+        guard let handle, libpq.pipelineSync(handle) == 1 else { throw lose("nothing can be sent") }
+        unanswered.append(expected)
+    }
+
     private func take(_ expected: Expected) throws(PostgreSQLError) {
-        if case .sync = expected {
+        switch expected {
+        case .sync, .posted:
             guard let result = try nextResult() else { throw lose("no answer") }
             libpq.clear(result)
-            return
+            if case .posted = expected { failure = nil }
+        case .preparation, .changes, .rows: try takeResults(expected)
         }
+    }
+
+    private func takeResults(_ expected: Expected) throws(PostgreSQLError) {
         // Each has one result, and then none.
         while let result = try nextResult() {
             switch (libpq.resultStatus(result), expected) {

@@ -68,6 +68,10 @@ package final class PostgreSQLStatement {
         set(index, isBinary: true) { bytes in bytes.append(contentsOf: value) }
     }
 
+    package func bind(_ index: Int32, _ array: PostgreSQLArray) {
+        set(index, isBinary: true) { bytes in array.write(to: &bytes) }
+    }
+
     private func set(_ index: Int32, isBinary: Bool, _ body: (inout [UInt8]) -> Void) {
         let place = Int(index) - 1
         values[place].bytes.removeAll(keepingCapacity: true)

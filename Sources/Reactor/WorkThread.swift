@@ -1,23 +1,32 @@
 import CSupport
 import Glibc
+import Synchronization
 
 /// A thread that runs its jobs in order: for calls that may wait, so that they hold up neither the event loop nor
-/// Swift's pool.
-///
-/// `@unchecked Sendable`: `jobs` and `isEnding` are guarded by `mutex`. A pthread mutex, since the thread waits on a
-/// condition, and `Synchronization` has none.
-package final class WorkThread: SerialExecutor, @unchecked Sendable {
+/// Swift's pool. Between jobs it can watch a descriptor.
+package final class WorkThread: SerialExecutor {
     private let name: String
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var jobs: [UnownedJob] = []
-    private var isEnding = false
+    private let state = Mutex(State())
+    // Owned: closed in deinit.
+    private let wakeDescriptor = onionbell_eventfd()
+
+    private struct State: Sendable {
+        var jobs: [UnownedJob] = []
+        var isEnding = false
+        /// And nobody has woken it.
+        var isWaiting = false
+        var watched: (descriptor: Int32, whenReadable: @Sendable () -> Void)?
+
+        mutating func mustWake() -> Bool {
+            defer { isWaiting = false }
+            return isWaiting
+        }
+    }
 
     /// - Parameter name: of the thread, at most 15 bytes.
     package init(named name: String) {
         self.name = name
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        precondition(wakeDescriptor >= 0, "no eventfd: errno \(errno)")
         var thread = pthread_t()
         // The thread holds a reference until ``end()`` lets it finish.
         let failed = pthread_create(
@@ -30,43 +39,72 @@ package final class WorkThread: SerialExecutor, @unchecked Sendable {
         pthread_detach(thread)
     }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        pthread_cond_destroy(condition)
-        mutex.deallocate()
-        condition.deallocate()
-    }
+    deinit { close(wakeDescriptor) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        pthread_mutex_lock(mutex)
-        jobs.append(job)
-        pthread_mutex_unlock(mutex)
-        // Afterwards: whom it wakes would at once wait for the mutex.
-        pthread_cond_signal(condition)
+        let mustWake = state.withLock { state in
+            state.jobs.append(job)
+            return state.mustWake()
+        }
+        if mustWake { wake() }
+    }
+
+    /// Calls `whenReadable` once, on this thread, when it has nothing to do and the descriptor is readable or closed by its
+    /// other end; until then in place of what was watched before. `nil`: watches nothing.
+    ///
+    /// The descriptor stays its owner's, who stops the watching before closing it: from a job, so that nothing is watched
+    /// meanwhile.
+    package func watch(_ descriptor: Int32?, whenReadable: @escaping @Sendable () -> Void) {
+        state.withLock { $0.watched = descriptor.map { ($0, whenReadable) } }
     }
 
     /// Lets the thread finish once all its jobs are done.
     package func end() {
-        pthread_mutex_lock(mutex)
-        isEnding = true
-        pthread_cond_signal(condition)
-        pthread_mutex_unlock(mutex)
+        let mustWake = state.withLock { state in
+            state.isEnding = true
+            return state.mustWake()
+        }
+        if mustWake { wake() }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        // Can only fail when 2^64 wake-ups are pending, and then it is awake.
+        _ = write(wakeDescriptor, &one, 8)
     }
 
     private func run() {
         onionbell_name_thread(name)
         var batch: [UnownedJob] = []
         while true {
-            pthread_mutex_lock(mutex)
-            while jobs.isEmpty && !isEnding { pthread_cond_wait(condition, mutex) }
-            swap(&batch, &jobs)
-            let isOver = batch.isEmpty
-            pthread_mutex_unlock(mutex)
+            let isOver = state.withLock { state in
+                swap(&batch, &state.jobs)
+                state.isWaiting = batch.isEmpty && !state.isEnding
+                return batch.isEmpty && state.isEnding
+            }
             if isOver { return }
+            if batch.isEmpty { wait() }
             for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
             batch.removeAll(keepingCapacity: true)
         }
+    }
+
+    private func wait() {
+        let watched = state.withLock { $0.watched }
+        // A negative descriptor is not looked at.
+        var both = [
+            pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: watched?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&both, 2, -1) > 0 else { return }
+        if both[0].revents != 0 {
+            var count: UInt64 = 0
+            _ = read(wakeDescriptor, &count, 8)
+        }
+        guard both[1].revents != 0, let watched else { return }
+        state.withLock { $0.watched = nil }
+        watched.whenReadable()
     }
 }
 

@@ -93,8 +93,17 @@ extension Pipeline {
         }
         let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
         shareAt = now.monotonicNanoseconds + (share.hasMore ? 0 : interval.nanoseconds)
+        if let at = ownership?.looked(at: now.monotonicNanoseconds) { shareAt = min(shareAt, at) }
         lookSoon(at: now.monotonicNanoseconds)
         if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+    }
+
+    /// Another node says that it has put something there for this one. It may say so late, or its word may get lost: what is
+    /// there is seen all the same, a little later.
+    package mutating func toldOfArrivals(at now: Instant) {
+        guard !isStopping, let at = ownership?.noteTold(at: now.monotonicNanoseconds) else { return }
+        // While an answer is awaited, it may not have that.
+        if shareAt < .max { shareAt = min(shareAt, at) }
     }
 
     /// The store could not be asked: it is asked again.

@@ -145,6 +145,10 @@ struct Ownership: Equatable, Sendable {
     /// Monotonic nanoseconds, of all that waited when it was looked for.
     var oldestSubmittedAt: Int64?
     private var oldestSought = Int64.min / 2
+    /// Monotonic nanoseconds of the last answer.
+    private var lookedAt = Int64.min / 2
+    /// Another node said so since the last question was asked.
+    private var isTold = false
     /// What somebody waits for that is not in memory: in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
@@ -155,6 +159,8 @@ struct Ownership: Equatable, Sendable {
     static let intervalAlone: Duration = .seconds(2)
     /// The same while senders are told to come again for what is not seen.
     static let intervalBlind: Duration = .milliseconds(20)
+    /// The same at least while other nodes say that they have put something there: each answer costs a commit.
+    static let intervalTold: Duration = .milliseconds(50)
     private static let askedAtOnce = 500
     private static let oldestInterval: Duration = .seconds(1)
 
@@ -216,6 +222,18 @@ struct Ownership: Equatable, Sendable {
         return true
     }
 
+    /// - Returns: When the store is to be asked, in monotonic nanoseconds.
+    mutating func noteTold(at time: Int64) -> Int64 {
+        isTold = true
+        return max(time, lookedAt + Ownership.intervalTold.nanoseconds)
+    }
+
+    /// - Returns: The same, if it is to be asked again for what others have said since.
+    mutating func looked(at time: Int64) -> Int64? {
+        lookedAt = time
+        return isTold ? noteTold(at: time) : nil
+    }
+
     mutating func await(_ sequence: Int64) { awaited.append(sequence) }
 
     mutating func loseSight(of shards: Shards) {
@@ -232,6 +250,7 @@ struct Ownership: Equatable, Sendable {
         _ figures: NodeFigures, unseen: Shards = .none, where isAwaited: (Int64) -> Bool
     ) -> ShareRequest {
         elsewhere.ask()
+        isTold = false
         inSight = Shards.all.subtracting(unseen)
         let turn = awaited.prefix(Ownership.askedAtOnce)
         asked = turn.filter(isAwaited)

@@ -49,6 +49,22 @@ import Vectors
         #expect(throws: CryptoError.notAuthentic) { try rows.open([], as: "token") }
     }
 
+    /// As another program (Python's cryptography) seals them: rows outlive the node that wrote them.
+    @Test func whatIsSealedIsAsItWasSealedBefore() throws {
+        let rows = AES256SIV(derivedFrom: Secret([UInt8](repeating: 1, count: 32)), for: "rows")
+        for (text, sealed) in [
+            ([], "c3020362f9ba1fa654ed5804a0d219c8ad"), ([7], "e4b6d6abaab3ad3b47f5b886809ef6f11a29"),
+            (
+                [UInt8](0..<40),
+                "74b33606ada1bdd3b5089f82d76e27d61ab2efc6d6fdb20f8350aa8944d18d7974acac935d2ce0f8457763863a2d9b164a7302fd23bad7f335"
+            ),
+        ] {
+            // Each run leaves the key as it was.
+            for _ in 0..<2 { #expect(try rows.seal(text, as: "token") == bytes(hex: sealed)) }
+            #expect(try rows.open(bytes(hex: sealed), as: "token") == text)
+        }
+    }
+
     struct Entry: Decodable, Sendable {
         let name: String
         let key: String

@@ -103,7 +103,6 @@ import Testing
         let ended = try CertificateAuthority().client(topic: "t", validity: now - 9000...now - 10)
         try LabDirectory.write(
             try PKCS12.write(ended, password: "", kind: .modern), to: directory + "/etc/ended.p12")
-        try LabDirectory.write(try credentials.providerKeyPEM(), to: directory + "/etc/key.p8")
         func check(_ app: String) throws -> CommandResult {
             try "state_directory: \(directory)/state\napps:\n  - {name: a, gateway: apns, topic: t, \(app)}\n"
                 .write(
@@ -115,8 +114,12 @@ import Testing
         #expect(
             certificate.errors.contains(
                 "apps[0].certificate_file: the certificate has expired: make a new one"))
-        let key = try check("key_file: key.p8, key_id: abc123defg, team_id: DEF123GHIJ")
-        #expect(key.output.contains("key_id or team_id has not Apple's form"), "\(key)")
+        // Also where the file's name has the id.
+        for file in ["key.p8", "AuthKey_ABC123DEFG.p8"] {
+            try LabDirectory.write(try credentials.providerKeyPEM(), to: directory + "/etc/\(file)")
+            let key = try check("key_file: \(file), key_id: abc123defg, team_id: DEF123GHIJ")
+            #expect(key.output.contains("key_id or team_id has not Apple's form"), "\(key)")
+        }
     }
 
     @Test func nothingIsWrittenWhenAnythingIsWrong() throws {

@@ -33,6 +33,11 @@ import Testing
         #expect(result.status == 69)
         #expect(result.errors.contains("others can open \(shared)"))
         #expect(try mode(shared) == 0o755)
+        let checked = try run([
+            program, "check-config", "--config", configuration("{state_directory: \(shared)}"),
+        ])
+        #expect(checked.status == 78)
+        #expect(checked.errors.contains("state_directory: others can open \(shared)"))
     }
 
     @Test func aFileIsLeftAsItIs() throws {

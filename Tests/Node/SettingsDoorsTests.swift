@@ -71,10 +71,12 @@ import Testing
 
     @Test func whereFilesAreFewEachDoorHasItsShare() throws {
         var settings = try settings("http: {connections: 10}")
-        settings.lowerConnections(to: 2001)
+        // Of doors that are off nobody is told.
+        #expect(
+            settings.lowerConnections(to: 2001) == ["peers.connections": 2000, "http.connections": 10])
         #expect(settings.peers.connections == 2000)
         #expect(settings.http.connections == 10)
-        settings.lowerConnections(to: 0)
+        _ = settings.lowerConnections(to: 0)
         #expect(settings.peers.connections == 16)
         #expect(settings.http.connections == 10)
     }

@@ -70,15 +70,22 @@ import Testing
                     return isTold ? nil : "it is no key"
                 }
             })
-        #expect(seen.told.contains("No such file or directory"))
-        #expect(seen.told.contains("it is not a file"))
+        #expect(seen.told.contains("/nowhere/key.p8: No such file or directory"))
+        #expect(seen.told.contains("/etc is not a file"))
         #expect(seen.told.contains("not usable: it is no key"))
         #expect(seen.choices?.apple != nil)
     }
 
-    @Test func aTildeIsTheHome() {
-        setenv("HOME", "/home/somebody", 1)
-        #expect(Interview.expanded("~/key.p8") == "/home/somebody/key.p8")
+    @Test func aTildeIsTheHome() throws {
+        #expect(Interview.expanded("~/key.p8", homes: ["/home/somebody"]) == "/home/somebody/key.p8")
+        // Under sudo: root's, and that of the user who typed it.
+        let name = "onionbell-\(UUID())"
+        let home = FileManager.default.temporaryDirectory.path
+        try "".write(toFile: "\(home)/\(name)", atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: "\(home)/\(name)") }
+        #expect(Interview.expanded("~/\(name)", homes: [home, "/nowhere"]) == "\(home)/\(name)")
+        #expect(Interview.expanded("~/\(name)", homes: ["/root", home]) == "\(home)/\(name)")
+        #expect(Interview.expanded("~/none", homes: ["/root", "/home/somebody"]) == "/home/somebody/none")
         #expect(Interview.expanded("~other/key.p8") == "~other/key.p8")
         #expect(Interview.expanded("/a~/b") == "/a~/b")
     }

@@ -135,6 +135,18 @@ import Vectors
         await second.close()
     }
 
+    /// Two nodes may store one each at the same time, and neither sees how urgent the other one's is.
+    @Test func whatArrivesTogetherForADeviceKeepsItsOrder() async throws {
+        let (first, second) = try await pair()
+        _ = try await second.commit([1, 3].map { .store(one($0, 3, .elsewhere(room: 9))) })
+        _ = try directory.psql("UPDATE onionbell.backlog SET rank = 2 - sequence")
+        #expect(try await first.divide(ShareRequest()).arrived.reduce(0) { $0 + $1.waiting } == 2)
+        let claim = Claim(.due(one(1, 3).notification.lane), at: 5000, last: .max, limit: 100)
+        #expect(try await first.claim(claim).rows.map(\.row.sequence) == [1, 2])
+        await first.close()
+        await second.close()
+    }
+
     @Test func anIdentityIsStoredOnceWhoeverTakesIt() async throws {
         let (first, second) = try await pair()
         #expect(try await first.commit([.store(one(1, 3))]) == [.stored(sequence: 1)])
@@ -228,6 +240,25 @@ import Vectors
         #expect(taken.owned == .all)
         #expect(taken.arrived.reduce(0) { $0 + $1.waiting } == 3)
         #expect(try await claim(second, rows) == [1, 2, 3])
+        await second.close()
+    }
+
+    /// What a slow store could not write before goes with what has come since.
+    @Test func whatOneCommitGivesUpInPartsIsLostWhole() async throws {
+        let (first, second) = try await pair()
+        let rows = (3...6 as ClosedRange<Int64>).map { one($0, UInt64($0), .backlog(room: 9)) }
+        _ = try await first.commit(rows.map { .store($0) })
+        #expect(try await claim(first, rows) == [1, 2, 3, 4])
+        // The third part was given up before.
+        _ = try await first.commit([.giveUp(Shards([6]))])
+        _ = try directory.psql("UPDATE onionbell.shard SET owner = '\\x02' WHERE number = 6")
+        #expect(try await first.divide(ShareRequest()).lost.map(\.waiting) == [1])
+        _ = try await first.commit([.giveUp(Shards([3])), .giveUp(Shards([4, 5])), .giveUp(Shards([5, 6]))])
+        let share = try await first.divide(ShareRequest())
+        #expect(share.lost.reduce(0) { $0 + $1.waiting } == 3)
+        let bytes = rows.prefix(3).reduce(0) { $0 + $1.notification.size }
+        #expect(share.lost.reduce(0) { $0 + $1.bytes } == bytes)
+        await first.close()
         await second.close()
     }
 

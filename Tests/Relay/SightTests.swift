@@ -93,4 +93,37 @@ import Testing
         node.pipeline.divided(share(.all), at: node.now)
         #expect(isTaken(node, Sample.message))
     }
+
+    // MARK: Words of other nodes
+
+    private func asks(_ node: Node) -> Bool {
+        node.pipeline.wake(at: node.now, clockOffset: 0)
+        return node.takeEffects().contains { if case .divide = $0 { true } else { false } }
+    }
+
+    @Test func aNodeThatIsToldOfSomethingLooksAtOnce() {
+        let own = Shards(0..<255)
+        let node = start(own)
+        node.pipeline.divided(share(own), at: node.now)
+        node.pass(Ownership.intervalTold)
+        #expect(!asks(node))
+        node.pipeline.toldOfArrivals(at: node.now)
+        #expect(node.pipeline.wakeAt == node.now.monotonicNanoseconds)
+        #expect(asks(node))
+        // The answer may be older than what was told meanwhile, but who is told all the time looks now and then only.
+        node.pipeline.toldOfArrivals(at: node.now)
+        #expect(!asks(node))
+        node.pipeline.divided(share(own), at: node.now)
+        node.pipeline.toldOfArrivals(at: node.now)
+        node.pass(Ownership.intervalTold - .milliseconds(1))
+        #expect(!asks(node))
+        node.pass(.milliseconds(1))
+        #expect(asks(node))
+        // It looks without being told, too.
+        node.pipeline.divided(share(own), at: node.now)
+        node.pass(Ownership.interval - .milliseconds(1))
+        #expect(!asks(node))
+        node.pass(.milliseconds(1))
+        #expect(asks(node))
+    }
 }

@@ -130,7 +130,20 @@ final class Cluster {
         guard commit.results != nil, !commit.isBooked else { return }
         commit.isBooked = true
         checkMade(commit)
+        tellOwners(commit)
         forget(database.outbox.takeForgotten())
+    }
+
+    /// Of what others have stored for them: at once, or late, or never.
+    private func tellOwners(_ commit: ModelCommit) {
+        var shards = Shards.none
+        for case .store(let request) in commit.changes where !request.place.isHere {
+            shards[Shards.number(of: request.digests.token)] = true
+        }
+        for node in nodes where !shards.intersection(database.shards(of: node.number)).isEmpty {
+            guard draw(4) > 0 else { continue }
+            node.toldAt.append(time + milliseconds(draw(4) == 0 ? 5000 : 10))
+        }
     }
 
     func forget(_ identities: [Digest]) {

@@ -40,6 +40,8 @@ extension Cluster {
         for node in nodes {
             node.cutUntil = min(node.cutUntil, time)
             if let until = node.pausedUntil { node.pausedUntil = min(until, time) }
+            // What a paused one had not sent yet.
+            if let commit = node.commit { commit.dueAt = min(commit.dueAt, time) }
             node.comeBack()
         }
         guard draw(3) == 0, let node = nodes.last, !node.isStopping else { return }

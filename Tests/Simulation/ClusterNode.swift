@@ -48,6 +48,8 @@ final class ClusterNode {
     /// Nanoseconds by which its monotonic clock is behind, and milliseconds by which its wall clock is ahead.
     var stood: Int64 = 0
     let skew: Int64
+    /// When it hears that others have put something there for it.
+    var toldAt: [Int64] = []
     /// It reaches the store again at that time.
     var cutUntil: Int64 = 0
 
@@ -153,6 +155,7 @@ final class ClusterNode {
         isCommitOld = false
         senders.crash()
         submittedAt = [:]
+        toldAt = []
         state = .down(time + restartAfter)
     }
 
@@ -194,6 +197,10 @@ final class ClusterNode {
 
     private func run() {
         serve()
+        if toldAt.contains(where: { $0 <= time }) {
+            toldAt.removeAll { $0 <= time }
+            pipeline.toldOfArrivals(at: now)
+        }
         if !mustEnd, cluster.draw(10) > 0, pipeline.wakeAt <= now.monotonicNanoseconds {
             pipeline.wake(at: now, clockOffset: clockOffset)
             carryOut()
@@ -213,7 +220,7 @@ final class ClusterNode {
         if cluster.canary == .givesUpWhatIsUnderWay, let leaving = pipeline.ownership?.leaving,
             !leaving.isEmpty
         {
-            changes.append(.giveUp(leaving))
+            changes.append(.giveUp(Shards(attempts.map { Shards.number(of: $0.token) })))
         }
         add(.commit(changes))
         carryOut()

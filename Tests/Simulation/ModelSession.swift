@@ -115,9 +115,11 @@ struct ModelSession {
             if request.place.isHere { commit.stored.append(sequence) }
         }
         for case .giveUp(let shards) in commit.changes {
-            let backlog = database.outbox.backlog(of: shards)
             let free = database.free(shards, of: node)
-            commit.given = (shards, free == shards ? backlog : [])
+            let before = commit.given ?? (.none, [])
+            commit.given = (
+                before.shards.union(shards), before.backlog + database.outbox.backlog(of: free)
+            )
         }
         commit.results = results
     }

@@ -72,15 +72,15 @@ extension ModelOutbox {
     ) {
         let late = rows.values.filter { $0.isLate && shards.contains($0.token) }
             .sorted { $0.sequence < $1.sequence }.prefix(most)
-        let seen = late.map { row in
+        var seen: [Row] = []
+        for var row in late {
             let others = (shelvedOf[row.token] ?? []).compactMap { rows[$0] }.filter { !$0.isLate }
-            var row = row
             row.isLate = false
             row.notBefore = others.map(\.notBefore).max() ?? 0
             row.rank = (others.map(\.rank) + [row.rank]).max() ?? 0
-            return row
+            rows[row.sequence] = row
+            seen.append(row)
         }
-        for row in seen { rows[row.sequence] = row }
         return (seen.map(\.sequence), ModelOutbox.backlog(seen))
     }
 

@@ -42,6 +42,7 @@ typedef struct {
     __typeof__(PQgetlength) *_Nonnull getlength;
     __typeof__(PQgetvalue) *_Nonnull getvalue;
     __typeof__(PQcmdTuples) *_Nonnull cmdTuples;
+    __typeof__(PQnotifies) *_Nonnull notifies;
 } onionbell_libpq;
 
 /// Finds libpq 5 (PostgreSQL 14 or later, for its pipelines), once for the process.

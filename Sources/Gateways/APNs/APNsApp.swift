@@ -55,16 +55,14 @@ package struct APNsApp: ConfiguredApp {
     package var topic: String? { bundleID }
 
     package var doubt: (words: String, advice: String)? {
-        if let id = AppleName.keyID(inFileName: keyFile), id != keyID {
-            return (
-                "key_id is not the one in the name of key_file",
-                "a new key needs its own key_id, or none is set"
-            )
+        guard !keyFile.isEmpty else { return nil }
+        guard AppleName.isIdentifier(keyID), AppleName.isIdentifier(teamID) else {
+            return ("key_id or team_id has not Apple's form", "both have 10 capital letters and digits")
         }
-        guard !keyFile.isEmpty, !AppleName.isIdentifier(keyID) || !AppleName.isIdentifier(teamID) else {
-            return nil
-        }
-        return ("key_id or team_id has not Apple's form", "both have 10 capital letters and digits")
+        guard let id = AppleName.keyID(inFileName: keyFile), id != keyID else { return nil }
+        return (
+            "key_id is not the one in the name of key_file", "a new key needs its own key_id, or none is set"
+        )
     }
 
     package func open(

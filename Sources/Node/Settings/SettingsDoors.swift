@@ -109,13 +109,23 @@ extension Settings {
     /// Lowers what the doors may hold, each in proportion, until it fits.
     ///
     /// - Parameter room: connections for all of them together.
-    mutating func lowerConnections(to room: Int) {
+    /// - Returns: The new values of the doors that are open, by their keys.
+    mutating func lowerConnections(to room: Int) -> [String: Int] {
         let wanted = connections
         func lowered(_ connections: Int) -> Int { min(connections, max(16, connections * room / wanted)) }
         peers.connections = lowered(peers.connections)
         http.connections = lowered(http.connections)
         status.stream.connections = lowered(status.stream.connections)
         doors.mailbox.settings.readers = lowered(doors.mailbox.settings.readers)
+        var values = ["peers.connections": peers.connections]
+        if httpServers > 0 { values["http.connections"] = http.connections }
+        if !status.streamPlaces.isEmpty {
+            values["doors.status.stream_connections"] = status.stream.connections
+        }
+        if !doors.mailbox.listen.isEmpty {
+            values["doors.mailbox.readers"] = doors.mailbox.settings.readers
+        }
+        return values
     }
 
     mutating func read(doors section: SettingsReader.Section, _ names: [String]) {

@@ -17,6 +17,13 @@ extension Settings {
             if status.st_mode & S_IFMT != S_IFDIR {
                 faults.append(
                     SettingsFault(key: "state_directory", problem: "\(stateDirectory) is not a directory"))
+            } else if StateDirectory.isShared(stateDirectory, status) {
+                faults.append(
+                    SettingsFault(
+                        key: "state_directory",
+                        problem:
+                            "others can open \(stateDirectory), and it holds files: name one of the node's own"
+                    ))
             }
         } else if errno == ENOTDIR || errno == ENOENT && !Settings.hasParent(stateDirectory) {
             faults.append(

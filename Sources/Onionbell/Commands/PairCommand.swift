@@ -25,8 +25,8 @@ struct PairCommand: AsyncParsableCommand {
         commandName: "pair",
         abstract: "Create a pairing token as a phone does, and show it as text and QR code.",
         discussion: """
-            The token contains the key to the phone's messages: whoever has it can read them. Enter it in Bisq under \
-            Settings, Notifications. Without --device-token the phone is simulated, for tests.
+            The token contains the key to the phone's messages: whoever has it can read them. Enter it in Bisq 1 under \
+            Account, Notifications. Without --device-token the phone is simulated, for tests.
 
             Example: onionbell pair --platform iOS
             """)

@@ -51,7 +51,7 @@ enum Judgement {
         guard limit < wanted else { return .pass("limits", words) }
         return .warn(
             "limits",
-            "\(words); the limits for connections (peers, http at each listener, doors.status) need \(wanted)",
+            "\(words); the limits for connections need \(wanted)",
             "raise LimitNOFILE in the service unit (or ulimit -n), or allow fewer connections; until then the node lowers the limits"
         )
     }

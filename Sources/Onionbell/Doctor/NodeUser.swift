@@ -110,9 +110,12 @@ struct NodeUnit {
     var finding: Finding? {
         guard isFailing else { return nil }
         let count = properties["NRestarts"].flatMap { Int($0) } ?? 0
-        let reason = lastError.map { ": \($0)" } ?? ""
+        let words = "the node ends at each start (restarted \(count) times)"
+        guard let lastError else {
+            // Not every user may read the journal.
+            return .fail("node", words, "see why: sudo journalctl -u onionbell")
+        }
         return .fail(
-            "node", "the node ends at each start (restarted \(count) times)\(reason)",
-            "do what that line says; all of them: journalctl -u onionbell")
+            "node", "\(words): \(lastError)", "do what that line says; all of them: journalctl -u onionbell")
     }
 }

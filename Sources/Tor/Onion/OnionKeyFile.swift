@@ -97,7 +97,8 @@ package enum OnionKeyFileError: Error, Equatable, Sendable, CustomStringConverti
     package var description: String {
         switch self {
         case .system(let error): "the onion key: \(error)"
-        case .exists(let path): "\(path) already contains an onion key; move it away first"
+        case .exists(let path):
+            "\(path) already contains an onion key: move it away first, or replace it with --force"
         case .notPrivate(let path, let mode):
             "\(path) can be read by others (mode 0\(String(mode, radix: 8))); make it private: chmod 600 \(path)"
         case .malformed(let path):

@@ -188,7 +188,12 @@ struct InitCommand: AsyncParsableCommand {
         }
         let isSystemdRunning = access("/run/systemd/system", F_OK) == 0
         if choices.tor == .system {
-            printLine("First let the node's user into tor's group: adduser onionbell debian-tor")
+            printLine(
+                """
+                First prepare Debian's tor, as RunningForReal.md says under "Another tor":
+                  adduser onionbell debian-tor
+                  then the directory /run/onionbell, by which tor reaches the node
+                """)
         }
         printLine("Next: onionbell doctor\(option)")
         let units = choices.tor == .instance ? "onionbell-tor onionbell" : "onionbell"

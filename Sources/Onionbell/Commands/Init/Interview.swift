@@ -122,10 +122,16 @@ struct Interview {
         }
     }
 
-    /// As a shell does it.
-    static func expanded(_ path: String) -> String {
-        guard path == "~" || path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
-        return String(cString: home) + path.dropFirst()
+    /// As a shell does it. Under sudo, where `HOME` is root's, it may mean that of the user who typed it.
+    static func expanded(_ path: String, homes: [String] = homes) -> String {
+        guard path == "~" || path.hasPrefix("~/") else { return path }
+        let places = homes.map { $0 + path.dropFirst() }
+        return places.first { access($0, F_OK) == 0 } ?? places.last ?? path
+    }
+
+    private static var homes: [String] {
+        let user = getenv("SUDO_UID").flatMap { uid_t(String(cString: $0)) }.flatMap { getpwuid($0) }
+        return [getenv("HOME"), user?.pointee.pw_dir].compactMap { $0.map { String(cString: $0) } }
     }
 
     private static func isKey(_ file: String) -> Bool { file.lowercased().hasSuffix(".p8") }
@@ -162,9 +168,9 @@ struct Interview {
     private static func unreadable(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
-            return String(cString: strerror(errno))
+            return "\(path): \(String(cString: strerror(errno)))"
         }
-        return status.st_mode & S_IFMT == S_IFREG ? nil : "it is not a file"
+        return status.st_mode & S_IFMT == S_IFREG ? nil : "\(path) is not a file"
     }
 
     /// With what was given and answered.

@@ -165,7 +165,7 @@ struct MailboxAddCommand: ParsableCommand {
                 #"{"pairingToken":"\#(made.pairingToken)","topic":"\#(made.topic)"\#(url),"readers":{\#(readers)}}"#
             )
         }
-        printLine("The pairing token. Enter it in Bisq (Settings, Notifications):")
+        printLine("The pairing token. Enter it in Bisq (Bisq 1: Account, Notifications):")
         show(made.pairingToken)
         printLine(
             "\nThe ntfy address: the server, and the topic behind the last slash. Subscribe to it on the phone:"

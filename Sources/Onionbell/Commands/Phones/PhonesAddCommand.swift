@@ -65,7 +65,7 @@ struct PhonesAddCommand: ParsableCommand {
                         + (model.isEmpty ? "" : ", \(model)")
                         + (phone.app.isEmpty ? "" : ", app \(phone.app)"))
                 if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
-                printLine("Ring it: onionbell phones test \(which.name)")
+                printLine("Ring it: onionbell phones test \(which.name) --pairing-token -")
             }
         }
     }
