@@ -8,7 +8,7 @@ import Vectors
 /// A database whose file system is really full.
 @Suite(.serialized) struct FullDatabaseTests {
     @Test func aFullFileSystemRefusesWhatIsNewUntilThereIsRoom() async throws {
-        let server = try PostgreSQLServer(smallSize: 40)
+        let server = try PostgreSQLServer(small: .tables(40))
         let outbox = try await SQLiteOutbox(Directory.place(at: server.url(try server.makeSmallDatabase())))
         let large = String(repeating: "x", count: 3000)
         var next: Int64 = 1

@@ -4,6 +4,14 @@ import Glibc
 /// A real PostgreSQL on a socket in a directory of its own, for the tests of one process. It ends with the process, however
 /// that ends, and its directory goes with it.
 package final class PostgreSQLServer: Sendable {
+    /// A file system of its own, of so many megabytes.
+    package enum SmallDisk: Sendable {
+        /// For ``makeSmallDatabase()``.
+        case tables(Int)
+        /// For the write-ahead log of all databases, of which nothing is removed.
+        case log(Int)
+    }
+
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -14,8 +22,7 @@ package final class PostgreSQLServer: Sendable {
     package let port: Int
     private let settings: [String]
     private let primary: String
-    /// Megabytes of the file system of ``smallSpace``; 0: there is none.
-    private let smallSize: Int
+    private let small: SmallDisk?
     /// Of the user `onionbell` over TLS. On the socket it needs none.
     package static let password = "word of the database"
     /// Its end closes the pipe that the process of ``guarding`` waits at.
@@ -33,9 +40,11 @@ package final class PostgreSQLServer: Sendable {
         if [ "$(id -u)" = 0 ]; then chown postgres "$1"; fi
         """
     private static let making = """
+        segment=16
+        if [ "$6" = log ]; then segment=1; fi
         chmod 644 "$1/password"
         as "$bin/initdb" -D "$1/data" -U onionbell --auth-local=trust --auth-host=scram-sha-256 \
-            --pwfile="$1/password" --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
+            --pwfile="$1/password" --wal-segsize=$segment --no-sync --no-instructions -E UTF8 --locale=C.UTF-8 >&2
         """
     private static let copying = """
         as "$bin/pg_basebackup" -h "$4" -U onionbell -D "$1/data" -R -X stream
@@ -52,10 +61,12 @@ package final class PostgreSQLServer: Sendable {
         chmod 600 *.key
         if [ "$(id -u)" = 0 ]; then chown postgres server.key; fi
         """
-    /// Only the server sees the small file system. Whoever is not root is that for the time of mounting it, in a namespace.
+    /// Only the server sees the small file system. Whoever is not root is that for the time of mounting it, in a namespace. It
+    /// lasts as long as the process `holder`, which starts the server again when it has ended, as its service does.
     private static let serving = """
         directory="$1"
         size="$5"
+        kind="$6"
         mounted() {
             mount='mount -t tmpfs -o "$0" tmpfs "$1" && shift && exec "$@"'
             mkdir -p "$directory/small"
@@ -67,10 +78,25 @@ package final class PostgreSQLServer: Sendable {
                     unshare --user --map-user="$(id -u)" --map-group="$(id -g)" "$@"
             fi
         }
-        serve=as
-        if [ "$size" != 0 ]; then serve=mounted; fi
-        "$serve" "$bin/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c max_connections=200 \
-            -c shared_buffers=32MB $2 < /dev/null >> "$1/log" 2>&1
+        holding='
+            echo $$ > holder
+            if [ "$0" = log ]; then
+                mv data/pg_wal small/log
+                ln -s ../small/log data/pg_wal
+            fi
+            while [ -e data/PG_VERSION ]; do
+                "$@" || sleep 0.2
+            done'
+        set -- "$bin/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c max_connections=200 \
+            -c shared_buffers=32MB $2
+        if [ "$kind" = log ]; then set -- "$@" -c wal_keep_size=1GB; fi
+        exec < /dev/null >> "$directory/log" 2>&1
+        if [ "$size" != 0 ]; then mounted sh -c "$holding" "$kind" "$@"; else as "$@"; fi
+        """
+    private static let filling = """
+        file=/proc/$(cat holder)/root$1/small/filling
+        rm -f "$file"
+        if [ "$4" = full ]; then dd if=/dev/zero of="$file" bs=16k || true; fi
         """
     private static let waiting = """
         for _ in $(seq 200); do
@@ -100,12 +126,12 @@ package final class PostgreSQLServer: Sendable {
     ///
     /// - Parameters:
     ///   - primary: What it is a standby server of, until ``promote()``.
-    ///   - smallSize: Megabytes of a file system that it has for ``makeSmallDatabase()``; it must not be stopped then.
-    package init(withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil, smallSize: Int = 0)
-        throws
-    {
+    ///   - small: A file system that ``fillSmall(_:)`` fills; the server must not be stopped then.
+    package init(
+        withTLS: Bool = false, standbyOf primary: PostgreSQLServer? = nil, small: SmallDisk? = nil
+    ) throws {
         self.primary = primary?.directory ?? ""
-        self.smallSize = smallSize
+        self.small = small
         port = withTLS ? try PostgreSQLServer.freePort() : 5432
         settings =
             withTLS
@@ -130,12 +156,18 @@ package final class PostgreSQLServer: Sendable {
 
     deinit { pipe.fileHandleForWriting.closeFile() }
 
-    func run(_ script: String, stdin: Pipe? = nil) throws -> Process {
+    func run(_ script: String, _ word: String? = nil, stdin: Pipe? = nil) throws -> Process {
+        let (size, kind) =
+            switch small {
+            case nil: (0, "")
+            case .tables(let size): (size, "tables")
+            case .log(let size): (size, "log")
+            }
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
             "-c", Self.preparation + "\n" + script, "sh", directory,
-            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", primary, "\(smallSize)",
+            settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", word ?? primary, "\(size)", kind,
         ]
         process.standardInput = stdin ?? FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -243,10 +275,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// Takes all that is free on the small file system, or gives it back.
     package func fillSmall(_ isFull: Bool) throws {
-        let megabytes = isFull ? 2 * smallSize : 0
-        let file = "'\(directory)/small/filling'"
-        let copy = "COPY (SELECT repeat('x', 1000000) FROM generate_series(1, \(megabytes))) TO \(file)"
-        do { try psql("postgres", copy) } catch  where isFull {}
+        try finish(try run(Self.filling, isFull ? "full" : "free"))
     }
 
     /// Makes an empty database.
