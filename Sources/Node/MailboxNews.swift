@@ -4,7 +4,7 @@ import Reactor
 import Registrations
 import Relay
 
-/// Tells the readers at this node of what other nodes put into their mailboxes.
+/// Tells the readers at this node of what other nodes put into their mailboxes, and who waits for replies of those.
 @EventLoop
 final class MailboxNews {
     private let store: any Mailboxes
@@ -34,11 +34,14 @@ final class MailboxNews {
     }
 
     private func lookNow() async {
-        if dispatcher.sharing?.known != nil, door.openReadings > 0 {
-            // What can't be read now is read the next time.
-            let news = (try? await store.news(behind: last)) ?? []
-            last = max(last, news.map(\.number).max() ?? 0)
-            door.heard(news)
+        if dispatcher.sharing?.known != nil {
+            if door.openReadings > 0 {
+                // What can't be read now is read the next time.
+                let news = (try? await store.news(behind: last)) ?? []
+                last = max(last, news.map(\.number).max() ?? 0)
+                door.heard(news)
+            }
+            await door.replies.hearOfOthers()
         }
         guard !isStopped else { return }
         timer.start(after: MailboxNews.interval)

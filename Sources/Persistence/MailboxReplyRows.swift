@@ -30,6 +30,7 @@ final class MailboxReplyRows {
         CREATE INDEX mailbox_reply_age ON mailbox_reply (accepted_at)
         """
 
+    private let turn: MailboxTurn
     private let selectMailbox: Statement
     private let deleteOld: Statement
     private let selectKnown: Statement
@@ -38,8 +39,10 @@ final class MailboxReplyRows {
     private let selectAcknowledged: Statement
     private let deleteAcknowledged: Statement
     private let select: Statement
+    private let selectNews: Statement
 
-    init(_ connection: borrowing Connection) throws(SQLiteError) {
+    init(_ connection: borrowing Connection, after turn: MailboxTurn) throws(SQLiteError) {
+        self.turn = turn
         selectMailbox = try Statement(
             "SELECT number FROM mailbox WHERE address = ? AND is_push = 0", on: connection)
         deleteOld = try Statement("DELETE FROM mailbox_reply WHERE accepted_at <= ?", on: connection)
@@ -63,6 +66,9 @@ final class MailboxReplyRows {
             SELECT number, sealed FROM mailbox_reply WHERE mailbox = ? AND channel = ? AND accepted_at > ?
             ORDER BY number LIMIT ?
             """, on: connection)
+        selectNews = try Statement(
+            "SELECT channel, max(number) FROM mailbox_reply WHERE number > ? GROUP BY channel", on: connection
+        )
     }
 
     func post(
@@ -70,6 +76,7 @@ final class MailboxReplyRows {
         within bounds: MailboxReplyBounds
     ) throws(SQLiteError) -> MailboxReplyResult {
         guard let mailbox = try mailbox(of: address) else { return .noSuchMailbox }
+        try turn.wait()
         try forget(at: now)
         guard try !isKnown(digest) else { return .stored }
         let held = try held(in: channel, of: mailbox)
@@ -121,6 +128,18 @@ final class MailboxReplyRows {
             replies.append(MailboxReply(number: select.integer(0), sealed: select.bytes(1)))
         }
         return replies
+    }
+
+    /// The last replies of channels that have got any behind that number.
+    func news(behind number: Int64) throws(SQLiteError) -> [MailboxReplyPlace] {
+        try selectNews.bind(1, number)
+        defer { selectNews.reset() }
+        var news: [MailboxReplyPlace] = []
+        while try selectNews.step() {
+            news.append(
+                MailboxReplyPlace(channel: Digest(selectNews.pair(0)), number: selectNews.integer(1)))
+        }
+        return news
     }
 
     /// Deletes what is good for nothing any more.
@@ -184,6 +203,12 @@ extension SQLiteMailboxes: MailboxReplies {
         return try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
             try tables.replies.replies(
                 in: channel, of: address, at: now, limit: MailboxReplyBounds().ofChannel)
+        }
+    }
+
+    package func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace] {
+        try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+            try tables.replies.news(behind: number)
         }
     }
 }

@@ -160,7 +160,7 @@ final class MailboxTables: DoorTables {
         touch = try Statement(
             "UPDATE mailbox SET added_at = ?2 WHERE number = ?1 AND added_at < ?2 - 3600000", on: connection)
         messages = try MailboxMessages(connection)
-        replies = try MailboxReplyRows(connection)
+        replies = try MailboxReplyRows(connection, after: messages.turn)
     }
 
     func version() throws(SQLiteError) -> Int64 {

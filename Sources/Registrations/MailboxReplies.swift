@@ -18,6 +18,17 @@ package struct MailboxReply: Equatable, Sendable {
     package static let life: Int64 = 600_000
 }
 
+/// How far a channel has come.
+package struct MailboxReplyPlace: Equatable, Sendable {
+    package let channel: Digest
+    package let number: Int64
+
+    package init(channel: Digest, number: Int64) {
+        self.channel = channel
+        self.number = number
+    }
+}
+
 /// How many replies lie here. Whoever has a mailbox's address may leave some: the share is the mailbox's.
 package struct MailboxReplyBounds: Equatable, Sendable {
     package var ofChannel = 16
@@ -55,4 +66,7 @@ package protocol MailboxReplies: Sendable {
     func replies(
         in channel: Digest, of address: Digest, acknowledging acknowledged: Int64, at now: Int64
     ) async throws(OutboxError) -> [MailboxReply]?
+
+    /// The last replies of channels that have got any behind that number, whichever node took them.
+    func replyNews(behind number: Int64) async throws(OutboxError) -> [MailboxReplyPlace]
 }

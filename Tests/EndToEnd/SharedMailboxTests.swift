@@ -100,4 +100,27 @@ import Wire
         subscriber.close()
         for stage in [second, first] { await stage.close() }
     }
+
+    @Test func aReplyIsHeardOfWhateverNodeItCameTo() async throws {
+        let ports = (try freePort(), try freePort())
+        let first = try await started(ports.0)
+        let second = try await started(ports.1, with: first)
+        let mailbox = try await StagedMailbox.add(readers: ["phone"], to: first.configuration)
+        for stage in [first, second] { await stage.logged("mailbox.changed") }
+        let channel = ReplyChannel(.toBisq, of: mailbox.pairingToken)
+        let calls = ReplyCalls(channel, of: mailbox.pairingToken)
+        // It waits for longer than the test has time.
+        async let heard = HTTPExchange.answer(
+            to: calls.fetch(acknowledging: 0, waiting: 120), host: "x",
+            by: .direct(.host("127.0.0.1", port: ports.0)), deadline: .seconds(60))
+        try await Task.sleep(for: .seconds(1))
+        let reply = try #require(
+            PhoneReply(counter: 1, sentAt: EventLoop.unixMilliseconds, kind: "status", text: ""))
+        let posted = try await HTTPExchange.answer(
+            to: calls.post(try channel.seal(reply)), host: "x",
+            by: .direct(.host("127.0.0.1", port: ports.1)), deadline: .seconds(20))
+        #expect(posted.status == 200)
+        #expect(ReplyCalls.replies(in: try await heard)?.count == 1)
+        for stage in [second, first] { await stage.close() }
+    }
 }

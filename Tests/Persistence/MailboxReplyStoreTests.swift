@@ -124,6 +124,22 @@ import Testing
         await outbox.close()
     }
 
+    @Test(arguments: Engine.allCases) func othersHearWhatIsNew(on engine: Engine) async throws {
+        try directory.use(engine)
+        let (outbox, store) = try await store()
+        #expect(try await store.replyNews(behind: 0) == [])
+        let second = Digest(high: 8, low: 8)
+        for (number, channel) in [(1, channel), (2, second), (3, second)] as [(UInt8, Digest)] {
+            #expect(try await post(store, number, in: channel) == .stored)
+        }
+        let news = try await store.replyNews(behind: 0).sorted { $0.number < $1.number }
+        #expect(news.map(\.channel) == [channel, second])
+        let last = try #require(news.last?.number)
+        #expect(try await store.replyNews(behind: last) == [])
+        #expect(try await store.replyNews(behind: last - 1).map(\.channel) == [second])
+        await outbox.close()
+    }
+
     @Test(arguments: Engine.allCases) func withItsMailboxItGoes(on engine: Engine) async throws {
         try directory.use(engine)
         let (outbox, store) = try await store()

@@ -61,6 +61,8 @@ package final class ReplyBoard {
     /// By their mailboxes, the oldest first.
     private var waiters: [Relay.Digest: [Waiter]] = [:]
     private var isClosed = false
+    /// The last reply that another node may have taken and that was heard of.
+    private var last: Int64 = 0
 
     /// Of one mailbox: one more, and the oldest gets what there is.
     private static let mostWaiters = 8
@@ -115,6 +117,16 @@ package final class ReplyBoard {
         guard replies.isEmpty else { return replies }
         await wait(waiter, atMost: min(time, ReplyBoard.longestWait))
         return try await look(key, 0)
+    }
+
+    /// Wakes those who wait for what other nodes have taken.
+    package func hearOfOthers() async {
+        guard !waiters.isEmpty else { return }
+        // What can't be read now is read the next time.
+        let news = (try? await store.replyNews(behind: last)) ?? []
+        last = max(last, news.map(\.number).max() ?? 0)
+        let channels = Set(news.map(\.channel))
+        for waiter in waiters.values.flatMap(\.self) where channels.contains(waiter.channel) { waiter.wake() }
     }
 
     private func look(_ key: Key, _ acknowledged: Int64) async throws(Refusal) -> [MailboxReply] {
