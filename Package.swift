@@ -288,7 +288,7 @@ let package = Package(
 )
 
 // `Deploy/test --suites Reactor,TLS` builds no other tests.
-if let suites = Context.environment["ONIONBELL_TEST_SUITES"] {
+if let suites = Context.environment["TEST_SUITES"] {
     let wanted = suites.split(separator: ",").map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }

@@ -168,6 +168,7 @@ import Testing
             "PATH": "/bin", "ONIONBELLS": "7", "ONIONBELL": "1",
             // Of `onionbell watch --exec`.
             "ONIONBELL_STATE": "well", "ONIONBELL_REASON": "", "ONIONBELL_ADDRESS": "x.onion",
+            "ONIONBELL_ID": "7", "ONIONBELL_TITLE": "a", "ONIONBELL_REPLY_TEXT": "yes",
         ]
         #expect(faults("", environment: environment) == [])
     }

@@ -21,8 +21,12 @@ package final class SettingsReader {
     private let directory: String
 
     static let prefix = "ONIONBELL_"
-    /// No settings: `onionbell watch --exec` tells a command by them, which may be one of ours.
-    private static let otherNames: Set<String> = ["ONIONBELL_STATE", "ONIONBELL_REASON", "ONIONBELL_ADDRESS"]
+    /// No settings: `watch`, `receive` and `bisq-agent` tell a command by them, which may be one of ours.
+    private static let otherNames = Set(
+        [
+            "STATE", "REASON", "ADDRESS", "ID", "TIME", "KIND", "TITLE", "MESSAGE", "TRADE", "SENT", "REPLY",
+            "REPLY_TEXT", "REPLY_SENT", "REPLY_COUNTER",
+        ].map { prefix + $0 })
 
     init(environment: [String: String], directory: String) {
         self.environment = environment
