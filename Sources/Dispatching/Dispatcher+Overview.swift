@@ -16,6 +16,8 @@ extension Dispatcher {
     package var sharing: Pipeline.Sharing? { pipeline.sharing }
     /// Like ``lanes``. Looks at everything that waits.
     package var queues: [Pipeline.Queue] { pipeline.queues() }
+    /// The figures of a door, made at the first call with its name.
+    package func door(_ name: String) -> DoorCounter { tally.door(name) }
     package var doors: [DoorCounter] { tally.doors }
     /// Like ``lanes``.
     package var laneFigures: [LaneFigures] { tally.lanes }
@@ -25,6 +27,12 @@ extension Dispatcher {
     /// All doors and lanes together.
     package var counters: Counters {
         Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)
+    }
+
+    /// What became of a notification; `nil` when it is not known, or not any more.
+    package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {
+        if let state = pipeline.state(of: id) { return state }
+        return try await outbox.state(of: id.identity)
     }
 }
 

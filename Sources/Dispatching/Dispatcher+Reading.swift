@@ -1,3 +1,4 @@
+import Reactor
 import Relay
 
 /// What the core wants to read of the outbox.
@@ -35,6 +36,8 @@ extension Dispatcher {
                 let share = try await outbox.divide(request)
                 pipeline.divided(share, at: .now)
                 note(share.takenOver)
+                if let known = share.known { takeClock(toBe: known.clockError) }
+                if share.nodes == 1 { takeClock(toBe: .zero) }
             } catch {
                 // The next commit says more of it.
                 pipeline.divideFailed(at: .now)
@@ -48,6 +51,14 @@ extension Dispatcher {
         log.notice(
             "outbox.taken_over",
             metadata: ["shards": "\(takenOver.shards)", "may_repeat": "\(takenOver.mayRepeat)"])
+    }
+
+    /// Where this machine's clock is the wrong one, what is signed and when it ends goes by the store's.
+    private func takeClock(toBe ahead: Duration) {
+        guard ahead - clockError >= .seconds(1) || clockError - ahead >= .seconds(1) else { return }
+        clockError = ahead
+        EventLoop.takeWallClock(toBeAhead: ahead.nanoseconds / 1_000_000)
+        log.warning("node.clock_corrected", metadata: ["ahead_seconds": "\(ahead.components.seconds)"])
     }
 
     /// Returns once the outbox has done what was asked of it before: it hangs as long as this does.

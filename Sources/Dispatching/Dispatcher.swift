@@ -33,6 +33,7 @@ package final class Dispatcher {
     private let digester: SubmissionDigester
     let log: Logger
     private var random = SystemRandomNumberGenerator()
+    var clockError: Duration = .zero
 
     private var isExecuting = false
     private(set) var isStopping = false
@@ -59,9 +60,6 @@ package final class Dispatcher {
         pumpSoon = EndOfTurn { [unowned self] in pump() }
         alarm = Timer { [unowned self] in wake() }
     }
-
-    /// The figures of a door, made at the first call with its name.
-    package func door(_ name: String) -> DoorCounter { tally.door(name) }
 
     /// Takes over what waited when the last process ended, and begins to deliver.
     ///
@@ -107,12 +105,6 @@ package final class Dispatcher {
             execute()
             return id
         }
-    }
-
-    /// What became of a notification; `nil` when it is not known, or not any more.
-    package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {
-        if let state = pipeline.state(of: id) { return state }
-        return try await outbox.state(of: id.identity)
     }
 
     /// Those that a gateway kept have come to their ends, which are written down.

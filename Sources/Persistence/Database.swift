@@ -174,7 +174,7 @@ final class Database {
         mark.bind(4, Int64(figures.waiting))
         mark.bind(5, Int64(figures.bytes))
         if let oldest = figures.oldestAcceptedAt { mark.bind(6, oldest) } else { mark.bindNull(6) }
-        mark.bind(7, EventLoop.unixMilliseconds)
+        mark.bind(7, EventLoop.machineMilliseconds)
         try mark.run()
     }
 

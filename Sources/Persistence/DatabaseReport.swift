@@ -76,7 +76,7 @@ package struct DatabaseReport: Equatable, Sendable {
         for _ in 0..<5 {
             let begun = EventLoop.monotonicNanoseconds
             guard try clock.step() else { continue }
-            report.clockAhead = .milliseconds(EventLoop.unixMilliseconds - clock.integer(0))
+            report.clockAhead = .milliseconds(EventLoop.machineMilliseconds - clock.integer(0))
             clock.reset()
             times.append(EventLoop.monotonicNanoseconds - begun)
         }

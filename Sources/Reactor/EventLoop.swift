@@ -23,7 +23,21 @@ package actor EventLoop {
     package nonisolated static var awakeNanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
     /// Milliseconds since 1970, UTC.
-    package nonisolated static var unixMilliseconds: Int64 { nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
+    package nonisolated static var unixMilliseconds: Int64 {
+        machineMilliseconds - clockError.load(ordering: .relaxed)
+    }
+
+    /// The same as this machine has it, right or wrong.
+    package nonisolated static var machineMilliseconds: Int64 {
+        nanoseconds(of: CLOCK_REALTIME) / 1_000_000
+    }
+
+    private static let clockError = Atomic<Int64>(0)
+
+    /// From now on this machine's wall clock is taken to be so many milliseconds ahead of the time.
+    package nonisolated static func takeWallClock(toBeAhead milliseconds: Int64) {
+        clockError.store(milliseconds, ordering: .relaxed)
+    }
 
     /// Nanoseconds for which the machine has been suspended since its start.
     package nonisolated static var sleptNanoseconds: Int64 {
@@ -32,7 +46,7 @@ package actor EventLoop {
 
     /// Milliseconds of the wall clock less those of a clock that nobody sets: changes when the wall clock is set.
     package nonisolated static var wallClockOffset: Int64 {
-        (nanoseconds(of: CLOCK_REALTIME) - nanoseconds(of: CLOCK_BOOTTIME)) / 1_000_000
+        unixMilliseconds - monotonicNanoseconds / 1_000_000
     }
 
     /// The longest turn of the loop since this was asked last, in nanoseconds: so long nothing else was looked at. To

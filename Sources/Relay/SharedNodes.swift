@@ -75,6 +75,18 @@ package struct SharedNodes: Equatable, Sendable {
         self.unseenOfNobody = unseenOfNobody
     }
 
+    /// How far this node's clock is ahead of the store's, if it is the wrong one of the two: another living node's clock
+    /// agrees with the store's. Less than half a minute is no error.
+    package var clockError: Duration {
+        func isRight(_ node: SharedNode) -> Bool {
+            node.clockAhead > .seconds(-30) && node.clockAhead < .seconds(30)
+        }
+        guard let here = nodes.first(where: \.isHere), !isRight(here),
+            nodes.contains(where: { !$0.isHere && $0.isAlive && isRight($0) })
+        else { return .zero }
+        return here.clockAhead
+    }
+
     package var withoutOwner: Int {
         Shards.total - nodes.lazy.filter(\.isAlive).reduce(0) { $0 + $1.shards.count }
     }

@@ -95,6 +95,31 @@ import Wire
         for stage in [third, second, first] { await stage.close() }
     }
 
+    /// Apple takes no token that is signed an hour off, and Google gives none for it.
+    @Test(arguments: [ShiftedClocks.Shift.ahead, .behind])
+    func aNodeWithAWrongClockGoesByTheOthers(shift: ShiftedClocks.Shift) async throws {
+        let first = try await started()
+        let second = try stage(with: first)
+        let clocks = try ShiftedClocks(in: second.world.directory.path)
+        try clocks.set(shift, seconds: 3600)
+        try await second.start(environment: clocks.environment)
+        try await wait { try owned() == [128, 128] }
+        try await wait { second.node.lines.contains { $0.contains("node.clock_corrected") } }
+        let peer = try await second.dial()
+        for number in 1...16 {
+            #expect(try await outcome(number, by: peer) == .delivered)
+            let wanted = request(number + 16, platform: .android, awaitsOutcome: true)
+            #expect(try await peer.outcome(of: wanted, deadline: .seconds(60)).status == .delivered)
+        }
+        #expect(!second.world.apple.book.isEmpty && !second.world.google.book.isEmpty)
+        #expect(!second.node.lines.contains { $0.contains("gateway.clock_wrong") })
+        // Set right, it is its own again.
+        try clocks.rightAll()
+        try await wait { second.node.lines.contains { $0.contains("ahead_seconds=0") } }
+        await second.close()
+        await first.close()
+    }
+
     @Test func whatAKilledNodeHadIsSentByTheOther() async throws {
         let first = try await started()
         let second = try await started(with: first)

@@ -16,25 +16,32 @@ struct ProviderTokenLife: Equatable, Sendable {
     private(set) var generation = 0
     private var signedAt: Instant?
     private var mustRenew = false
+    /// It was refused, and the wall clock was set since it was signed.
+    private var isMisdated = false
     private var keptUntil = Int64.min
 
     /// Whether a new token is to be signed before the next request.
     func isDue(at now: Instant) -> Bool {
         guard let signedAt else { return true }
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard age >= ProviderTokenLife.minimumNanoseconds, now.monotonicNanoseconds >= keptUntil else {
-            return false
-        }
-        // The monotonic clock stands still while a machine sleeps; the other one doesn't.
-        let wallAge = (now.unixMilliseconds - signedAt.unixMilliseconds) * 1_000_000
+        guard now.monotonicNanoseconds >= keptUntil else { return false }
+        if isMisdated { return true }
+        guard age >= ProviderTokenLife.minimumNanoseconds else { return false }
         return mustRenew || age >= ProviderTokenLife.renewalAge.nanoseconds
-            || abs(wallAge - age) >= ProviderTokenLife.clockStep.nanoseconds
+            || isClockSet(since: signedAt, at: now)
+    }
+
+    private func isClockSet(since signedAt: Instant, at now: Instant) -> Bool {
+        let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
+        let wallAge = (now.unixMilliseconds - signedAt.unixMilliseconds) * 1_000_000
+        return abs(wallAge - age) >= ProviderTokenLife.clockStep.nanoseconds
     }
 
     mutating func signed(at now: Instant) {
         generation += 1
         signedAt = now
         mustRenew = false
+        isMisdated = false
     }
 
     /// Another key: its tokens don't count against the old one's.
@@ -51,7 +58,7 @@ struct ProviderTokenLife: Equatable, Sendable {
         case replaced
         /// Sign a new one.
         case due
-        /// It is too young to have expired: this machine's clock is wrong.
+        /// It is too young to have expired, and the clock was not set since: this machine's clock is wrong.
         case clockFault
     }
 
@@ -59,7 +66,8 @@ struct ProviderTokenLife: Equatable, Sendable {
     mutating func expired(generation: Int, at now: Instant) -> Expiry {
         guard generation == self.generation, let signedAt else { return .replaced }
         let age = now.monotonicNanoseconds - signedAt.monotonicNanoseconds
-        guard age >= ProviderTokenLife.minimumNanoseconds else { return .clockFault }
+        isMisdated = isClockSet(since: signedAt, at: now)
+        guard isMisdated || age >= ProviderTokenLife.minimumNanoseconds else { return .clockFault }
         mustRenew = true
         return .due
     }

@@ -43,6 +43,18 @@ import Testing
         expect(life.expired(generation: 2, at: instant(minutes: 21)), is: .clockFault)
     }
 
+    @Test func oneSignedByAWrongClockIsRenewedOnceThatIsSet() {
+        var life = signed(atMinute: 0)
+        #expect(!life.isDue(at: instant(minutes: 1, wall: 61)))
+        expect(life.expired(generation: 1, at: instant(minutes: 1, wall: 5)), is: .clockFault)
+        #expect(!life.isDue(at: instant(minutes: 1, wall: 5)))
+        expect(life.expired(generation: 1, at: instant(minutes: 2, wall: 62)), is: .due)
+        #expect(life.isDue(at: instant(minutes: 2, wall: 62)))
+        life.signed(at: instant(minutes: 2, wall: 62))
+        #expect(!life.isDue(at: instant(minutes: 3, wall: 63)))
+        expect(life.expired(generation: 2, at: instant(minutes: 3, wall: 63)), is: .clockFault)
+    }
+
     @Test func afterTooManyChangesNoneIsSignedFor20Minutes() {
         var life = signed(atMinute: 0)
         life.changedTooOften(at: instant(minutes: 40))
