@@ -179,7 +179,7 @@ let package = Package(
             name: "onionbell-bench",
             dependencies: [
                 "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching", "Gateways",
-                "HTTP1", "CSupport", "Doors", "Registrations", "Persistence", arguments, log,
+                "HTTP1", "CSupport", "Doors", "Registrations", "Persistence", "Programs", arguments, log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
@@ -193,7 +193,7 @@ let package = Package(
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", dependencies: ["Encodings", "Relay"], path: "Tests/Vectors",
+            name: "Vectors", dependencies: ["Encodings", "Programs", "Relay"], path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
                 "reply-vectors.json",
@@ -284,7 +284,7 @@ let package = Package(
             [
                 "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
-                "Vectors", "QR", "Status",
+                "Vectors", "QR", "Status", "Programs",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 import Foundation
+import Programs
 import Reactor
 
 /// What does nothing else with requests over HTTP/1.1: the measure for the node's doors. It has the node's core.
@@ -63,7 +64,7 @@ extension Bench {
 
     /// Lets a load run against a server that does nothing else, in front of this gateway.
     func measure(_ server: BareServer, gateway: Gateway, _ load: [String]) async throws -> DoorFigures {
-        let endpoint = try Self.freePort()
+        let endpoint = try Endpoint.host("127.0.0.1", port: freePort())
         let folder = try directory.make(server.rawValue)
         let child = try Child(
             try server.arguments(on: endpoint, gateway: gateway, directory: folder), core: .measured)

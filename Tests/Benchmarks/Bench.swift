@@ -1,5 +1,6 @@
 import Foundation
 import Lab
+import Programs
 import Reactor
 
 /// What all rows need: the programs, a tor without network, a directory.
@@ -22,9 +23,9 @@ final class Bench {
         self.node = node
         tools = CommandLine.arguments[0]
         directory = try LabDirectory()
-        peers = try Self.freePort()
-        http = try Self.freePort()
-        webPush = try Self.freePort()
+        peers = try .host("127.0.0.1", port: freePort())
+        http = try .host("127.0.0.1", port: freePort())
+        webPush = try .host("127.0.0.1", port: freePort())
         let tor = try directory.make("tor")
         let lines = [
             "DisableNetwork 1", "SocksPort 0", "DataDirectory \(tor)", "ControlPort unix:\(tor)/control",
@@ -37,12 +38,6 @@ final class Bench {
         for _ in 0..<500 where access("\(tor)/control", F_OK) != 0 || access("\(tor)/cookie", F_OK) != 0 {
             try await Task.sleep(for: .milliseconds(20))
         }
-    }
-
-    static func freePort() throws -> Endpoint {
-        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-        defer { listener.close() }
-        return listener.endpoint
     }
 
     func close() async {

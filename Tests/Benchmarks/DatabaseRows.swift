@@ -1,5 +1,7 @@
 import Foundation
 import Lab
+import Programs
+import Reactor
 
 /// A store in PostgreSQL beside that in a file, under the same load in the same round.
 extension Rows {
@@ -111,9 +113,10 @@ extension Rows {
         return (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// What waits is for Android, whose gateway is away.
+    /// What waits is for Android, whose gateway is away. Then another node comes, and the first one is killed.
     mutating func measureWaitingInDatabase() async throws {
         var none: Double?
+        var takingOver: TakingOver?
         for waiting in [0, isQuick ? 100_000 : 1_000_000] {
             let database = try await LabDatabase.start()
             let (resident, seconds) = try await bench.withNode(in: database) { node in
@@ -123,7 +126,9 @@ extension Rows {
                     seconds = try await node.under(arguments).report.seconds
                 }
                 _ = try await node.under(peerArguments(10, 64, count: 20_000))
-                return (try node.figures.resident, seconds)
+                let resident = try node.figures.resident
+                if waiting > 0 { takingOver = try await bench.takeOver(from: node) }
+                return (resident, seconds)
             }
             await database.stop()
             let name = "postgresql, waiting rows: \(waiting)"
@@ -134,11 +139,47 @@ extension Rows {
             }
             results.add("\(name), VmRSS over none", "MB", (resident - none) / 1000, goal: 40, bound: 60)
             results.add("\(name), stored", "1/s", Double(waiting) / seconds)
+            guard let takingOver else { continue }
+            results.add("\(name), until a second node has its half", "s", takingOver.joining / .seconds(1))
+            results.add("\(name), until it has all after a kill", "s", takingOver.kill / .seconds(1))
+            results.add("\(name), VmRSS of the second node", "MB", takingOver.resident / 1000)
         }
     }
 }
 
+/// Until a node that joins has its half, and all after the first one was killed: the end of a lease, 8 s, included.
+private struct TakingOver {
+    let joining: Duration
+    let kill: Duration
+    let resident: Double
+}
+
 extension Bench {
+    fileprivate func takeOver(from node: NodeUnderTest) async throws -> TakingOver {
+        let joined = ContinuousClock.now
+        let (second, _) = try await second(beside: node)
+        try await has(128, of: second)
+        let killed = ContinuousClock.now
+        kill(node.processID, SIGKILL)
+        try await has(256, of: second)
+        let end = ContinuousClock.now
+        let resident = try ProcessFigures(of: second.processID).resident
+        await second.end(by: SIGTERM)
+        return TakingOver(joining: killed - joined, kill: end - killed, resident: resident)
+    }
+
+    /// By its log.
+    private func has(_ shards: Int, of node: Child) async throws {
+        for _ in 0..<2400 {
+            if node.lines.last(where: { $0.contains("outbox.shared") })?.contains("shards=\(shards)") == true
+            {
+                return
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw BenchError("the second node does not have \(shards) shards: \(node.lines.suffix(3))")
+    }
+
     /// From now on its new processes run on both cores.
     fileprivate func spread(_ database: LabDatabase) async throws {
         guard let process = database.processID else { throw BenchError("PostgreSQL has ended") }
@@ -149,7 +190,7 @@ extension Bench {
     fileprivate func second(beside node: NodeUnderTest) async throws -> (node: Child, peers: String) {
         let directory = node.gateway.directory
         var text = try String(contentsOfFile: "\(directory)/onionbell.yaml", encoding: .utf8)
-        let peers = try Self.freePort()
+        let peers = try Endpoint.host("127.0.0.1", port: freePort())
         for (mine, its) in [
             (peerEndpoint, "\(peers)"), (httpEndpoint, "unix:\(directory)/http-2"),
             (webPushEndpoint, "unix:\(directory)/web-push-2"), ("\(directory)/state", "\(directory)/state-2"),

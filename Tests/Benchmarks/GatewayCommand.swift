@@ -30,14 +30,14 @@ struct GatewayCommand: AsyncParsableCommand {
     static let topic = "bisqremote.joachimneumann.com"
 
     func run() async throws {
-        let (simulator, browsers) = try await start()
-        defer { withExtendedLifetime((simulator, browsers)) {} }
-        tell(await simulator.url)
+        let simulators = try await start()
+        defer { withExtendedLifetime(simulators) {} }
+        tell(await simulators[0].url)
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
 
     @EventLoop
-    private func start() throws -> (apple: GatewaySimulator, browsers: GatewaySimulator) {
+    private func start() throws -> [GatewaySimulator] {
         let credentials = try LabCredentials()
         var rules = credentials.apnsRules(topics: [GatewayCommand.topic])
         rules.streamLimit = streams
@@ -46,7 +46,9 @@ struct GatewayCommand: AsyncParsableCommand {
         if delay > 0 { simulator.faults = FaultScript([FaultRule(.delay(.milliseconds(delay)))]) }
         try write(try credentials.authorityPEM(), "ca.pem")
         try write(try credentials.providerKeyPEM(), "AuthKey.p8")
-        try write(try credentials.serviceAccountFile(tokenURL: "https://127.0.0.1:9/token"), "account.json")
+        // Only for its access tokens: a node that gets none signs again and again.
+        let google = try GatewaySimulator(.fcm(credentials.fcmRules()), try credentials.serverContext())
+        try write(try credentials.serviceAccountFile(tokenURL: google.url + "/token"), "account.json")
         let browsers = try pushServer(credentials.serverContext())
         try write(configuration(simulator.url, credentials, browsers), "onionbell.yaml")
         try write(try headers(credentials), "headers")
@@ -54,7 +56,7 @@ struct GatewayCommand: AsyncParsableCommand {
         try write(
             #"{"encrypted":"\#(RequestTemplate.message)","aps":{"alert":{"loc-key":"notification"},"#
                 + #""content-available":1,"mutable-content":1}}"#, "body")
-        return (simulator, browsers)
+        return [simulator, browsers, google]
     }
 
     /// One of browsers, where every path has a subscription. Writes how the tokens for it begin and end.

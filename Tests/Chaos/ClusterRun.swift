@@ -86,6 +86,9 @@ final class ClusterRun {
         let outage = Duration.milliseconds(Int.random(in: 0...2000, using: &random))
         let silence = Duration.milliseconds(Int.random(in: 1000...5000, using: &random))
         let blown = EventLoop.monotonicNanoseconds
+        var isExcused = false
+        // Also where the round does not come to its end: what came twice then has the same reason.
+        defer { if !isExcused { excuse(blow, victims, from: blown, until: EventLoop.monotonicNanoseconds) } }
         try await strike(blow, victims, outage: outage, silence: silence)
         try await wait("every device has had something after: \(blow.rawValue)") { [unowned self] in
             senders.allSatisfy { sender in
@@ -106,11 +109,8 @@ final class ClusterRun {
         let whole = EventLoop.monotonicNanoseconds
         isRoundOver = true
         try await sending.value
-        if blow.isExcuse {
-            for node in blow == .databaseForLong ? world.nodes : victims {
-                books.isUnclear(blow.rawValue, at: node.name, from: blown, until: whole)
-            }
-        }
+        excuse(blow, victims, from: blown, until: whole)
+        isExcused = true
         for node in world.nodes { node.mayEnd = false }
         figures[blow, default: Figures()].rounds += 1
         if let delivering { figures[blow]?.delivering.append(delivering - blown) }
@@ -120,6 +120,14 @@ final class ClusterRun {
         say(
             "  round \(number): \(blow.rawValue): delivers after \(((delivering ?? blown) - blown).seconds) s, whole after \((whole - blown).seconds) s, \(books.entries.count) sent"
         )
+    }
+
+    /// What of these nodes was under way may come again.
+    private func excuse(_ blow: ClusterBlow, _ victims: [ClusterNode], from blown: Int64, until end: Int64) {
+        guard blow.isExcuse else { return }
+        for node in blow == .databaseForLong ? world.nodes : victims {
+            books.isUnclear(blow.rawValue, at: node.name, from: blown, until: end)
+        }
     }
 
     /// Others take its part, and then it can't go on with what it knows.

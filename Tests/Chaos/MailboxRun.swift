@@ -47,7 +47,7 @@ final class MailboxRun {
         node = try LabNode(Chaos.node, configuration: configuration)
         address = try await MailboxRun.address(of: node)
         sendersTor = try await network.startTor()
-        let port = try MailboxRun.freePort()
+        let port = try freePort()
         readersTor = try await network.startTor(["SocksPort 127.0.0.1:\(port)"])
         let made = try await Tool([
             Chaos.program, "mailbox", "add", "me", "--json", "--show", "sealed", "--reader", "phone",
@@ -86,13 +86,6 @@ final class MailboxRun {
     private static func root(of torrc: String) -> String {
         let path = absolute(torrc)
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-        defer { listener.close() }
-        guard case .host(_, let port) = listener.endpoint else { throw ChaosError("no port") }
-        return port
     }
 
     // MARK: Bisq

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Lab
+import Programs
 import Reactor
 
 /// Shows a door on this machine alone: the built program between simulated gateways and a sender of any kind.
@@ -54,7 +55,7 @@ private final class Stage {
         try LabDirectory.write(try server.chainPEM(), to: path + "/server.pem")
         try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
         var settings = options.settings.replacing("LAB", with: path)
-        let ports = try freePorts(for: &settings)
+        let ports = try setPorts(of: &settings)
         let configuration = try world.configure(
             tor: ["mode: own", "torrc: \(path)/torrc"], more: [settings])
         let node = try LabNode(Chaos.node, configuration: configuration)
@@ -84,20 +85,14 @@ private final class Stage {
         return taken == pushes ? EXIT_SUCCESS : EXIT_FAILURE
     }
 
-    /// Puts a free port in the place of each of `PORT1`, `PORT2` and so on.
+    /// Puts a free port in the place of each of `PORT1`, `PORT2` and so on to `PORT9`.
     ///
     /// - Returns: The same for an environment.
-    private func freePorts(for settings: inout String) throws -> [String] {
-        // All are held until the last one is found, so that they differ.
-        var listeners: [Listener] = []
-        defer { for listener in listeners { listener.close() } }
+    private func setPorts(of settings: inout String) throws -> [String] {
         var words: [String] = []
-        while case let word = "PORT\(words.count + 1)", settings.contains(word) {
-            let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-            listeners.append(listener)
-            guard case .host(_, let port) = listener.endpoint else { break }
-            settings = settings.replacing(word, with: "\(port)")
-            words.append("\(word)=\(port)")
+        for (index, port) in try freePorts(9).enumerated() where settings.contains("PORT\(index + 1)") {
+            settings = settings.replacing("PORT\(index + 1)", with: "\(port)")
+            words.append("PORT\(index + 1)=\(port)")
         }
         return words
     }

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import Lab
+import Programs
 import Reactor
 import Testing
 

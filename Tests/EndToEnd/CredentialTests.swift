@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import JSONCoding
 import Lab
+import Programs
 import Reactor
 import Testing
 

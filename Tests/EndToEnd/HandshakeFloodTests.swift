@@ -1,5 +1,6 @@
 import Foundation
 import Lab
+import Programs
 import Reactor
 import Testing
 

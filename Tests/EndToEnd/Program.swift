@@ -78,12 +78,3 @@ private func spawn(
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
     return process
 }
-
-/// A port that nobody has just now, for a setting that must name one.
-@EventLoop
-func freePort() throws -> UInt16 {
-    let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-    defer { listener.close() }
-    guard case .host(_, let port) = listener.endpoint else { return 0 }
-    return port
-}

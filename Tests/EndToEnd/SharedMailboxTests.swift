@@ -2,6 +2,7 @@ import Client
 import Foundation
 import JSONCoding
 import Lab
+import Programs
 import Reactor
 import Testing
 import Vectors

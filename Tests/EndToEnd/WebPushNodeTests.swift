@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import Lab
+import Programs
 import Reactor
 import Testing
 
@@ -30,14 +31,6 @@ struct WebPushNodeTests {
         }.value
         #expect(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .newlines)
-    }
-
-    /// A port that nobody uses.
-    private func freePort() throws -> UInt16 {
-        let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-        defer { listener.close() }
-        guard case .host(_, let port) = listener.endpoint else { return 0 }
-        return port
     }
 
     @Test func realMessagesReachTheAppsOverTorOverHTTPSAndBehindAProxy() async throws {

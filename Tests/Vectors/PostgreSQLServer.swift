@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Programs
 
 /// A real PostgreSQL on a socket in a directory of its own, for the tests of one process. It ends with the process, however
 /// that ends, and its directory goes with it.
@@ -132,7 +133,7 @@ package final class PostgreSQLServer: Sendable {
     ) throws {
         self.primary = primary?.directory ?? ""
         self.small = small
-        port = withTLS ? try PostgreSQLServer.freePort() : 5432
+        port = withTLS ? try Int(freePort()) : 5432
         settings =
             withTLS
             ? [
@@ -217,26 +218,6 @@ package final class PostgreSQLServer: Sendable {
     /// Of a database in it, over TLS.
     package func url(_ database: String, host: String, authority: String) -> String {
         "postgresql://onionbell@\(host):\(port)/\(database)?hostaddr=127.0.0.1&sslrootcert=\(directory)/\(authority).crt"
-    }
-
-    /// Below those that the system gives to connections, which may take one before the server does.
-    private static func freePort() throws -> Int {
-        for _ in 0..<100 {
-            let port = UInt16.random(in: 16_384..<32_768)
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(socket) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            let isFree = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-            if isFree { return Int(port) }
-        }
-        throw Failure(description: "there is no free port")
     }
 
     /// Runs SQL in a database.

@@ -58,7 +58,8 @@ package final class PrivateTorNetwork {
         _ tor: String, in directory: LabDirectory, _ progress: @EventLoop (String) -> Void
     ) async throws(LabError) -> PrivateTorNetwork {
         progress("making the keys of \(authorityCount) directory authorities")
-        let ports = try freePorts(2 * authorityCount + relayCount)
+        let ports: [UInt16]
+        do { ports = try freePorts(2 * authorityCount + relayCount) } catch { throw .files(error) }
         var keys: [AuthorityKeys] = []
         for index in 0..<authorityCount {
             keys.append(
@@ -153,22 +154,5 @@ package final class PrivateTorNetwork {
         for tor in clients + relays + authorities { await tor.kill() }
         clients = []
         await directory.remove()
-    }
-
-    /// Ports of 127.0.0.1 that were free a moment ago: authorities must be known by theirs before they run.
-    private static func freePorts(_ count: Int) throws(LabError) -> [UInt16] {
-        var listeners: [Listener] = []
-        var ports: [UInt16] = []
-        defer { for listener in listeners { listener.close() } }
-        for _ in 0..<count {
-            do {
-                let listener = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
-                listeners.append(listener)
-                if case .host(_, let port) = listener.endpoint { ports.append(port) }
-            } catch {
-                throw .files(error)
-            }
-        }
-        return ports
     }
 }
