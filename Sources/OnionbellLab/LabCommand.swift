@@ -24,9 +24,10 @@ struct LabCommand: AsyncParsableCommand {
             --nodes as well it runs so many nodes that share it: configures each by onionbell init, hands the keys of \
             the first one to the others by onionbell cluster, and lets a sender call each over Tor. Prints who has how \
             many shards whenever that changes. A node that ends, however it does, is started again after 20 seconds; \
-            meanwhile the sender calls another one. What nodes and database keep is removed at the end.
+            meanwhile the sender calls another one. With --onionbalance one address leads to all nodes, and the sender \
+            calls only that: an onionbalance of the lab's own publishes it, as for a real front. What nodes and database keep is removed at the end.
 
-            Example: onionbell lab --nodes 3 --postgresql lab
+            Example: onionbell lab --nodes 3 --postgresql --onionbalance lab
 
             Exit status: 0 stopped, 64 usage, 69 something that it needs is not available, 73 the directory cannot be \
             created.
@@ -52,8 +53,14 @@ struct LabCommand: AsyncParsableCommand {
     @Flag(name: .customLong("postgresql"), help: "Also run a PostgreSQL (Debian: postgresql).")
     var withDatabase = false
 
+    @Flag(name: .customLong("onionbalance"), help: "One address for all nodes (Debian: onionbalance).")
+    var withFront = false
+
     func validate() throws {
-        guard let nodes else { return }
+        guard let nodes else {
+            guard !withFront else { throw ValidationError("--onionbalance: add --nodes and --postgresql") }
+            return
+        }
         guard (1...9).contains(nodes) else { throw ValidationError("--nodes \(nodes): 1 to 9") }
         guard withDatabase else {
             throw ValidationError("nodes with files of their own share nothing: add --postgresql")
@@ -134,7 +141,8 @@ struct LabCommand: AsyncParsableCommand {
         var cluster: LabNodes?
         if let nodes, let database, let socks = client.socks {
             cluster = try LabNodes(in: network, socks: socks)
-            try await cluster?.start(nodes, settings: settings + ["--set", "storage.url=\(database.url)"])
+            try await cluster?.start(
+                nodes, settings: settings + ["--set", "storage.url=\(database.url)"], withFront: withFront)
         }
         printLine("ready")
         await stopSignal()

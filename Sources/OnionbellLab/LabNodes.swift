@@ -5,9 +5,11 @@ import Glibc
 import Lab
 import Programs
 import Reactor
+import Tor
 import Wire
 
-/// Several nodes with one queue in PostgreSQL, a sender that calls them, and what becomes of both when a node ends.
+/// Several nodes with one queue in PostgreSQL, a sender that calls them, and what becomes of both when a node ends. If
+/// wanted, an onionbalance publishes one address that leads to all of them.
 @EventLoop
 final class LabNodes {
     @EventLoop
@@ -49,6 +51,7 @@ final class LabNodes {
     private let directory: LabDirectory
     private var members: [Member] = []
     private var watches: [Task<Void, Never>] = []
+    private var front: (address: String, balance: LabFront)?
     private var isStopping = false
 
     /// Seconds until a node that has ended is started again.
@@ -65,7 +68,10 @@ final class LabNodes {
 
     /// - Parameters:
     ///   - settings: the arguments of `onionbell init` that all nodes have.
-    func start(_ count: Int, settings: [String]) async throws {
+    func start(_ count: Int, settings: [String], withFront: Bool) async throws {
+        let key = withFront ? OnionKey.generate() : nil
+        let settings =
+            settings + (key.map { ["--set", "onion.public_address=\($0.address)"] } ?? [])
         for number in 1...count { members.append(try Member("node-\(number)", in: directory)) }
         for member in members {
             _ = try directory.make("\(member.name)/state")
@@ -82,8 +88,13 @@ final class LabNodes {
         for member in members { try start(member) }
         for member in members { try await published(member) }
         try await divided()
+        if let key { try await open(key) }
         printLine("kill -9 one of these processes: \(LabNodes.pause) s later the lab starts it again")
-        for member in members { try await send(through: member) }
+        if let front {
+            for _ in members { try await send(to: front.address) }
+        } else {
+            for member in members { try await send(to: member.name, at: member.address) }
+        }
         watches = members.map { member in Task { await watch(member) } }
     }
 
@@ -108,12 +119,26 @@ final class LabNodes {
     }
 
     private func published(_ member: Member) async throws {
-        guard let program = member.program, let line = await program.publishedLine() else {
+        guard let program = member.program, await program.publishedLine() != nil else {
             throw Failure(description: "\(member.name) has ended: \(lastLines(of: member))")
         }
-        member.address = String(line.split(separator: " ").dropFirst().first ?? "")
+        // Its own, where its log tells that of all.
+        let shown = try await Tool([
+            ProgramBeside("onionbell").path, "key", "show", "--config", member.configuration,
+        ]).finish()
+        member.address = shown.first ?? ""
         printLine("\(member.name) is process \(program.processID ?? 0) at \(member.address)")
         printLine("  onionbell status --config \(member.configuration)")
+    }
+
+    /// The one address, as `SeveralNodes.md` says.
+    private func open(_ key: OnionKey) async throws {
+        let file = "\(directory.path)/front-key"
+        try LabDirectory.write(key.torsFile, to: file)
+        let balance = try await LabFront.start(key: file, to: members.map(\.address), in: network)
+        front = (key.address.description, balance)
+        try await balance.published(members.count)
+        printLine("onionbalance has published \(key.address), which leads to all of them")
     }
 
     private func lastLines(of member: Member) -> String {
@@ -149,9 +174,9 @@ final class LabNodes {
     // MARK: The sender
 
     /// To devices of all shards' owners, with their ends.
-    private func send(through member: Member) async throws {
+    private func send(to name: String, at address: String? = nil) async throws {
         let peer = try await BisqPeer.dial(
-            .tor(socks: socks, onion: member.address, port: 9999), attemptTimeout: .seconds(10),
+            .tor(socks: socks, onion: address ?? name, port: 9999), attemptTimeout: .seconds(10),
             deadline: .seconds(90))
         defer { peer.close() }
         let start = ContinuousClock.now
@@ -165,16 +190,16 @@ final class LabNodes {
             }
             if status == .stored { awaited.append(request.uid) }
             guard status == .stored || status == .delivered else {
-                throw Failure(description: "\(member.name) answered \(status.map { "\($0)" } ?? "nothing")")
+                throw Failure(description: "\(name) answered \(status.map { "\($0)" } ?? "nothing")")
             }
         }
         for uid in awaited {
             guard try await peer.nextResponse(to: uid).status == .delivered else {
-                throw Failure(description: "a notification by \(member.name) was not delivered")
+                throw Failure(description: "a notification by \(name) was not delivered")
             }
         }
         printLine(
-            "\(LabNodes.notifications) notifications sent to \(member.name) over Tor: all delivered after \((ContinuousClock.now - start).inWords)"
+            "\(LabNodes.notifications) notifications sent to \(name) over Tor: all delivered after \((ContinuousClock.now - start).inWords)"
         )
     }
 
@@ -197,7 +222,11 @@ final class LabNodes {
             let free = exit == .exited(0) ? "are free" : "are free when its lease ends, after 8 s at most"
             printLine("\(member.name) has ended (\(exit)): its shards \(free)")
             do {
-                if let other = members.first(where: \.isAlive) { try await send(through: other) }
+                if let front {
+                    try await send(to: front.address)
+                } else if let other = members.first(where: \.isAlive) {
+                    try await send(to: other.name, at: other.address)
+                }
                 try await Task.sleep(for: .seconds(LabNodes.pause))
                 guard !isStopping else { return }
                 printLine("\(member.name) is started again")
@@ -214,6 +243,7 @@ final class LabNodes {
         for watch in watches { watch.cancel() }
         for member in members { if member.isAlive { await member.program?.stop() } }
         for watch in watches { await watch.value }
+        await front?.balance.stop()
         await directory.remove()
     }
 }

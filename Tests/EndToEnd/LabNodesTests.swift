@@ -60,8 +60,36 @@ import Testing
         await directory.remove()
     }
 
+    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    func oneAddressLeadsToAllNodesAndOutlivesOne() async throws {
+        let directory = try LabDirectory()
+        let lab = try LabProgram([
+            program, "lab", directory.path + "/lab", "--nodes", "2", "--postgresql", "--onionbalance",
+        ])
+        await lab.wait { $0.exit != nil || $0.lines.contains("ready") }
+        let started = lab.lines
+        try #require(lab.exit == nil, "\(started)")
+        let published = try #require(started.first { $0.hasPrefix("onionbalance has published ") })
+        let address = published.split(separator: " ")[3].dropLast()
+        func sent() -> Int {
+            lab.lines.count { $0.hasPrefix("12 notifications sent to \(address) over Tor: all delivered") }
+        }
+        #expect(address.hasSuffix(".onion") && sent() == 2)
+        // Each has one of its own behind it.
+        #expect(!started.contains { $0.contains(" is process ") && $0.contains(address) })
+
+        kill(try #require(processes(of: lab)["node-1"]), SIGKILL)
+        await lab.wait { lab in
+            lab.exit != nil || lab.lines.contains { $0.hasPrefix("node-1 is started again") }
+        }
+        #expect(sent() == 3, "\(lab.lines.suffix(8))")
+        #expect(await lab.stop() == .exited(0))
+        await directory.remove()
+    }
+
     @Test(arguments: [
-        (["--nodes", "3"], "add --postgresql"), (["--nodes", "10", "--postgresql"], "1 to 9"),
+        (["--onionbalance"], "add --nodes"), (["--nodes", "3"], "add --postgresql"),
+        (["--nodes", "10", "--postgresql"], "1 to 9"),
     ])
     func nodesThatCannotShareAreRefused(options: [String], words: String) throws {
         let result = try run([program, "lab", "/tmp/never-made"] + options)

@@ -8,7 +8,7 @@ import Wire
 
 /// `onionbell invite`, `revoke` and `peers` beside the running program.
 @EventLoop
-@Suite(.serialized) struct PrivateNodeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PrivateNodeTests {
     private func command(_ stage: NodeTests.Stage, _ words: String...) throws -> CommandResult {
         try run([program] + words + ["--config", stage.configuration])
     }

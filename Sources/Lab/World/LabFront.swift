@@ -18,7 +18,7 @@ package final class LabFront {
         params.FETCH_DESCRIPTOR_FREQUENCY = 3
         params.PUBLISH_DESCRIPTOR_CHECK_FREQUENCY = 1
         params.FRONTEND_DESCRIPTOR_LIFETIME = 10
-        params.INSTANCE_DESCRIPTOR_TOO_OLD = 15
+        params.INSTANCE_DESCRIPTOR_TOO_OLD = 60
         from onionbalance.hs_v3 import hashring
         from onionbalance.hs_v3.onionbalance import my_onionbalance
         hashring.get_responsible_hsdirs = lambda *of: list(my_onionbalance.consensus.get_routerstatuses())
@@ -61,24 +61,34 @@ package final class LabFront {
         self.directory = directory
     }
 
-    /// Returns when it has published introduction points of so many nodes, or has ended.
+    /// Returns when it has published introduction points of so many nodes; throws what it said when it has not.
     ///
     /// - Parameters:
-    ///   - node: the own address of one whose introduction points it has seen to be others before.
+    ///   - node: the own address of one that has published others since: it must have read that one's descriptor twice.
+    ///     It compares introduction points by the keys of their relays, and so may say of others that none has changed.
     ///   - lines: so many of its first ones do not count.
-    package func published(_ nodes: Int, anew node: String? = nil, after lines: Int = 0) async {
-        let changed =
-            node.map { ["descriptor for instance \($0.dropLast(6)) and the intro set changed"] } ?? []
+    package func published(
+        _ nodes: Int, anew node: String? = nil, after lines: Int = 0
+    ) async throws(LabError) {
+        let read = node.map { ["Initiating fetch", "new descriptor for instance \($0.dropLast(6)) "] } ?? []
         let words =
-            changed + [
+            read + read + [
                 "intros from \(nodes) instances", "Uploading first descriptor",
                 "Uploading second descriptor",
             ]
-        await program.wait { program in
-            let missing = program.lines.dropFirst(lines).reduce(words[...]) { left, line in
+        func missing() -> ArraySlice<String> {
+            program.lines.dropFirst(lines).reduce(words[...]) { left, line in
                 left.first.map(line.contains) == true ? left.dropFirst() : left
             }
-            return missing.isEmpty || program.exit != nil
+        }
+        let end = ContinuousClock.now + .seconds(180)
+        while let word = missing().first {
+            let said = program.lines.suffix(10).joined(separator: "\n")
+            if let exit = program.exit { throw .tool(.ended("onionbalance", exit, output: said)) }
+            guard ContinuousClock.now < end, !Task.isCancelled else {
+                throw .timedOut("\(said)\nThe publishing by onionbalance (\"\(word)\")")
+            }
+            try? await Task.sleep(for: .milliseconds(100))
         }
     }
 

@@ -10,7 +10,14 @@ package class LabProgram {
     package private(set) var exit: ChildExit?
     /// Called after each line.
     package var onLine: (@EventLoop () -> Void)?
-    private var waiting: [(isDone: (LabProgram) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    private var waiting: [Waiter] = []
+    private var waiters = 0
+
+    private struct Waiter {
+        let number: Int
+        let isDone: (LabProgram) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
 
     /// - Parameter environment: `KEY=value` each; `nil`: this process' own.
     package init(_ arguments: [String], environment: [String]? = nil) throws(SystemError) {
@@ -63,17 +70,30 @@ package class LabProgram {
     package func end(by signal: Int32) async -> ChildExit? {
         child?.signal(signal)
         await wait { $0.exit != nil }
+        if exit == nil { child?.signal(SIGKILL) }
         return exit
     }
 
+    /// Returns when that is so, or when the task is cancelled, as a test is whose time is up.
     package func wait(until isDone: @escaping (LabProgram) -> Bool) async {
         if isDone(self) { return }
-        await withCheckedContinuation { waiting.append((isDone, $0)) }
+        waiters += 1
+        let number = waiters
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                waiting.append(Waiter(number: number, isDone: isDone, continuation: continuation))
+            }
+        } onCancel: {
+            Task { @EventLoop in release { $0.number == number } }
+        }
     }
 
-    private func check() {
-        let ready = waiting.filter { $0.isDone(self) }
-        waiting.removeAll { $0.isDone(self) }
+    private func check() { release { $0.isDone(self) } }
+
+    private func release(_ isReady: (Waiter) -> Bool) {
+        let ready = waiting.filter(isReady)
+        waiting.removeAll { one in ready.contains { $0.number == one.number } }
         for waiter in ready { waiter.continuation.resume() }
     }
 }
