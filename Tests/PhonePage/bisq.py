@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import time
 
 import http_ece
 from cryptography.hazmat.primitives import hashes
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-now = 1795340000000
+now = int(time.time() * 1000)
 
 
 def base64url(data):
