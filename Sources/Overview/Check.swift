@@ -133,7 +133,7 @@ extension Report {
                 state:
                     "\(lane.name) has all the room it may have: \(lane.waiting) wait, and senders are told to come again",
                 advice:
-                    "mend what its check names; onionbell outbox drop --app removes what need not be delivered any more"
+                    "fix what its check names; onionbell outbox drop --app removes what need not be delivered any more"
             )
         }
         guard let lane = lanes.max(by: { $0.waiting < $1.waiting }), outbox.waitingLimit > 0,
@@ -143,7 +143,7 @@ extension Report {
             name: "backlog", level: .warning,
             state: "\(lane.waiting) of \(outbox.waitingLimit) places are taken by \(lane.name)",
             advice:
-                "mend what its check names; onionbell outbox drop --app removes what need not be delivered any more"
+                "fix what its check names; onionbell outbox drop --app removes what need not be delivered any more"
         )
     }
 
@@ -213,7 +213,7 @@ extension Report {
             return Check(
                 name: "pushing", level: .failing, state: "has stopped: " + apps.joined(separator: "; "),
                 advice: isBlocked
-                    ? "mend what the check of \(stalled.map(\.name).joined(separator: ", ")) names"
+                    ? "fix what the check of \(stalled.map(\.name).joined(separator: ", ")) names"
                     : stalled.compactMap(\.gateway?.lastError).first.map(GatewayAdvice.text(for:))
                         ?? GatewayAdvice.network)
         }

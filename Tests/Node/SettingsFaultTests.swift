@@ -129,10 +129,10 @@ import Testing
 
     @Test func theErrorSaysTheFileAndHowManyFaults() {
         let one = SettingsError(file: "a.yaml", faults: [SettingsFault(key: "k", line: 3, problem: "is bad")])
-        #expect(one.description == "a.yaml: one fault\n  line 3: k: is bad")
+        #expect(one.description == "a.yaml: one error\n  line 3: k: is bad")
         let many = SettingsError(
             file: "a.yaml", faults: (0..<103).map { SettingsFault(key: "k\($0)", problem: "is bad") })
-        #expect(many.description.hasPrefix("a.yaml: 103 faults\n  k0: is bad\n"))
+        #expect(many.description.hasPrefix("a.yaml: 103 errors\n  k0: is bad\n"))
         #expect(many.description.hasSuffix("\n  k99: is bad\n  and 3 more"))
     }
 

@@ -26,7 +26,7 @@ import Testing
         } catch {
             #expect(
                 error.description
-                    == "/nonexistent/x.yaml: one fault\n  can't be read: No such file or directory: "
+                    == "/nonexistent/x.yaml: one error\n  can't be read: No such file or directory: "
                     + "make one with onionbell init, or name another with --config")
         }
     }
@@ -36,7 +36,7 @@ import Testing
             _ = try Settings(file: "/tmp", environment: [:])
             Issue.record("it was read")
         } catch {
-            #expect(error.description == "/tmp: one fault\n  can't be read: Is a directory")
+            #expect(error.description == "/tmp: one error\n  can't be read: Is a directory")
         }
     }
 

@@ -29,11 +29,11 @@ package struct SettingsError: Error, CustomStringConvertible {
         self.faults = faults
     }
 
-    /// Faults beyond that are only counted.
+    /// Those beyond that are only counted.
     private static let shownFaults = 100
 
     package var description: String {
-        let count = faults.count == 1 ? "one fault" : "\(faults.count) faults"
+        let count = faults.count == 1 ? "one error" : "\(faults.count) errors"
         let rest = faults.count - Self.shownFaults
         return
             (["\(file): \(count)"] + faults.prefix(Self.shownFaults).map { "  \($0)" }

@@ -25,7 +25,7 @@ extension Doctor {
             tell(
                 .fail(
                     "storage", "the database of storage.url does not answer: \(error)",
-                    "start PostgreSQL, or mend storage.url and storage.password_file"))
+                    "start PostgreSQL, or correct storage.url and storage.password_file"))
         }
     }
 }

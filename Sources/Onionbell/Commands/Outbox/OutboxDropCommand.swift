@@ -36,10 +36,11 @@ struct OutboxDropCommand: AsyncParsableCommand {
         // A number that doesn't wait was probably mistyped.
         let missing = which.sequences.count - count
         guard which.sequences.isEmpty || missing == 0 else {
+            let words = "not found: \(missing) of \(which.sequences.count) numbers"
             throw fail(
                 isRunning
-                    ? "not found: \(missing). It may be on its way, or wait on disk only: to drop it there, stop the node first"
-                    : "not found: \(missing)", status: 1)
+                    ? "\(words). What is missing may be on its way, or wait on disk only: to drop it there, stop the node first"
+                    : words, status: 1)
         }
     }
 }

@@ -26,11 +26,15 @@ struct OutboxListCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        try outbox.read { file, _, _ in
+        try outbox.read { file, settings, _ in
             let now = EventLoop.unixMilliseconds
             var output = ListOutput(isJSON: json)
             try file.forEach(app: app) { output.add($0, now: now) }
-            output.finish()
+            let isMistyped = app.map { name in !settings.apps.contains { $0.name == name } } ?? false
+            output.finish(
+                ifNothing: isMistyped
+                    ? "nothing waits for \(SettingsFault.shown(app ?? "")), and no app has this name"
+                    : "nothing waits")
         }
     }
 }
@@ -54,11 +58,11 @@ private struct ListOutput {
         if text.utf8.count > 60_000 { flush() }
     }
 
-    mutating func finish() {
+    mutating func finish(ifNothing words: String) {
         if isJSON {
             text += count == 0 ? "]\n" : "\n]\n"
         } else if count == 0 {
-            text = "nothing waits\n"
+            text = words + "\n"
         }
         flush()
     }
