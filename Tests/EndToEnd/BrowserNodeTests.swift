@@ -57,7 +57,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         frame.app = "bisq-remote-android"
         let next = stage.world.nextPush(to: browser)
         #expect(try await peer.outcome(of: frame).status == .delivered)
-        let (second, _) = try #require(await next.wait(for: .seconds(10)))
+        let (second, _) = try #require(await next.wait(for: .seconds(60)))
         #expect(try phone.open(try browser.open(second)) == framed)
         #expect(second.headers["topic"] != push.headers["topic"])
         #expect(stage.world.google.book.isEmpty)
@@ -295,7 +295,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
             request.deviceToken = browser.token
             let waiter = stage.world.nextPush(toPath: browser.path)
             #expect(try await peer.send(request).status == .stored)
-            let (push, _) = try #require(await waiter.wait(for: .seconds(10)))
+            let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
             let opened = try await python([
                 "open", keys[0], secret, Base64.encodeForURL(push.body),
                 try #require(push.headers["authorization"]),

@@ -101,7 +101,7 @@ func health(over socket: String) throws -> JSON {
 extension BisqPeer {
     /// How it ended: the first response, if it was sent before it was stored, else the second.
     func outcome(
-        of request: MobileNotificationRequest, deadline: Duration = .seconds(10)
+        of request: MobileNotificationRequest, deadline: Duration = .seconds(60)
     ) async throws -> MobileNotificationResponse {
         let response = try await send(request)
         guard response.status == .stored else { return response }

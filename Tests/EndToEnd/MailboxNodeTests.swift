@@ -127,7 +127,7 @@ import Wire
         var request = try BisqSender(to: phone.pairingToken).request(
             for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
-        #expect(try await peer.send(request, deadline: .seconds(10)).status == .stored)
+        #expect(try await peer.send(request, deadline: .seconds(60)).status == .stored)
         var ids: [String] = []
         for _ in 0..<200 where ids.isEmpty {
             ids = try await poll(url, tokens[0]).compactMap { $0["id"]?.string }
@@ -135,11 +135,11 @@ import Wire
         }
         let id = try #require(ids.first)
         let again = try await stage.dial()
-        #expect(try await again.send(request, deadline: .seconds(10)).status == .stored, "nobody has said so")
+        #expect(try await again.send(request, deadline: .seconds(60)).status == .stored, "nobody has said so")
         #expect(try await poll(url, tokens[0], since: id).isEmpty)
         for sender in [peer, again] {
             #expect(
-                try await sender.nextResponse(to: request.uid, deadline: .seconds(10)).status == .delivered)
+                try await sender.nextResponse(to: request.uid, deadline: .seconds(60)).status == .delivered)
             sender.close()
         }
         #expect(try await poll(url, tokens[1], user: "desk").count == 1, "the other one has not")
@@ -147,7 +147,7 @@ import Wire
         await stage.node.wait { $0.exit != nil }
         try await stage.start()
         let last = try await stage.dial()
-        #expect(try await last.send(request, deadline: .seconds(10)).status == .delivered)
+        #expect(try await last.send(request, deadline: .seconds(60)).status == .delivered)
         last.close()
         await stage.close()
     }
@@ -162,7 +162,7 @@ import Wire
         var request = try BisqSender(to: phone.pairingToken).request(
             for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
-        #expect(try await peer.send(request, deadline: .seconds(10)).status == .stored)
+        #expect(try await peer.send(request, deadline: .seconds(60)).status == .stored)
         for _ in 0..<200 where try await poll(url, tokens[0]).isEmpty {
             try await Task.sleep(for: .milliseconds(50))
         }

@@ -88,7 +88,7 @@ import Wire
             request.awaitsOutcome = true
             let waiter = stage.world.nextPush(to: phone)
             #expect(try await peer.outcome(of: request).status == .delivered)
-            let (push, _) = try #require(await waiter.wait(for: .seconds(10)))
+            let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
             #expect(try phone.open(try encrypted(push, platform)) == sent)
             // The state afterwards: the same uid again tells the end at once, and nothing is sent twice.
             #expect(try await peer.send(request).status == .delivered)

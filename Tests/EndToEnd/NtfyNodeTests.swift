@@ -26,7 +26,7 @@ import Wire
         request.awaitsOutcome = true
         let first = try await peer.send(request, deadline: .seconds(10))
         guard first.status == .stored else { return first.status }
-        return try await peer.nextResponse(to: request.uid, deadline: .seconds(10)).status
+        return try await peer.nextResponse(to: request.uid, deadline: .seconds(60)).status
     }
 
     @Test func aTopicOfThePhoneBookIsRungAndNoOther() async throws {
