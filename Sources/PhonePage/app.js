@@ -108,7 +108,7 @@ async function takeFragment() {
     if (bakedKey && vapidKey && vapidKey !== bakedKey) return say(words("key_other_node"));
     if (!pairing) {
         if (vapidKey) await prefer({ vapidKey });
-        if (key && (await askHere(words("phone_take_confirm"), words("use")))) state.takenKey = key;
+        if (key && (await askHere(words("phone_take_confirm"), words("phone_take_action")))) state.takenKey = key;
         return;
     }
     if (vapidKey && vapidKey !== pairing.vapidKey) {
@@ -117,7 +117,7 @@ async function takeFragment() {
         await prefer({ vapidKey });
         state.takenKey = key;
     } else if (key && key !== state.key && !pairing.wrapped) {
-        if (await askHere(words("phone_take_confirm"), words("use"))) await takeKey(key);
+        if (await askHere(words("phone_take_confirm"), words("phone_take_action"))) await takeKey(key);
     }
 }
 

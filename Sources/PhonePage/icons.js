@@ -9,7 +9,6 @@ export const paths = {
     phone: "M7 3h10v18H7zM11 18h2",
     moon: "M20 14.5A8.5 8.5 0 019.5 4 8.5 8.5 0 1020 14.5z",
     copy: "M9 9h11v11H9zM15 9V4H4v11h5",
-    mail: "M3 6h18v12H3zM3 7l9 7 9-7",
     scan: "M4 8V4h4M16 4h4v4M20 16v4h-4M8 20H4v-4M8 12h8",
     share: "M12 15V3M8 7l4-4 4 4M7 11H5v10h14V11h-2",
     add: "M4 4h16v16H4zM12 8v8M8 12h8",

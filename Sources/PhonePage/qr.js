@@ -1,5 +1,5 @@
 /* QR codes (ISO/IEC 18004): bytes, error correction level L, versions 1 to 25. A screen is a clean surface, so the
-   lowest level is right: it has the fewest modules, and Bisq reads them with a webcam.
+   lowest level is right: it has the fewest modules, and a camera reads them easily.
 
    The formulas for capacities and for the places of alignment patterns, and the order of the steps, are those of the QR
    Code generator library, whose licence asks for this notice:

@@ -123,7 +123,7 @@ faults = [
     (
         "a link's key is taken unasked",
         "app.js",
-        'key && (await askHere(words("phone_take_confirm"), words("use")))',
+        'key && (await askHere(words("phone_take_confirm"), words("phone_take_action")))',
         "key",
         pairing_checks.a_link_never_replaces_keys_without_asking,
     ),
@@ -132,7 +132,7 @@ faults = [
         "qr.js",
         "remainder[at] ^= product(coefficient, factor)",
         "remainder[at] ^= 0",
-        pairing_checks.the_pairing_code_mail_and_text_are_the_same_token,
+        pairing_checks.the_pairing_token_comes_first_and_as_text,
     ),
     (
         "the key stays in clear",
@@ -154,6 +154,27 @@ faults = [
         '"push service": hostOf(pairing.subscription)',
         '"push service": pairing.subscription.endpoint',
         screens_checks.the_report_holds_no_secret,
+    ),
+    (
+        "titles are cut",
+        "style.css",
+        ".texts strong { font-weight: 500; line-height: 1.3; }",
+        ".texts strong { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }",
+        screens_checks.nothing_is_cut_on_a_small_phone_in_any_language,
+    ),
+    (
+        "the token goes out by mail",
+        "screens/pair.js",
+        'element("p", { class: "note" }, words("pair_secret"))',
+        'element("a", { href: `mailto:?body=${token}` }, words("pair_secret"))',
+        pairing_checks.nothing_offers_to_send_the_token_away,
+    ),
+    (
+        "any Bisq has a webcam",
+        "languages/es.js",
+        "Pegue este token",
+        "Escanee el código con la cámara web o pegue este token",
+        pairing_checks.no_text_sends_somebody_to_a_webcam_but_with_a_version,
     ),
     (
         "grey on grey",

@@ -1,5 +1,6 @@
 """How keys come in and go out: the node's, this phone's, another phone's."""
 
+import re
 import urllib.parse
 
 from PIL import Image
@@ -8,6 +9,8 @@ from pyzbar import pyzbar
 import bisq
 from bench import key
 from checks import equal, until
+
+languages = ("en", "de", "es", "fr", "pt", "ru")
 
 
 def read_qr(page):
@@ -68,16 +71,42 @@ def qr_codes_of_every_version_can_be_read(bench):
         )
 
 
-def the_pairing_code_mail_and_text_are_the_same_token(bench):
+def the_pairing_token_comes_first_and_as_text(bench):
+    """Bisq 1 has no scanner since 1.10; the same token as QR code is one tap away, for an older one."""
     with bench.page() as page:
         token = page.pair()
+        assert token.startswith("android|Web|") and 32 <= len(token.split("|")[3])
+        equal(bisq.opened_token(token.split("|")[3])["auth"], bisq.from_base64url("_KR2sP79J16hbekKFEkcoA"))
+        page.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        page.tap("Copy token")
+        until(lambda: page.run("return window.copied ?? null") == token, "the token on the clipboard")
+        equal(page.run("return [document.querySelector('#token').checkVisibility(), document.querySelector('.qr').checkVisibility()]"), [True, False])
+        page.tap("As a QR code, for a Bisq 1 before 1.10")
         for scheme in ("light", "dark"):
             page.appearance(scheme)
             equal(read_qr(page), token)
-        mail = page.run("return document.querySelector('a[href^=mailto]').href")
-        equal(urllib.parse.parse_qs(urllib.parse.urlsplit(mail).query)["body"], [token])
-        assert token.startswith("android|Web|") and 32 <= len(token.split("|")[3])
-        equal(bisq.opened_token(token.split("|")[3])["auth"], bisq.from_base64url("_KR2sP79J16hbekKFEkcoA"))
+
+
+def nothing_offers_to_send_the_token_away(bench):
+    """It holds the key, and it is to be kept secret: no link leads out of the page."""
+    with bench.page() as page:
+        page.pair()
+        for language in languages:
+            page.run("await (await import('./state.js')).prefer({language: given[0]})", language)
+            page.go("#/")
+            page.go("#/pair")
+            page.shown("#token")
+            links = page.run("return [...document.querySelectorAll('a[href]')].map(one => one.getAttribute('href'))")
+            equal([link for link in links if not link.startswith("#/")], [])
+
+
+def no_text_sends_somebody_to_a_webcam_but_with_a_version(bench):
+    """In any language: today's Bisq has none."""
+    with bench.page() as page:
+        for language in languages:
+            texts = page.run("return (await import(`./languages/${given[0]}.js`)).default", language)
+            named = [text for text in texts.values() if re.search("webcam|cámara web|веб-камер", text, re.IGNORECASE)]
+            assert named and all("1.10" in text for text in named), (language, named)
 
 
 def an_app_that_lost_the_fragment_asks_for_the_key(bench):
@@ -196,7 +225,7 @@ def a_link_never_replaces_keys_without_asking(bench):
     """A link comes from anywhere: who made the key in it could read along, who made the node's could ring."""
     foreign = "x" * 32
     with bench.page(f"#k={bench.vapid}&p={foreign}") as page:
-        page.says("Use the key in this link?")
+        page.says("Take the key in this link?")
         page.tap("Cancel")
         page.tap("Turn on notifications")
         page.shown("#token")
@@ -204,13 +233,13 @@ def a_link_never_replaces_keys_without_asking(bench):
     with bench.page() as page:
         page.pair(key)
         page.go(f"#k={bench.vapid}&p={foreign}")
-        page.says("Use the key in this link?")
+        page.says("Take the key in this link?")
         page.tap("Cancel")
         page.go(f"#k={bisq.vapid_key()}")
         page.says("another node")
         page.tap("Cancel")
         page.go(f"#p={urllib.parse.quote(foreign)}&k=garbage")
-        page.says("Use the key in this link?")
+        page.says("Take the key in this link?")
         page.tap("Cancel")
         equal(
             page.run(
@@ -241,7 +270,7 @@ def the_next_phone_takes_the_key_by_link(bench):
         assert link.startswith(bench.url)
         second.open("about:blank")
         second.open(link)
-        second.tap("Use it")
+        second.tap("Take this key")
         second.tap("Turn on notifications")
         second.shown("#token")
         equal(second.token().split("|")[2], token.split("|")[2])
@@ -249,12 +278,12 @@ def the_next_phone_takes_the_key_by_link(bench):
         assert third.token().split("|")[2] != token.split("|")[2]
         third.go("#/take")
         third.type("textarea", "nothing of use")
-        third.tap("Use it")
+        third.tap("Take this key")
         third.says("There is no key of a phone")
         third.type("textarea", link)
-        third.tap("Use it")
-        third.says("Use the key in this link?")
-        third.tap("Use it")
+        third.tap("Take this key")
+        third.says("Take the key in this link?")
+        third.tap("Take this key")
         third.shown("#token")
         text = bisq.bisq1(token.split("|")[2], bisq.message("TRADE", "for all phones"))
         for phone in (first, second, third):
@@ -278,7 +307,9 @@ def another_nodes_link_pairs_anew_when_its_user_wants(bench):
 
 checks = [
     qr_codes_of_every_version_can_be_read,
-    the_pairing_code_mail_and_text_are_the_same_token,
+    the_pairing_token_comes_first_and_as_text,
+    nothing_offers_to_send_the_token_away,
+    no_text_sends_somebody_to_a_webcam_but_with_a_version,
     an_app_that_lost_the_fragment_asks_for_the_key,
     the_fragment_gives_the_key_and_leaves_the_address,
     a_camera_reads_the_key_where_the_browser_can,

@@ -22,11 +22,11 @@ export function addPhoneScreen() {
 export function takeKeyScreen({ go }) {
     const { words } = state;
     const input = textInput();
-    const entry = form([field(words("key_label"), input)], words("use"), async () => {
+    const entry = form([field(words("key_label"), input)], words("phone_take_action"), async () => {
         const { vapidKey, key } = await keysIn(input.value);
         if (!key) return words("phone_take_wrong");
         if (vapidKey && vapidKey !== state.pairing.vapidKey) return words("key_other_node");
-        if (!(await ask(words("phone_take_confirm"), words("use")))) return;
+        if (!(await ask(words("phone_take_confirm"), words("phone_take_action")))) return;
         await takeKey(key);
         say(words("phone_taken"));
         go("#/pair");
