@@ -7,7 +7,7 @@ import Testing
         .appending(path: "../..").standardized
 
     /// The script in a repository of its own, which has nothing that could be built.
-    private static func release(contact: String, changes: String, _ arguments: [String]) throws -> String {
+    private static func release(contact: String?, changes: String, _ arguments: [String]) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "onionbell-release-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -19,7 +19,7 @@ import Testing
         }
         let wellKnown = folder.appending(path: ".well-known")
         try FileManager.default.createDirectory(at: wellKnown, withIntermediateDirectories: true)
-        try contact.write(to: wellKnown.appending(path: "security.txt"), atomically: true, encoding: .utf8)
+        try contact?.write(to: wellKnown.appending(path: "security.txt"), atomically: true, encoding: .utf8)
         try changes.write(to: folder.appending(path: "CHANGELOG.md"), atomically: true, encoding: .utf8)
         return try run(
             "/bin/sh",
@@ -45,9 +45,8 @@ import Testing
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static let asItIs =
-        (try? String(
-            contentsOf: root.appending(path: ".well-known/security.txt"), encoding: .utf8)) ?? ""
+    private static let asItIs = try? String(
+        contentsOf: root.appending(path: ".well-known/security.txt"), encoding: .utf8)
     private static let filledIn = """
         Contact: https://example.org/onionbell/security
         Expires: 2999-01-01T00:00:00Z
@@ -57,13 +56,13 @@ import Testing
     private static let dated = "## \(version), 2026-12-24\n"
 
     @Test(arguments: [
-        (asItIs, dated, "Contact"),
-        // Every line switched on, and no address put in.
-        (asItIs.replacing("\n# C", with: "\nC").replacing("\n# E", with: "\nE"), dated, "REPOSITORY"),
+        (nil, dated, "Contact"),
+        // As CONTRIBUTING.md has it, and no address put in.
+        (filledIn.replacing("example.org/onionbell", with: "REPOSITORY"), dated, "REPOSITORY"),
         (filledIn.replacing("2999", with: "2001"), dated, "Expires"),
         (filledIn, "## \(version), not yet released\n", "CHANGELOG.md"),
     ])
-    func whatIsNotFilledInIsNeitherTaggedNorSigned(contact: String, changes: String, named: String) throws {
+    func whatIsNotFilledInIsNeitherTaggedNorSigned(contact: String?, changes: String, named: String) throws {
         for way in [["--tag"], ["--key", "/dev/null"]] {
             let said = try Self.release(contact: contact, changes: changes, [Self.version] + way)
             #expect(said.contains("only its publisher can fill in") && said.contains(named), "\(said)")
@@ -71,8 +70,17 @@ import Testing
         }
     }
 
+    /// RFC 9116, section 2.5: both fields are required, so a file without them tells a finder nothing.
+    @Test func theContactIsValidOrNotThere() throws {
+        guard let contact = Self.asItIs else { return }
+        let fields = contact.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(fields.contains { $0.hasPrefix("Contact: https://") || $0.hasPrefix("Contact: mailto:") })
+        #expect(fields.filter { $0.hasPrefix("Expires: ") }.count == 1)
+        #expect(!contact.contains("REPOSITORY"))
+    }
+
     @Test func aTrialIsMadeAndToldWhatIsMissing() throws {
-        let said = try Self.release(contact: Self.asItIs, changes: Self.dated, [Self.version])
+        let said = try Self.release(contact: nil, changes: Self.dated, [Self.version])
         #expect(said.contains("security.txt: Contact") && said.contains("Making"), "\(said)")
     }
 
