@@ -61,6 +61,15 @@ import Testing
             "content-security-policy: default-src 'none'; script-src 'self';", "; frame-ancestors 'none'",
         ] { #expect(secure.contains(field), "\(field)") }
         #expect(secure.contains("<title>Onionbell</title>"))
+        // What is no file of the page is not framed or sniffed either.
+        for arguments in [
+            ["\(origin)/phone/none"], ["\(origin)/phone"], ["-X", "DELETE", "\(origin)/phone/"],
+        ] {
+            let bare = try await Task.detached { try run(["curl", "-s", "-D", "-"] + arguments).output }.value
+            for field in ["x-content-type-options: nosniff", "; frame-ancestors 'none'"] {
+                #expect(bare.contains(field), "\(arguments): \(field)")
+            }
+        }
         func status(_ arguments: String...) async throws -> String {
             let words =
                 ["-o", "/dev/null", "--path-as-is", "-w", "%{http_code} %header{location}"] + arguments

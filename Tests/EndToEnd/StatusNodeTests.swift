@@ -22,6 +22,8 @@ import Vectors
         _ server: String, _ world: LabWorld, socks: Endpoint? = nil, rounds: Int = 2
     ) async throws -> CommandResult {
         let key = try String(contentsOfFile: world.state + "/status-public-key", encoding: .utf8)
+        // As StatusEndpoints.md has it: 33 bytes in hexadecimal digits, and a line feed.
+        #expect(key.wholeMatch(of: /0[23][0-9a-f]{64}\n/) != nil)
         var arguments = [
             "/usr/bin/python3", "-B", Self.examples + "/status.py", server,
             key.trimmingCharacters(in: .whitespacesAndNewlines), "--topic", LabWorld.topic, "--rounds",

@@ -182,6 +182,7 @@ import Testing
         #expect(try ask("/", of: stage, ["-X", "POST", "-d", "x"]).head.hasPrefix("HTTP/1.1 405 "))
         for host in [
             "evil.example", "evil.example:9400", "127.0.0.1.evil.example", "localhost.evil", "abc.onion",
+            "0.0.0.0:9400", "[::]:9400", ":9400",
         ] {
             #expect(
                 try ask("/", of: stage, ["-H", "Host: \(host)"]).head.hasPrefix("HTTP/1.1 403 "), "\(host)")
@@ -189,6 +190,21 @@ import Testing
         for host in ["127.0.0.1:9400", "[::1]:9400", "LOCALHOST:9400"] {
             #expect(
                 try ask("/", of: stage, ["-H", "Host: \(host)"]).head.hasPrefix("HTTP/1.1 200 "), "\(host)")
+        }
+        // As HTTP/1.0 and RFC 9112 have it: no host, and an empty one.
+        for arguments in [["--http1.0", "-H", "Host:"], ["-H", "Host;"]] {
+            #expect(try ask("/", of: stage, arguments).head.hasPrefix("HTTP/1.1 403 "), "\(arguments)")
+        }
+        // Whatever is answered: it is not kept, framed, embedded, or taken for another type.
+        for path in [
+            "/", "/healthz", "/metrics", "/status.json", "/docs/ReasonCodes.md", "/docs/Nothing.md", "/none",
+        ] {
+            let head = try ask(path, of: stage).head.lowercased()
+            for field in [
+                "cache-control: no-store", "x-content-type-options: nosniff", "x-frame-options: deny",
+                "referrer-policy: no-referrer", "frame-ancestors 'none'",
+                "cross-origin-resource-policy: same-origin",
+            ] { #expect(head.ranges(of: field).count == 1, "\(path): \(field)") }
         }
         await stage.close()
     }

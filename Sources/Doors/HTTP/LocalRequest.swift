@@ -1,5 +1,6 @@
 import Encodings
 import HTTP1
+import Reactor
 
 extension HTTPRequest {
     /// Whether a program on this machine asks, and no page in its browser.
@@ -13,12 +14,25 @@ extension HTTPRequest {
         return Self.isLocal(host: String(name.dropFirst("http://".count)))
     }
 
-    /// Whether a host, with or without its port, is a number or `localhost`: no name that its owner can turn elsewhere.
+    /// Whether a host, with or without its port, is `localhost` or the number of an address: no name that its owner can turn
+    /// elsewhere. The addresses of nobody, `0.0.0.0` and `[::]`, are none: a browser's guard of local addresses overlooks
+    /// them, though a connection to them ends at this machine.
     static func isLocal(host: String) -> Bool {
         guard let name = Self.name(ofHost: host) else { return false }
-        return name.hasPrefix("[") || name == "localhost"
-            || !name.isEmpty && name.allSatisfy { $0.isNumber || $0 == "." }
+        if name == "localhost" { return true }
+        guard name.hasPrefix("[") else {
+            // Also `127.1`, as a person writes it.
+            return name.utf8.contains { $0 > UInt8(ascii: "0") }
+                && name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || ASCII.digit($0) == 1 }
+        }
+        let parts = name.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].isEmpty || parts[1].hasPrefix(":"),
+            let address = NetworkAddress(parts[0])
+        else { return false }
+        return !HTTPRequest.nobodys.contains(address)
     }
+
+    private static let nobodys = ["::", "0.0.0.0"].compactMap { NetworkAddress($0) }
 
     /// Without its port, in lower case; `nil`: it is no name of ours.
     static func name(ofHost host: String) -> String? {

@@ -20,7 +20,7 @@ package final class ManagementDoor {
     /// Nothing may be loaded or framed but what is here; the only style and script are the page's own.
     private static let contentPolicy =
         "default-src 'none'; style-src '\(digest(of: StatusPage.style))'; "
-        + "script-src '\(digest(of: StatusPage.script))'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        + "script-src '\(digest(of: StatusPage.script))'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 
     private static func digest(of text: String) -> String {
         "sha256-\(Base64.encode(Hash.sha256(Array(text.utf8))))"
@@ -35,17 +35,26 @@ package final class ManagementDoor {
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        let isPage = request.path == "/"
+        answerBare(request) { response in
+            var response =
+                isPage && response.status == 200
+                ? response.shielded(policy: ManagementDoor.contentPolicy) : response.shielded()
+            response.fields.append("cache-control", "no-store")
+            respond(response)
+        }
+    }
+
+    private func answerBare(_ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard isOurs(host: request.fields["host"] ?? "") else {
             return respond(HTTPResponse(status: 403, text: "ask for 127.0.0.1 or localhost"))
         }
         if let name = ManagementDoor.article(request.path), request.method == "GET" {
             Task {
                 let text = await article(name)
-                var response =
+                respond(
                     text.map { page("text/plain; charset=utf-8", $0) }
-                    ?? HTTPResponse(status: 404, text: "\(name).md is not installed here")
-                response.fields.append("x-content-type-options", "nosniff")
-                respond(response)
+                        ?? HTTPResponse(status: 404, text: "\(name).md is not installed here"))
             }
             return
         }
@@ -55,10 +64,7 @@ package final class ManagementDoor {
         guard request.method == "GET" || request.method == "HEAD" else {
             return respond(.methodNotAllowed("GET, HEAD"))
         }
-        var response = page
-        response.fields.append("cache-control", "no-store")
-        response.fields.append("x-content-type-options", "nosniff")
-        respond(response)
+        respond(page)
     }
 
     /// `Metrics` of `/docs/Metrics.md`: letters only.
@@ -76,10 +82,7 @@ package final class ManagementDoor {
     private func page(_ path: String) -> HTTPResponse? {
         switch path {
         case "/":
-            var response = page("text/html; charset=utf-8", StatusPage.html(of: report()))
-            response.fields.append("content-security-policy", ManagementDoor.contentPolicy)
-            response.fields.append("referrer-policy", "no-referrer")
-            return response
+            return page("text/html; charset=utf-8", StatusPage.html(of: report()))
         case "/metrics":
             return page("text/plain; version=0.0.4; charset=utf-8", MetricsPage.text(of: report()))
         case "/healthz": return health(report().checks)
@@ -112,7 +115,7 @@ package final class ManagementDoor {
     /// A page from elsewhere can make a browser ask here under a name of its own (DNS rebinding), and must not read the
     /// answer: numbers, `localhost` and the node's own onion address are no such names.
     private func isOurs(host: String) -> Bool {
-        if host.isEmpty || HTTPRequest.isLocal(host: host) { return true }
+        if HTTPRequest.isLocal(host: host) { return true }
         guard let name = HTTPRequest.name(ofHost: host), name.hasSuffix(".onion") else { return false }
         let onion = report().onion
         return name == onion.address || name == onion.ownAddress

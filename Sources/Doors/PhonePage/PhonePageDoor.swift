@@ -34,7 +34,7 @@ package final class PhonePageDoor: HTTPDoor {
         }
         var moved = HTTPResponse(status: 301)
         moved.fields.append("location", PhonePageDoor.path)
-        answers[Array(PhonePageDoor.path.dropLast().utf8)] = moved
+        answers[Array(PhonePageDoor.path.dropLast().utf8)] = moved.shielded()
         self.answers = answers
     }
 
@@ -43,13 +43,9 @@ package final class PhonePageDoor: HTTPDoor {
         var answer = HTTPResponse(status: 200, body: bytes)
         for (field, value) in [
             ("content-type", type(of: name)), ("cache-control", "no-cache"),
-            ("content-security-policy", "\(policy); frame-ancestors 'none'"),
-            ("x-content-type-options", "nosniff"), ("x-frame-options", "DENY"),
-            ("referrer-policy", "no-referrer"), ("cross-origin-opener-policy", "same-origin"),
-            ("cross-origin-resource-policy", "same-origin"),
             ("permissions-policy", "camera=(self), geolocation=(), microphone=()"),
         ] { answer.fields.append(field, value) }
-        return answer
+        return answer.shielded(policy: policy)
     }
 
     private static func type(of name: String) -> String {
@@ -72,9 +68,9 @@ package final class PhonePageDoor: HTTPDoor {
         let answer = bytes.count <= PhonePageDoor.longestPath ? answers[Array(path.utf8)] : nil
         return { request, respond in
             guard request.method == "GET" || request.method == "HEAD" else {
-                return respond(.methodNotAllowed("GET, HEAD"))
+                return respond(.methodNotAllowed("GET, HEAD").shielded())
             }
-            respond(answer ?? HTTPResponse(status: 404, text: "no such file"))
+            respond(answer ?? HTTPResponse(status: 404, text: "no such file").shielded())
         }
     }
 }
