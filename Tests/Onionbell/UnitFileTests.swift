@@ -35,12 +35,16 @@ import Testing
         #expect(unit["IPAddressDeny"]?.last?.split(separator: " ").contains("multicast") == true)
         #expect(unit["LimitCORE"] == ["0"])
         #expect(try bytes(unit["TasksMax"]?.last) <= 256)
-        for directive in ["NoNewPrivileges", "PrivateUsers", "PrivateDevices", "MemoryDenyWriteExecute"] {
+        for directive in [
+            "NoNewPrivileges", "PrivateUsers", "PrivateDevices", "PrivateMounts", "MemoryDenyWriteExecute",
+        ] {
             #expect(unit[directive] == ["true"], "\(directive)")
         }
         #expect(unit["CapabilityBoundingSet"] == [""] && unit["ProtectSystem"] == ["strict"])
         let calls = try #require(unit["SystemCallFilter"]).joined(separator: " ")
-        for group in ["@privileged", "@resources", "@mount", "@debug"] { #expect(calls.contains(group)) }
+        for group in ["@privileged", "@resources", "@mount", "@debug", "@keyring"] {
+            #expect(calls.contains(group))
+        }
     }
 
     /// Memory is taken back before anything is ended, and the article says at how much.
