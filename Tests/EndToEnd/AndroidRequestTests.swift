@@ -54,9 +54,9 @@ import Wire
         }
         func stream(_ stream: Reactor.Stream, ended end: StreamEnd) { hasEnded = true }
 
-        /// Returns when it is so, or after ten seconds.
+        /// Returns when it is so.
         func wait(until isMet: (Wire) -> Bool) async {
-            for _ in 0..<500 where !isMet(self) { try? await Task.sleep(for: .milliseconds(20)) }
+            try? await until { isMet(self) }
         }
 
         /// Status line and body of the next answer; the connection stays.

@@ -46,7 +46,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
             to: request, host: stage.address,
             by: .tor(socks: stage.socks, onion: stage.address, port: 80))
         #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == "success")
-        let (push, _) = try #require(await waiter.wait(for: .seconds(20)))
+        let (push, _) = try #require(await waiter.wait(for: theRun))
         #expect(try phone.open(try browser.open(push)) == sent)
 
         let peer = try await stage.dial()
@@ -57,7 +57,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         frame.app = "bisq-remote-android"
         let next = stage.world.nextPush(to: browser)
         #expect(try await peer.outcome(of: frame).status == .delivered)
-        let (second, _) = try #require(await next.wait(for: .seconds(60)))
+        let (second, _) = try #require(await next.wait(for: theRun))
         #expect(try phone.open(try browser.open(second)) == framed)
         #expect(second.headers["topic"] != push.headers["topic"])
         #expect(stage.world.google.book.isEmpty)
@@ -154,7 +154,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         let peer = try await stage.dial()
         var frame = try BisqSender(to: phone.pairingToken).request(for: sent)
         frame.awaitsOutcome = true
-        #expect(try await peer.outcome(of: frame, deadline: .seconds(60)).status == .delivered)
+        #expect(try await peer.outcome(of: frame, deadline: theRun).status == .delivered)
         let push = try #require(server.book.first)
         #expect(try phone.open(try browser.open(push)) == sent)
         #expect(server.answers == [201])
@@ -177,7 +177,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
         stage.world.web.faults = FaultScript()
         let waiter = stage.world.nextPush(to: browser)
         try await stage.start()
-        let (push, _) = try #require(await waiter.wait(for: .seconds(20)))
+        let (push, _) = try #require(await waiter.wait(for: theRun))
         #expect(try browser.open(push) == first.message)
 
         stage.world.web.unsubscribe(browser)
@@ -295,7 +295,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
             request.deviceToken = browser.token
             let waiter = stage.world.nextPush(toPath: browser.path)
             #expect(try await peer.send(request).status == .stored)
-            let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
+            let (push, _) = try #require(await waiter.wait(for: theRun))
             let opened = try await python([
                 "open", keys[0], secret, Base64.encodeForURL(push.body),
                 try #require(push.headers["authorization"]),

@@ -31,7 +31,7 @@ import Testing
         let result = try run(
             [
                 chaos, "relay", "--quick", "--lasting", "3", "--notifications", "2", "--torrc", projectTorrc,
-            ], limit: 300)
+            ])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
     }
@@ -42,7 +42,7 @@ import Testing
             [
                 chaos, "mailbox", "--rounds", "4", "--quiet", "2", "--burst", "10", "--seed", "3", "--torrc",
                 projectTorrc,
-            ], limit: 600)
+            ])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, all in order (seed 3)\n"))
     }
@@ -54,7 +54,7 @@ import Testing
             [
                 chaos, "cluster", "--rounds", "3", "--only", "kill -9 of a node", "--devices", "12", "--seed",
                 "1", "--torrc", projectTorrc, "--log", log,
-            ], limit: 300)
+            ])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.hasSuffix("nothing lost, nothing twice without a reason (seed 1)\n"))
     }

@@ -132,9 +132,7 @@ import Wire
         let first = try await LabNode(nodeProgram, configuration: path)
         // It has noted itself in the lock, and waits 30 s for the tor that never comes.
         let lock = directory + "/state/lock"
-        while (FileManager.default.contents(atPath: lock) ?? Data()).isEmpty {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await until { FileManager.default.contents(atPath: lock)?.isEmpty == false }
         let second = try run([program, "run", "--config", path])
         #expect(second.status == 69)
         #expect(second.errors.contains("another onionbell runs"))

@@ -126,11 +126,10 @@ import Testing
         try stage.signal(SIGHUP)
         // Only a pipe that somebody waits for can be opened so.
         var writer: Int32 = -1
-        for _ in 0..<400 where writer < 0 {
-            try await Task.sleep(for: .milliseconds(50))
+        try await until {
             writer = open(path, O_WRONLY | O_NONBLOCK)
+            return writer >= 0
         }
-        try #require(writer >= 0, "nobody reads the file")
         let peer = try await stage.dial()
         for number in 1...3 {
             #expect(try await peer.outcome(of: request(number, awaitsOutcome: true)).status == .delivered)
@@ -139,10 +138,7 @@ import Testing
         let key = try stage.world.credentials.providerKeyPEM() + Array("\n".utf8)
         #expect(key.withUnsafeBytes { Glibc.write(writer, $0.baseAddress, $0.count) } == key.count)
         close(writer)
-        for _ in 0..<200 where !stage.node.lines.contains(where: { $0.contains("credentials.reloaded") }) {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        #expect(stage.node.lines.contains { $0.contains("credentials.reloaded") })
+        try await until { stage.node.lines.contains { $0.contains("credentials.reloaded") } }
         #expect(try await peer.outcome(of: request(4, awaitsOutcome: true)).status == .delivered)
         // For whatever still reads it: so the node can end.
         let end = open(path, O_RDWR | O_NONBLOCK)

@@ -45,12 +45,7 @@ import Testing
         #expect(try !metrics(stage).contains("outcome=\"expired\",reason=\"Expired\"} 1\n"))
         let peer = try await stage.dial()
         #expect(try await peer.send(request(2, platform: .android)).status == .stored)
-        var tries = 0
-        while try !metrics(stage).contains("outcome=\"expired\",reason=\"Expired\"} 1\n"), tries < 240 {
-            try await Task.sleep(for: .milliseconds(250))
-            tries += 1
-        }
-        #expect(tries < 240)
+        try await until { try metrics(stage).contains("outcome=\"expired\",reason=\"Expired\"} 1\n") }
         #expect(stage.world.google.book.count == 1)
         await stage.close()
     }

@@ -34,7 +34,7 @@ import Wire
         defer { peer.close() }
         let response = try await peer.send(request)
         return response.status == .stored
-            ? try await peer.nextResponse(to: request.uid, deadline: .seconds(120)) : response
+            ? try await peer.nextResponse(to: request.uid, deadline: theRun) : response
     }
 
     @Test func theSenderHearsWhatTheFriendsGatewaySays() async throws {
@@ -58,7 +58,7 @@ import Wire
         let get = try BisqSender(to: phone.pairingToken).httpRequest(
             for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
         #expect(try await stage.send(get).body == Array("success".utf8))
-        #expect(await waiter.wait(for: .seconds(60)) != nil)
+        #expect(await waiter.wait(for: theRun) != nil)
         await stage.close()
         await friend.close()
     }
@@ -72,7 +72,7 @@ import Wire
         let waiter = friend.world.nextPush(to: phone)
         let sent = try request(to: phone)
         #expect(try await dial(stage).send(sent).status == .stored)
-        #expect(await waiter.wait(for: .seconds(60)) != nil)
+        #expect(await waiter.wait(for: theRun) != nil)
         await stage.node.kill()
         try await stage.startAgain()
         #expect(try await outcome(sent, at: stage).status == .delivered)
@@ -89,7 +89,7 @@ import Wire
         let phone = try Phone.new(.android, descriptor: "phone")
         let sent = try request(to: phone)
         #expect(try await dial(stage).send(sent).status == .stored)
-        while friend.world.google.figures.requests == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { friend.world.google.figures.requests > 0 }
         await friend.node.kill()
         friend.world.google.faults = FaultScript()
         try await friend.startAgain()

@@ -23,7 +23,7 @@ import Wire
     private func dial(_ address: String, by socks: Endpoint) async throws -> BisqPeer {
         try await BisqPeer.dial(
             .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(10),
-            deadline: .seconds(90))
+            deadline: theRun)
     }
 
     /// Which of these nodes a notification by the front has gone through.
@@ -105,11 +105,8 @@ import Wire
         #expect(met == [0, 1], "\(onionbalance.lines.suffix(10))")
         // The nodes call it too, whichever of them answers.
         for stage in stages {
-            let end = ContinuousClock.now + .seconds(60)
-            while try await frontCheck(of: stage)?["state"]?.string?.contains("clients use answered") != true
-            {
-                try #require(ContinuousClock.now < end, "\(stage.node.lines.suffix(5))")
-                try await Task.sleep(for: .milliseconds(200))
+            try await until {
+                try await frontCheck(of: stage)?["state"]?.string?.contains("clients use answered") == true
             }
             #expect(!stage.node.lines.contains { $0.contains("key_in_use_elsewhere") })
         }
@@ -141,7 +138,7 @@ import Wire
         let check = try command(second, "check-config")
         #expect(check.status == 78 && check.errors.contains("onion.public_address: \(address) is not"))
         await second.node.stop()
-        let start = try run([nodeProgram, "--config", second.configuration], limit: 60)
+        let start = try run([nodeProgram, "--config", second.configuration])
         #expect(start.status == 78 && (start.output + start.errors).contains("onion.public_address"))
 
         await front.stop()
@@ -155,19 +152,18 @@ import Wire
 
     /// Sends to the front until it is told that this one was delivered, by new circuits where a connection ends.
     private func deliver(_ numbers: ClosedRange<Int>, by socks: Endpoint, at address: String) async throws {
-        let end = ContinuousClock.now + .seconds(90)
         var peer = try await dial(address, by: socks)
         defer { peer.close() }
         for number in numbers {
             while true {
                 do {
                     let wanted = request(number, awaitsOutcome: true)
+                    // By a circuit to a node that was lost nothing comes any more.
                     let status = try await peer.outcome(of: wanted, deadline: .seconds(30)).status
                     if status == .delivered { break }
-                    try #require(status == .busy && ContinuousClock.now < end, "\(number): \(status as Any)")
+                    try #require(status == .busy, "\(number): \(status as Any)")
                     try await Task.sleep(for: .milliseconds(100))
-                } catch let error as PeerError {
-                    try #require(ContinuousClock.now < end, "\(number): \(error)")
+                } catch is PeerError {
                     peer.close()
                     peer = try await dial(address, by: socks)
                 }
@@ -186,7 +182,9 @@ import Wire
         return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
     }
 
-    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    @Test(
+        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"),
+        .enabled(if: isLong, "only in Deploy/test --long; SharedDatabaseTests has the short form"))
     func threeNodesOfOneDatabaseDeliverEverythingOnceWhicheverIsLost() async throws {
         let server = try PostgreSQLServer.shared.get()
         let database = try server.makeDatabase()
@@ -201,13 +199,11 @@ import Wire
             stages.append(try await NodeTests.Stage(more: settings) { try $0.share(first.world) })
         }
         func divided(among count: Int) async throws {
-            var parts: [Int] = []
-            for _ in 0..<150 {
-                parts = try server.shards(database)
-                if parts.count == count, parts.allSatisfy({ $0 <= (255 + count) / count }) { break }
-                try await Task.sleep(for: .milliseconds(200))
+            try await until {
+                let parts = try server.shards(database)
+                return parts.count == count && parts.reduce(0, +) == 256
+                    && parts.allSatisfy { $0 <= (255 + count) / count }
             }
-            #expect(parts.count == count && parts.reduce(0, +) == 256)
         }
         try await divided(among: 3)
         let own = try stages.map { try ownAddress(of: $0) }

@@ -43,7 +43,7 @@ import Wire
             key: [UInt8](repeating: 0, count: ConnectPhone.keyLength))
         return try await HTTPExchange.answer(
             to: phone.request(for: large(1).message), host: "node", by: .direct(.unix(path: socket)),
-            deadline: .seconds(60)
+            deadline: theRun
         ).status
     }
 
@@ -87,17 +87,11 @@ import Wire
         #expect(log.contains("PANIC") == (disk == .log))
 
         try server.fillSmall(false)
-        for _ in 0..<300 where try !stage.isWell("outbox") { try await Task.sleep(for: .milliseconds(100)) }
-        #expect(try stage.isWell("outbox"))
+        try await until { try stage.isWell("outbox") }
         for number in 1...last {
-            var status: MobileNotificationResponse.Status?
-            for _ in 0..<200 where status != .delivered {
-                status = try await peer.outcome(
-                    of: large(number, awaitsOutcome: true), deadline: .seconds(30)
-                ).status
-                if status == .busy { try await Task.sleep(for: .milliseconds(100)) }
+            try await until {
+                try await peer.outcome(of: large(number, awaitsOutcome: true)).status == .delivered
             }
-            #expect(status == .delivered)
         }
         let pushes = stage.world.apple.book.filter { $0.deviceToken.hasPrefix("0") }.map(\.deviceToken)
         #expect(pushes.count == last && Set(pushes).count == last)

@@ -89,7 +89,7 @@ import Wire
                 let waiter = stage.world.nextPush(to: phone)
                 let request = try BisqSender(to: phone.pairingToken).httpRequest(for: sent)
                 #expect(try await ask(client, stage, request, port: 80) == "200 success")
-                let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
+                let (push, _) = try #require(await waiter.wait(for: theRun))
                 #expect(try phone.open(try encrypted(push, platform)) == sent)
                 #expect(push.headers["apns-topic"] == (platform == .android ? nil : LabWorld.topic))
             }
@@ -105,7 +105,7 @@ import Wire
                 #expect(
                     try await ask(client, stage, request, port: 8021)
                         == #"200 {"wasAccepted":true,"isUnregistered":false}"#)
-                let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
+                let (push, _) = try #require(await waiter.wait(for: theRun))
                 #expect(try phone.open(try encrypted(push, platform)) == sent)
                 guard platform == .ios else { continue }
                 #expect(push.headers["apns-topic"] == LabWorld.connectTopic)
@@ -149,9 +149,7 @@ import Wire
                 try await ask(.curl, stage, request, port: 8021)
                     == #"200 {"wasAccepted":true,"isUnregistered":false}"#, "\(vector.name)")
         }
-        while stage.world.apple.book.count + stage.world.google.book.count < 11 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { stage.world.apple.book.count + stage.world.google.book.count >= 11 }
         await stage.close()
     }
 
@@ -177,7 +175,7 @@ import Wire
             #expect(result.status == 0, "\(result.errors)")
             // It is stored first where the gateway takes its time.
             #expect([words, "stored\n" + words].contains(result.output))
-            let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
+            let (push, _) = try #require(await waiter.wait(for: theRun))
             let sealed = try encrypted(push, .ios)
             if form == "bisq2" {
                 let connect = try ConnectPhone(

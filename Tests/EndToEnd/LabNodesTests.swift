@@ -3,6 +3,7 @@ import Glibc
 import Lab
 import Reactor
 import Testing
+import Vectors
 
 /// `onionbell lab --nodes 3 --postgresql`, as somebody would watch it.
 @EventLoop
@@ -60,7 +61,9 @@ import Testing
         await directory.remove()
     }
 
-    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    @Test(
+        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"),
+        .enabled(if: isLong, "only in Deploy/test --long; FrontTests has the short form"))
     func oneAddressLeadsToAllNodesAndOutlivesOne() async throws {
         let directory = try LabDirectory()
         let lab = try LabProgram([

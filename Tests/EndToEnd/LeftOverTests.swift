@@ -46,9 +46,7 @@ import Testing
             stage.configuration,
         ])
         #expect(moved.output == "1 moved\n", "\(moved)")
-        for _ in 0..<200 where stage.world.google.book.isEmpty {
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        try await until { !stage.world.google.book.isEmpty }
         #expect(stage.world.google.book.count == 1)
         await stage.close()
     }

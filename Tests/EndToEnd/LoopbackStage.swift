@@ -55,7 +55,7 @@ final class LoopbackStage {
     func share(_ first: LoopbackStage) throws { try world.share(first.world) }
 
     func dial() async throws -> BisqPeer {
-        try await BisqPeer.dial(.direct(peers), deadline: .seconds(10))
+        try await BisqPeer.dial(.direct(peers), deadline: theRun)
     }
 
     func signal(_ number: Int32) throws { kill(try #require(node.processID), number) }
@@ -101,7 +101,7 @@ func health(over socket: String) throws -> JSON {
 extension BisqPeer {
     /// How it ended: the first response, if it was sent before it was stored, else the second.
     func outcome(
-        of request: MobileNotificationRequest, deadline: Duration = .seconds(60)
+        of request: MobileNotificationRequest, deadline: Duration = theRun
     ) async throws -> MobileNotificationResponse {
         let response = try await send(request)
         guard response.status == .stored else { return response }

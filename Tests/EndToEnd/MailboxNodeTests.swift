@@ -59,7 +59,7 @@ import Wire
         defer { peer.close() }
         let request = try BisqSender(to: phone.pairingToken).request(
             for: MobileMessage(sentDate: 1, title: title, message: "Grüße", kind: .trade))
-        return try await peer.send(request, deadline: .seconds(10))
+        return try await peer.send(request, deadline: theRun)
     }
 
     @Test func whatBisqSendsIsFetchedAndSurvivesAKill() async throws {
@@ -72,9 +72,9 @@ import Wire
         await stage.logged("mailbox.changed")
         #expect(try await send("one", to: phone, stage).status == .stored)
         var lines: [JSON] = []
-        for _ in 0..<200 where lines.isEmpty {
+        try await until {
             lines = try await poll(url, tokens[0])
-            if lines.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return !lines.isEmpty
         }
         #expect(lines.count == 1)
         let encrypted = try #require(lines[0]["encrypted"]?.string)
@@ -127,19 +127,19 @@ import Wire
         var request = try BisqSender(to: phone.pairingToken).request(
             for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
-        #expect(try await peer.send(request, deadline: .seconds(60)).status == .stored)
+        #expect(try await peer.send(request, deadline: theRun).status == .stored)
         var ids: [String] = []
-        for _ in 0..<200 where ids.isEmpty {
+        try await until {
             ids = try await poll(url, tokens[0]).compactMap { $0["id"]?.string }
-            if ids.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return !ids.isEmpty
         }
         let id = try #require(ids.first)
         let again = try await stage.dial()
-        #expect(try await again.send(request, deadline: .seconds(60)).status == .stored, "nobody has said so")
+        #expect(try await again.send(request, deadline: theRun).status == .stored, "nobody has said so")
         #expect(try await poll(url, tokens[0], since: id).isEmpty)
         for sender in [peer, again] {
             #expect(
-                try await sender.nextResponse(to: request.uid, deadline: .seconds(60)).status == .delivered)
+                try await sender.nextResponse(to: request.uid, deadline: theRun).status == .delivered)
             sender.close()
         }
         #expect(try await poll(url, tokens[1], user: "desk").count == 1, "the other one has not")
@@ -147,7 +147,7 @@ import Wire
         await stage.node.wait { $0.exit != nil }
         try await stage.start()
         let last = try await stage.dial()
-        #expect(try await last.send(request, deadline: .seconds(60)).status == .delivered)
+        #expect(try await last.send(request, deadline: theRun).status == .delivered)
         last.close()
         await stage.close()
     }
@@ -162,12 +162,10 @@ import Wire
         var request = try BisqSender(to: phone.pairingToken).request(
             for: MobileMessage(sentDate: 1, title: "one", message: "x", kind: .trade))
         request.awaitsOutcome = true
-        #expect(try await peer.send(request, deadline: .seconds(60)).status == .stored)
-        for _ in 0..<200 where try await poll(url, tokens[0]).isEmpty {
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        #expect(try await peer.send(request, deadline: theRun).status == .stored)
+        try await until { try await !poll(url, tokens[0]).isEmpty }
         #expect(try await mailbox(stage, "remove", "me").output == "removed\n")
-        let last = try await peer.nextResponse(to: request.uid, deadline: .seconds(30))
+        let last = try await peer.nextResponse(to: request.uid, deadline: theRun)
         #expect(last.status == .refused && last.reason == "NoSuchMailbox")
         peer.close()
         await stage.close()
@@ -226,9 +224,9 @@ import Wire
         let other = Phone(try PairingToken(try #require(made["pairingToken"]?.string)))
         #expect(try await send("two", to: other, stage).status == .stored)
         var lines: [JSON] = []
-        for _ in 0..<200 where lines.isEmpty {
+        try await until {
             lines = try await poll("\(url),\(topic)", tokens[0])
-            if lines.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return !lines.isEmpty
         }
         #expect(lines.map { $0["topic"]?.string } == [topic])
         await stage.close()
@@ -241,7 +239,7 @@ import Wire
         for title in ["one", "two"] { #expect(try await stage.send(try stage.mailbox.bisq2(title))) }
         #expect(try await stage.waiting(until: 2) == 2)
         let answer = try await HTTPExchange.answer(
-            to: try stage.mailbox.bisq2("three"), host: "x", by: .direct(stage.http), deadline: .seconds(20))
+            to: try stage.mailbox.bisq2("three"), host: "x", by: .direct(stage.http), deadline: theRun)
         #expect(answer.status == (show == "sealed" ? 507 : 200))
         let lines = try await poll(stage.mailbox.url, try #require(stage.mailbox.tokens["phone"]))
         let titles = try lines.map {

@@ -82,7 +82,7 @@ final class MailboxStage {
     /// Whether Bisq is told that it was taken.
     func send(_ request: HTTPRequest) async throws -> Bool {
         let answer = try await HTTPExchange.answer(
-            to: request, host: "x", by: .direct(http), deadline: .seconds(20))
+            to: request, host: "x", by: .direct(http), deadline: theRun)
         let body = String(decoding: answer.body, as: UTF8.self)
         return body == "success" || body.contains(#""wasAccepted":true"#)
     }
@@ -103,13 +103,13 @@ final class MailboxStage {
     /// How many messages lie there that a reader has not acknowledged, once it is so many or after a while.
     func waiting(until count: Int) async throws -> Int {
         var found = -1
-        for _ in 0..<200 where found != count {
+        try await until {
             let arguments = [program, "mailbox", "list", "--config", stage.configuration]
             let listed = try await Task.detached { try run(arguments) }.value.output
             let rows = listed.split(separator: "\n").map { $0.split(separator: "\t") }
             let column = rows.first?.firstIndex(of: "messages") ?? 0
             found = rows.first { $0.first == "me" }.flatMap { Int($0[column]) } ?? -1
-            if found != count { try await Task.sleep(for: .milliseconds(50)) }
+            return found == count
         }
         return found
     }

@@ -24,9 +24,9 @@ import Wire
         var request = try BisqSender(to: token).request(
             for: MobileMessage(sentDate: 1, title: "t", message: "", kind: .trade))
         request.awaitsOutcome = true
-        let first = try await peer.send(request, deadline: .seconds(10))
+        let first = try await peer.send(request, deadline: theRun)
         guard first.status == .stored else { return first.status }
-        return try await peer.nextResponse(to: request.uid, deadline: .seconds(60)).status
+        return try await peer.nextResponse(to: request.uid, deadline: theRun).status
     }
 
     @Test func aTopicOfThePhoneBookIsRungAndNoOther() async throws {
@@ -84,7 +84,7 @@ import Wire
         let request = try BisqSender(to: phone.pairingToken).httpRequest(
             for: MobileMessage(sentDate: 1, title: "one", message: "", kind: .trade))
         #expect(String(decoding: try await stage.send(request).body, as: UTF8.self) == "success")
-        for _ in 0..<600 where server.book.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        try await until { !server.book.isEmpty }
         #expect(server.book.map(\.topic) == [topic], "\(stage.node.lines.suffix(5))")
         #expect(try phone.open(server.book.first?.message ?? "").title == "one")
         withExtendedLifetime(service) {}

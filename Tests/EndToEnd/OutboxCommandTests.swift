@@ -17,12 +17,10 @@ import Wire
         try await stage.start()
         let peer = try await stage.dial()
         for number in 1...count { #expect(try await peer.send(request(number)).status == .stored) }
-        while stage.world.apple.figures.requests < count { try await Task.sleep(for: .milliseconds(10)) }
+        try await until { stage.world.apple.figures.requests >= count }
         peer.close()
         // What came of the attempts is in one of the next commits.
-        while try !list(stage).allSatisfy({ $0["attempts"]?.integer == 1 }) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { try list(stage).allSatisfy { $0["attempts"]?.integer == 1 } }
         return stage
     }
 
@@ -74,7 +72,7 @@ import Wire
         stage.world.apple.faults = FaultScript()
         let retried = try outbox(["retry"] + which, stage)
         #expect(retried.output == "2 made due; the node sends them now\n", "\(retried.errors)")
-        while stage.world.apple.book.count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.world.apple.book.count >= 2 }
         await stage.close()
     }
 
@@ -84,9 +82,7 @@ import Wire
         let again = try outbox(["drop", "2", "3"], stage)
         #expect(again.status == 1 && again.output == "1 dropped\n")
         #expect(again.errors.hasPrefix("onionbell: not found: 1 of 2 numbers."))
-        while try list(stage).map({ $0["sequence"]?.integer }) != [1] {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { try list(stage).map { $0["sequence"]?.integer } == [1] }
         await stage.close()
     }
 
@@ -148,8 +144,8 @@ import Wire
                 == "0 dropped\n")
         let moved = try outbox(["move", "--app", "bisq-remote-ios", "--to", "phones"], stage)
         #expect(moved.output == "3 moved\n", "\(moved.errors)")
-        while stage.world.apple.book.count < 3 { try await Task.sleep(for: .milliseconds(20)) }
-        while try !list(stage).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.world.apple.book.count >= 3 }
+        try await until { try list(stage).isEmpty }
         await stage.close()
     }
 
@@ -158,7 +154,7 @@ import Wire
         #expect(
             try outbox(["drop", "--app", "bisq-remote-ios", "--host", "production", "--yes"], stage).output
                 == "2 dropped\n")
-        while try !list(stage).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { try list(stage).isEmpty }
         let peer = try await stage.dial()
         #expect(try await peer.send(request(1)).reason == "Internal")
         await stage.close()

@@ -47,7 +47,7 @@ import Wire
             #expect(exit == .exited(0), "\(lines)")
             // Stored first only if the gateway took its time.
             #expect(lines.last?.hasPrefix("delivered") == true, "\(lines)")
-            let (push, _) = try #require(await waiter.wait(for: .seconds(60)))
+            let (push, _) = try #require(await waiter.wait(for: theRun))
             let body = try JSON(push.body)
             let text = (platform == .android ? body["message"]?["data"]?["encrypted"] : body["encrypted"])?
                 .string

@@ -32,9 +32,9 @@ import Wire
         var request = try BisqSender(to: token).request(
             for: MobileMessage(sentDate: 1, title: title, message: "", kind: .trade))
         request.awaitsOutcome = true
-        let first = try await peer.send(request, deadline: .seconds(10))
+        let first = try await peer.send(request, deadline: theRun)
         guard first.status == .stored else { return first }
-        return try await peer.nextResponse(to: request.uid, deadline: .seconds(10))
+        return try await peer.nextResponse(to: request.uid, deadline: theRun)
     }
 
     @Test func oneAddressRingsAllPhonesOfAName() async throws {
@@ -70,17 +70,12 @@ import Wire
         let shared = try PairingToken(alias.output.trimmingCharacters(in: .newlines))
         #expect(shared.deviceToken.hasPrefix("al1:"))
         #expect(shared.key == first.pairingToken.key)
-        // Without a restart, within seconds.
-        let deadline = ContinuousClock.now + .seconds(20)
-        var answer = try await send(stage, to: shared, title: "too soon")
-        while answer.status != .delivered, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(100))
-            answer = try await send(stage, to: shared, title: "too soon")
-        }
+        // Without a restart.
+        try await until { try await send(stage, to: shared, title: "too soon").status == .delivered }
         let waiters = [stage.world.nextPush(to: first), stage.world.nextPush(to: second)]
         #expect(try await send(stage, to: shared, title: "to both").status == .delivered)
         for (waiter, phone) in zip(waiters, [first, second]) {
-            let push = try #require(await waiter.wait(for: .seconds(10)))
+            let push = try #require(await waiter.wait(for: theRun))
             #expect(try phone.open(try encrypted(push.push)).title == "to both")
         }
         await stage.close()
@@ -98,12 +93,12 @@ import Wire
         let rung = try await phones(stage, "test", "alice", "--pairing-token", token)
         #expect(rung.status == 0, "\(rung.errors)")
         #expect(rung.output == "phone 1 (iOS, iPhone X): delivered: its push service has taken it\n")
-        let push = try #require(await waiter.wait(for: .seconds(10)))
+        let push = try #require(await waiter.wait(for: theRun))
         #expect(try phone.open(try encrypted(push.push)).title == "Onionbell")
         // Without the key the push service takes it as well, and the phone can't open it.
         let blind = stage.world.nextPush(to: phone)
         #expect(try await phones(stage, "test", "alice").status == 0)
-        let other = try #require(await blind.wait(for: .seconds(10)))
+        let other = try #require(await blind.wait(for: theRun))
         #expect(throws: PhoneError.self) { try phone.open(try encrypted(other.push)) }
 
         #expect(try await phones(stage, "rename", "alice", "bob").output == "renamed\n")

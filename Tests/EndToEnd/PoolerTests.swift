@@ -27,24 +27,16 @@ import Wire
 
     private func deliver(_ numbers: ClosedRange<Int>, by peer: BisqPeer) async throws {
         for number in numbers {
-            var status: MobileNotificationResponse.Status?
-            for _ in 0..<200 where status != .delivered {
-                status = try await peer.outcome(of: request(number, awaitsOutcome: true)).status
-                if status == .busy { try await Task.sleep(for: .milliseconds(100)) }
+            try await until {
+                try await peer.outcome(of: request(number, awaitsOutcome: true)).status == .delivered
             }
-            #expect(status == .delivered)
         }
     }
 
     /// After an outage senders are told to come again until the node has looked.
     private func store(_ numbers: ClosedRange<Int>, by peer: BisqPeer) async throws {
         for number in numbers {
-            var status: MobileNotificationResponse.Status?
-            for _ in 0..<200 where status != .stored {
-                status = try await peer.send(request(number)).status
-                if status == .busy { try await Task.sleep(for: .milliseconds(100)) }
-            }
-            #expect(status == .stored)
+            try await until { try await peer.send(request(number)).status == .stored }
         }
     }
 
@@ -73,10 +65,7 @@ import Wire
         await stage.logged("outbox.failed", count: 2)
         // It has tried the server in vain meanwhile.
         let log = server.directory + "/pooler/log"
-        for _ in 0..<100 {
-            if try String(contentsOfFile: log, encoding: .utf8).contains("connect failed") { break }
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        try await until { try String(contentsOfFile: log, encoding: .utf8).contains("connect failed") }
         try server.start()
         await stage.logged("outbox.recovered", count: 2)
         stage.world.apple.faults = FaultScript()
@@ -91,10 +80,7 @@ import Wire
         let second = try stage()
         try second.share(first)
         try await second.start()
-        for _ in 0..<150 where try server.shards("postgres") != [128, 128] {
-            try await Task.sleep(for: .milliseconds(200))
-        }
-        #expect(try server.shards("postgres") == [128, 128])
+        try await until { try server.shards("postgres") == [128, 128] }
         let (peer, other) = try await (first.dial(), second.dial())
         try await store(1...4, by: peer)
         try server.stopPooler()

@@ -174,9 +174,7 @@ import Wire
         for title in ["one", "two"] { #expect(try await stage.send(try stage.mailbox.bisq1(title))) }
         #expect(try await stage.waiting(until: 2) == 2)
         let reader = try stage.reader(file, "--mailbox", stage.mailbox.file, "--exec", script)
-        for _ in 0..<500 where !FileManager.default.fileExists(atPath: directory + "/began") {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { FileManager.default.fileExists(atPath: directory + "/began") }
         #expect(await reader.stop() == .exited(0))
         #expect(FileManager.default.fileExists(atPath: directory + "/ended"), "it may end its work")
         #expect(reader.titles == ["one"], "\(reader.lines)")

@@ -16,8 +16,7 @@ import Testing
         try stage.signal(SIGSTOP)
         try await Task.sleep(for: .seconds(4))
         try stage.signal(SIGCONT)
-        for _ in 0..<120 where try stage.isWell("loop") { try await Task.sleep(for: .milliseconds(500)) }
-        #expect(try !stage.isWell("loop"))
+        try await until { try !stage.isWell("loop") }
         await stage.close()
     }
 
@@ -32,8 +31,7 @@ import Testing
         }
         #expect(try stage.isWell("circuits"))
         for peer in peers { peer.close() }
-        for _ in 0..<120 where try stage.isWell("circuits") { try await Task.sleep(for: .milliseconds(500)) }
-        #expect(try !stage.isWell("circuits"))
+        try await until { try !stage.isWell("circuits") }
         await stage.close()
     }
 }

@@ -60,9 +60,7 @@ extension LoopbackStage {
         stranger.pauseReading()
         stranger.write(stage.torLine(77) + Envelope(messageVersion: 10, message: .bundle(entries)).frame)
         // A twentieth of what a circuit may send at once, if none were refused. They cost it 15 s, less the time it takes.
-        for _ in 0..<200 where stage.world.apple.figures.requests < tokens.count {
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try await until { stage.world.apple.figures.requests >= tokens.count }
         #expect(try stage.hits()["circuit_throttled"] ?? 0 > 0)
         // By another connection of that circuit; and not by another circuit.
         let again = try await stage.dial(circuit: 77)

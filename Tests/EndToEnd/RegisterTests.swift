@@ -50,7 +50,7 @@ import Wire
             to: sender.request(for: try sender.seal(sent)), host: "\(stage.address):8021",
             by: .tor(socks: stage.socks, onion: stage.address, port: 8021))
         #expect(answer.status == 200)
-        let (push, _) = try #require(await waiter.wait(for: .seconds(20)))
+        let (push, _) = try #require(await waiter.wait(for: theRun))
         // The page opens Bisq 2's form with the same key.
         #expect(try sender.open(try browser.open(push)) == sent)
 

@@ -96,7 +96,7 @@ import Wire
         for number in 6..<8 {
             #expect(try await stage.send(try notification(number)).body == Array("success".utf8))
         }
-        while stage.first.figures.requests < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.first.figures.requests >= 3 }
         stage.first.outage = nil
         let pushes = await stage.pushes(8, at: stage.first)
         #expect(pushes.count == 8 && Set(pushes.map(\.message)).count == 8)
@@ -126,7 +126,7 @@ import Wire
         let request = try BisqSender(to: phone.pairingToken).httpRequest(
             for: MobileMessage(sentDate: 1, title: "a", message: "b", kind: .trade))
         #expect(try await stage.send(request).body == Array("success".utf8))
-        #expect(await waiter.wait(for: .seconds(60)) != nil)
+        #expect(await waiter.wait(for: theRun) != nil)
         #expect(friend.world.google.book.count == 1)
         await stage.close()
         await friend.close()

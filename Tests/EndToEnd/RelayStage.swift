@@ -92,12 +92,9 @@ final class RelayStage {
             by: .tor(socks: socks, onion: host, port: isBisq1 ? 80 : 8021), attemptTimeout: .seconds(20))
     }
 
-    /// Returns when so many have come, or a minute later.
+    /// Returns when so many have come.
     func pushes(_ count: Int, at relay: SimulatedRelay) async -> [SimulatedRelay.Push] {
-        let end = ContinuousClock.now + .seconds(60)
-        while relay.book.count < count, ContinuousClock.now < end {
-            try? await Task.sleep(for: .milliseconds(20))
-        }
+        try? await until { relay.book.count >= count }
         return relay.book
     }
 

@@ -69,7 +69,7 @@ import Wire
             let calls = ReplyCalls(ReplyChannel(.toBisq, of: token), of: token)
             return try await HTTPExchange.answer(
                 to: calls.post(sealed), host: "x", by: .direct(.host("127.0.0.1", port: mailbox.port)),
-                deadline: .seconds(20)
+                deadline: theRun
             ).status
         }
 
@@ -168,7 +168,7 @@ import Wire
         var agent = try stage.agent("--on", option)
         await stage.connected(agent)
         #expect(try await stage.post(try stage.sealed("stop", counter: 1)) == 200)
-        for _ in 0..<400 where stage.ran.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        try await until { !stage.ran.isEmpty }
         #expect(stage.ran == "0 stop t|")
         await agent.kill()
         // The node is gone for a while too: it has kept what was not acknowledged.

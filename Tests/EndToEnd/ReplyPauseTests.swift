@@ -66,7 +66,7 @@ import Testing
         let result = try await Task.detached { try run(reply + known) }.value
         #expect(result.status == 75, "\(result.errors)")
         #expect((2...5).contains(phone.asked), "the reply, and what asks for its answer: \(phone.asked)")
-        for _ in 0..<200 where agent.asked < 2 { try await Task.sleep(for: .milliseconds(50)) }
+        try await until { agent.asked >= 2 }
         #expect((2...7).contains(agent.asked), "\(agent.asked)")
         await agents.kill()
         phone.close()

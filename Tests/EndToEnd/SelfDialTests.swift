@@ -28,17 +28,9 @@ import Tor
         return line.flatMap { Int($0.output.1) } ?? 0
     }
 
-    private func wait(until isMet: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(90)
-        while try await !isMet() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(100))
-        }
-    }
-
     @Test func bothDoorsAnswerAndHealthzSaysSo() async throws {
         let stage = try await NodeTests.Stage(more: often)
-        try await wait {
+        try await until {
             let check = try await check("self_dial", of: stage)
             return check?["state"]?.string?.hasPrefix("the node's own address answered") == true
         }
@@ -53,12 +45,12 @@ import Tor
         let stage = try await NodeTests.Stage(more: often) { world in
             _ = try Invitations(path: world.state + "/peers").invite("alice")
         }
-        try await wait {
+        try await until {
             let check = try await check("self_dial", of: stage)
             return check?["state"]?.string?.hasPrefix("the node's own address answered") == true
         }
         // Each call makes tor forget clients' keys, and not only the first one comes through.
-        try await wait { try await answeredCalls(of: stage) >= 3 }
+        try await until { try await answeredCalls(of: stage) >= 3 }
         let failures = stage.node.lines.filter { $0.contains("self_dial_failed") }
         #expect(failures == [])
         await #expect(throws: PeerDialError.self) {
@@ -79,7 +71,7 @@ import Tor
         }
         #expect(second.address == first.address)
         // Each has the directories to itself when it published last.
-        try await wait {
+        try await until {
             (first.node.lines + second.node.lines).contains { $0.contains("onion.key_in_use_elsewhere") }
         }
         await second.close()

@@ -28,7 +28,7 @@ import Wire
         }
 
         func hears(_ count: Int) async throws -> [JSON] {
-            for _ in 0..<400 where messages.count < count { try await Task.sleep(for: .milliseconds(25)) }
+            try await until { messages.count >= count }
             #expect(messages.count == count, "\(texts)")
             return messages
         }
@@ -75,7 +75,7 @@ import Wire
             let peer = try await (number.isMultiple(of: 2) ? first : second).dial()
             let request = try sender.request(
                 for: MobileMessage(sentDate: 1, title: "\(number)", message: "x", kind: .trade))
-            #expect(try await peer.send(request, deadline: .seconds(10)).status == .stored)
+            #expect(try await peer.send(request, deadline: theRun).status == .stored)
             // One node has the mailbox's shard, and the other one's reader hears of it all the same.
             _ = try await (readers.0.hears(number), readers.1.hears(number))
             peer.close()
@@ -87,14 +87,13 @@ import Wire
         let topic = "upAbCdEfGhIjKl"
         let subscriber = try await Reader(phone, of: topic, at: ports.0)
         var answer = ""
-        for _ in 0..<100 where answer != "200" {
+        try await until {
             answer = try run([
                 "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "hello",
                 "http://127.0.0.1:\(ports.1)/\(topic)?up=1",
             ]).output
-            if answer != "200" { try await Task.sleep(for: .milliseconds(50)) }
+            return answer == "200"
         }
-        #expect(answer == "200")
         #expect(try await subscriber.hears(1).count == 1)
         readers.0.close()
         readers.1.close()
@@ -113,13 +112,13 @@ import Wire
         // It waits for longer than the test has time.
         async let heard = HTTPExchange.answer(
             to: calls.fetch(acknowledging: 0, waiting: 120), host: "x",
-            by: .direct(.host("127.0.0.1", port: ports.0)), deadline: .seconds(60))
+            by: .direct(.host("127.0.0.1", port: ports.0)), deadline: theRun)
         try await Task.sleep(for: .seconds(1))
         let reply = try #require(
             PhoneReply(counter: 1, sentAt: EventLoop.unixMilliseconds, kind: "status", text: ""))
         let posted = try await HTTPExchange.answer(
             to: calls.post(try channel.seal(reply)), host: "x",
-            by: .direct(.host("127.0.0.1", port: ports.1)), deadline: .seconds(20))
+            by: .direct(.host("127.0.0.1", port: ports.1)), deadline: theRun)
         #expect(posted.status == 200)
         #expect(ReplyCalls.replies(in: try await heard)?.count == 1)
         for stage in [second, first] { await stage.close() }

@@ -14,7 +14,7 @@ import Testing
         try await stage.start()
         let peer = try await stage.dial()
         #expect(try await peer.send(request(1, platform: .android, awaitsOutcome: true)).status == .stored)
-        while stage.world.google.book.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await until { !stage.world.google.book.isEmpty }
         await stage.node.stop()
         #expect(stage.node.exit == .exited(0))
         stage.world.google.faults = FaultScript()

@@ -50,7 +50,7 @@ import Vectors
         _ = try await exchange("stream://\(stage.address):9998", stage.world, socks: stage.socks)
         _ = try await exchange("http://\(stage.address)", stage.world, socks: stage.socks)
         // Each exchange: two rounds to both phones, and one message to the first.
-        while apple.book.count < 6 || google.book.count < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { apple.book.count >= 6 && google.book.count >= 4 }
         let body =
             #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
         let arguments = [
@@ -59,7 +59,7 @@ import Vectors
         ]
         let answer = try await Task.detached { try run(arguments) }.value
         #expect(answer.output == #"{"counts":1,"logs":[],"success":"ok"}"#, "\(answer.errors)")
-        while apple.book.count < 7 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { apple.book.count >= 7 }
         #expect(google.book.count == 4)
         #expect(stage.node.lines.contains { $0.contains("status.key_loaded") })
         let secret = try String(contentsOfFile: stage.world.state + "/status-key", encoding: .utf8)
@@ -85,9 +85,7 @@ import Vectors
         try LabDirectory.write(try server.keyPEM().bytes, to: path + "/server-key.pem")
         try await stage.start()
         _ = try await exchange("https://localhost:\(port)", stage.world)
-        while stage.world.apple.book.count < 3 || stage.world.google.book.count < 2 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { stage.world.apple.book.count >= 3 && stage.world.google.book.count >= 2 }
         let body =
             #"{"notifications":[{"tokens":["\#(String(repeating: "7f", count: 32))"],"platform":1,"message":"m"}]}"#
         let arguments = [
@@ -96,7 +94,7 @@ import Vectors
         ]
         let answer = try await Task.detached { try run(arguments) }.value
         #expect(answer.output == #"{"counts":1,"logs":[],"success":"ok"}"#, "\(answer.errors)")
-        while stage.world.apple.book.count < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.world.apple.book.count >= 4 }
         #expect(try permissions(stage.world.state + "/status-key") == 0o600)
         await stage.close()
     }
@@ -143,7 +141,7 @@ import Vectors
         let query = vectors.then_queries[0]
         let found = try await ask(query.message_hex)
         #expect(found.contains(try #require(query.expect.response_payload_hex)))
-        while stage.world.google.book.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { !stage.world.google.book.isEmpty }
         #expect(try await ask(request) == first)
         for vector in vectors.then_unregister_in_order {
             #expect(try await ask(vector.message_hex) == vector.expect.response_message_example_hex)
@@ -172,7 +170,7 @@ import Vectors
         func ask(_ message: [UInt8]) async throws -> SignedMessage {
             let answer = try await HTTPExchange.answer(
                 to: HTTPRequest(method: "POST", path: "/status/v1/message", body: message), host: "a",
-                by: .direct(.unix(path: socket)), deadline: .seconds(10))
+                by: .direct(.unix(path: socket)), deadline: theRun)
             return try SignedMessage(answer.body)
         }
         let key = try String(contentsOfFile: stage.world.state + "/status-public-key", encoding: .utf8)
@@ -203,7 +201,7 @@ import Vectors
         for message in unanswered { answers[message] = try await ask(message).payload }
         for message in answers.keys { #expect(try await ask(message).payload == answers[message]) }
         #expect(answers.count == 180)
-        while stage.world.google.book.count < 180 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.world.google.book.count >= 180 }
         await stage.node.stop()
         let chats = try stage.world.google.book.map { push in
             try #require(try JSON(push.body)["message"]?["data"]?["chatId"]?.string)

@@ -24,11 +24,11 @@ import Testing
                 "--DisableNetwork", "1", "--SocksPort", "0", "--HiddenServiceDir", directory + "/service",
                 "--HiddenServicePort", "80 127.0.0.1:8080",
             ], onExit: { exit = $0 })
-        while exit == nil, !FileManager.default.fileExists(atPath: directory + "/service/hostname") {
-            try await Task.sleep(for: .milliseconds(20))
+        try await until {
+            exit != nil || FileManager.default.fileExists(atPath: directory + "/service/hostname")
         }
         tor.signal(SIGKILL)
-        while exit == nil { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { exit != nil }
     }
 
     @Test func theAddressOfATorsOwnServiceIsTheNodes() async throws {

@@ -168,7 +168,7 @@ import Testing
         let check = try stage.health()["checks"]?["connections"]
         #expect(check?["ok"]?.bool == false && check?["advice"]?.string?.isEmpty == false)
         for peer in peers { peer.close() }
-        while try !stage.isWell("connections") { try await Task.sleep(for: .milliseconds(50)) }
+        try await until { try stage.isWell("connections") }
         await stage.close()
     }
 

@@ -93,7 +93,7 @@ import Wire
         var request = try BisqSender(to: token).request(
             for: MobileMessage(sentDate: 1, title: "three", message: "", kind: .trade))
         request.message = text
-        let response = try await peer.send(request, deadline: .seconds(10))
+        let response = try await peer.send(request, deadline: theRun)
         #expect(response.status == .refused && response.reason == "BadMessage")
         peer.close()
 

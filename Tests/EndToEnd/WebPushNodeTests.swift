@@ -73,7 +73,7 @@ struct WebPushNodeTests {
             let said = try await python(
                 ["push", keys, "\(origin)/\(path)/me%40example", text, "--encoding", encoding] + options)
             #expect(said == (path == push ? "202" : "201 delivered") || said == "201 waiting")
-            let (brought, _) = try #require(await waiter.wait(for: .seconds(10)))
+            let (brought, _) = try #require(await waiter.wait(for: theRun))
             let shown = try await python(
                 ["open", keys], input: String(decoding: brought.body, as: UTF8.self) + "\n")
             #expect(shown == "app of me@example shows: \(text)")
@@ -117,16 +117,14 @@ struct WebPushNodeTests {
         let first = try await post("the same bytes", to: socket)
         #expect(first.status == "201")
         #expect(try state(first.location, at: socket) == "waiting")
-        while stage.world.apple.book.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { !stage.world.apple.book.isEmpty }
         await stage.node.kill()
         try await stage.start()
         #expect(try await post("the same bytes", to: socket) == first)
-        while try state(first.location, at: socket) != "delivered" {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await until { try state(first.location, at: socket) == "delivered" }
         #expect(try await post("the same bytes", to: socket) == first)
         #expect(try await post("other bytes", to: socket).location != first.location)
-        while stage.world.apple.book.count < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        try await until { stage.world.apple.book.count >= 3 }
         // The second attempt replaces the first one on the phone.
         let ids = stage.world.apple.book.map { $0.headers["apns-collapse-id"] }
         #expect(ids[0] == ids[1] && ids[1] != ids[2])

@@ -15,7 +15,9 @@ private typealias Notification = Relay.Notification
     init() throws { directory = try Directory() }
 
     /// A walk through all that a node may ask of its outbox, in step with the model.
-    @Test(arguments: (1...6).map { ($0, Engine.file) } + (7...8).map { ($0, Engine.database) })
+    @Test(
+        arguments: (1...(isLong ? 6 : 2)).map { ($0, Engine.file) }
+            + (7...(isLong ? 8 : 7)).map { ($0, Engine.database) })
     func itIsAsTheModel(seed: UInt64, on engine: Engine) async throws {
         try directory.use(engine)
         var walk = Walk(

@@ -7,7 +7,9 @@ import traceback
 passed = []
 failed = []
 
-# How long to wait for what has to come. Broken pages wait in vain, so they wait less.
+# How long to wait for what has to come: as long as the run, which is the only one with a limit. Broken pages wait in vain,
+# so they wait less.
+the_run = 6 * 3600
 patience = threading.local()
 
 
@@ -28,7 +30,7 @@ def run(check, *arguments):
 
 def until(condition, what, seconds=None):
     """Asks until there is an answer that is true, and gives it."""
-    seconds = seconds or getattr(patience, "seconds", 30)
+    seconds = seconds or getattr(patience, "seconds", the_run)
     end = time.monotonic() + seconds
     while True:
         value = condition()

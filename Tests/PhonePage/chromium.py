@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import checks
+
 # Chromium can't subscribe without Google, so the page gets made-up subscriptions. The y of `odd` is odd: a lost sign
 # shows. They live as long as the browser's own would.
 stand_in = """
@@ -83,7 +85,7 @@ class Chromium:
         text, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(text)
 
-    def command(self, name, parameters=None, session=None, seconds=60):
+    def command(self, name, parameters=None, session=None, seconds=checks.the_run):
         self.identifier += 1
         request = {"id": self.identifier, "method": name, "params": parameters or {}}
         if session:
@@ -127,7 +129,7 @@ class Page:
         self.command("Page.addScriptToEvaluateOnNewDocument", {"source": stand_in})
         self.size(width, height)
 
-    def command(self, name, parameters=None, seconds=60):
+    def command(self, name, parameters=None, seconds=checks.the_run):
         return self.browser.command(name, parameters, self.session, seconds)
 
     def allow(self, setting):

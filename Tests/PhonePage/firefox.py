@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import checks
 from checks import until
 
 preferences = {
@@ -67,7 +68,7 @@ class Firefox:
             env=os.environ | {"MOZ_CRASHREPORTER_DISABLE": "1", "HOME": str(self.profile)},
         )
         port = until(lambda: port_file.exists() and port_file.read_text().strip(), "Firefox's Marionette port", 40)
-        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=checks.the_run)
         self.stream = self.socket.makefile("rwb")
         self.read()  # its greeting
         self.identifier = 0
