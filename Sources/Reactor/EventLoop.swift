@@ -63,7 +63,7 @@ package actor EventLoop {
 
 /// Runs Swift's jobs and libevent's events on one thread.
 ///
-/// `@unchecked Sendable`: `base`, the events, `spare` and `turns` are touched by the loop's thread only, after `init`.
+/// `@unchecked Sendable`: `base`, the events, `spare`, `turns` and `waits` are touched by the loop's thread only, after `init`.
 final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// Owned for the life of the process: there is one loop and it never ends.
     let base: OpaquePointer
@@ -75,6 +75,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private var spare: [UnownedJob] = []
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) fileprivate var turns = LoopTurns()
+    /// Asked after each event. Empty but for tests.
+    var waits: [Wait] = []
     private var thread = pthread_t()
     /// Set by the loop's thread before it runs any job; other threads only compare it with their own.
     private let threadID = Atomic<UInt>(0)
@@ -161,6 +163,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         turns.begin(in: base)
         body()
         turns.end()
+        if !waits.isEmpty { onEventLoop { waits.ask() } }
     }
 
     func isIsolatingCurrentContext() -> Bool? { isLoopThread }

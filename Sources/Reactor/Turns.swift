@@ -20,11 +20,18 @@ extension EventLoop {
     /// Returns when the loop has looked for new events.
     @EventLoop
     package static func nextTurn() async {
+        // What is made active within a turn belongs to it; a timer that is over is seen after the next look.
+        await pass(.zero)
+    }
+
+    /// Returns when every timer that is due within that time has done its work: however busy the machine is, timers come in
+    /// their order.
+    @EventLoop
+    package static func pass(_ time: Duration) async {
         var timer: Timer?
         await withCheckedContinuation { continuation in
-            // What is made active within a turn belongs to it; a timer that is over is seen after the next look.
             timer = Timer { continuation.resume() }
-            timer?.start(after: .zero)
+            timer?.start(after: time)
         }
         timer?.stop()
     }

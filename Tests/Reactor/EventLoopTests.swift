@@ -2,7 +2,7 @@ import Glibc
 import Reactor
 import Testing
 
-@Suite struct EventLoopTests {
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
     @Test func wakeUpsFromManyThreadsAllArrive() async {
         @EventLoop final class Counter {
             var count = 0
@@ -39,19 +39,39 @@ import Testing
         let end = EndOfTurn { calls += 1 }
         for _ in 0..<10 { end.schedule() }
         #expect(calls == 0)
-        try? await Task.sleep(for: .milliseconds(5))
+        await EventLoop.nextTurn()
         #expect(calls == 1)
     }
 
-    @Test @EventLoop func aSignalReachesItsSource() async {
-        var source: SignalSource?
-        await withCheckedContinuation { continuation in
-            source = SignalSource(SIGUSR2) { continuation.resume() }
-            kill(getpid(), SIGUSR2)
+    @Test @EventLoop func aSignalReachesItsSourceAndNoOther() async throws {
+        var heard: [CInt] = []
+        let sources = [SIGUSR1, SIGUSR2, SIGWINCH].map { number in
+            SignalSource(number) { heard.append(number) }
         }
-        _ = source
+        for number in [SIGUSR2, SIGUSR1] {
+            let before = heard.count
+            kill(getpid(), number)
+            try await EventLoop.until { heard.count > before }
+        }
+        #expect(heard == [SIGUSR2, SIGUSR1])
+        _ = sources
     }
 
+    /// What holds for one event only is seen, though others have ended it before whoever waits goes on.
+    @Test @EventLoop func whoWaitsForAMomentDoesNotMissIt() async throws {
+        var count = 0
+        let timers = (0..<3).map { _ in Timer { count += 1 } }
+        for timer in timers { timer.start(after: .milliseconds(1)) }
+        try await EventLoop.until { count == 2 }
+        try await EventLoop.until { count == 3 }
+    }
+
+    @Test @EventLoop func whoWaitsInVainEndsWithItsTask() async throws {
+        let waiting = Task { try await EventLoop.until { false } }
+        await EventLoop.nextTurn()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
 }
 
 @EventLoop

@@ -6,14 +6,14 @@ import Testing
 @EventLoop
 @Suite struct StreamLifetimeTests {
     final class Receiver: StreamHandler {
-        var received: CheckedContinuation<Void, Never>?
+        private(set) var received: [UInt8] = []
+        private(set) var hasEnded = false
 
         func stream(_ stream: Stream, received bytes: RawSpan) {
-            received?.resume()
-            received = nil
+            bytes.withUnsafeBytes { received += Array($0) }
         }
 
-        func stream(_ stream: Stream, ended end: StreamEnd) {}
+        func stream(_ stream: Stream, ended end: StreamEnd) { hasEnded = true }
     }
 
     /// Holds streams, and lets go of them on whatever thread it is told.
@@ -32,8 +32,8 @@ import Testing
     /// The kernel gives the descriptors of streams that were let go to the next ones at once.
     @Test(.timeLimit(.minutes(1)))
     func streamsLetGoOnAnotherThreadHarmNoOther() async throws {
-        for _ in 0..<20 {
-            try await exchangeAfter(lettingGo: try heldPair())
+        for number in 1...20 as ClosedRange<UInt8> {
+            #expect(try await exchange(number, afterLettingGo: try heldPair()) == [number])
         }
     }
 
@@ -42,19 +42,19 @@ import Testing
         return Holder([one, other])
     }
 
-    private func exchangeAfter(lettingGo holder: Holder) async throws {
+    /// What comes through a pair that is made after others were let go.
+    private func exchange(_ byte: UInt8, afterLettingGo holder: Holder) async throws -> [UInt8] {
         Task.detached { holder.letGo() }
         // The loop does nothing else meanwhile, so that what the other thread leaves to it comes after the new pair.
         while !holder.isEmpty.load(ordering: .acquiring) {}
         let (sender, target) = try Stream.pair()
         let receiver = Receiver()
         target.handler = receiver
-        await Task.yield()
-        await withCheckedContinuation { continuation in
-            receiver.received = continuation
-            sender.write([1])
-        }
+        await EventLoop.nextTurn()
+        sender.write([byte])
+        try await EventLoop.until { !receiver.received.isEmpty || receiver.hasEnded }
         sender.close()
         target.close()
+        return receiver.received
     }
 }

@@ -75,7 +75,7 @@ final class Recorder: StreamHandler {
         right.pauseReading()
         let bytes = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         left.write(bytes)
-        try await Task.sleep(for: .milliseconds(50))
+        for _ in 0..<3 { await EventLoop.nextTurn() }
         #expect(left.unsentBytes > 1_000_000)
         #expect(receiver.received.isEmpty)
         right.resumeReading()
@@ -92,7 +92,7 @@ final class Recorder: StreamHandler {
         right.idleTimeout = .milliseconds(20)
         right.pauseReading()
         left.write([1, 2])
-        try await Task.sleep(for: .milliseconds(60))
+        await EventLoop.pass(.milliseconds(60))
         #expect(recorder.received.isEmpty && recorder.end == nil)
         right.resumeReading()
         await recorder.wait { $0.end != nil }
