@@ -178,7 +178,8 @@ let package = Package(
         .executableTarget(
             name: "onionbell-bench",
             dependencies: [
-                "Encodings", "Lab", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching", "Gateways",
+                "Encodings", "Lab", "LabParts", "Client", "Wire", "Reactor", "Crypto", "Relay", "Dispatching",
+                "Gateways",
                 "HTTP1", "CSupport", "Doors", "Registrations", "Persistence", "Programs", arguments, log,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -188,18 +189,28 @@ let package = Package(
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "Encodings", "Lab", "Client", "Programs", "Wire", "Status", "HTTP1", "Reactor", "Crypto",
+                "Encodings", "Lab", "LabParts", "Client", "Programs", "Wire", "Status", "HTTP1", "Reactor",
+                "Crypto",
                 "TLS", "JSONCoding", "Vectors", arguments,
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", dependencies: ["Encodings", "Programs", "Relay"], path: "Tests/Vectors",
+            name: "Vectors", dependencies: ["Encodings", "Programs", "Relay"],
+            path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
                 "reply-vectors.json",
                 "reply-vectors.py",
             ],
             swiftSettings: checked),
+        // What plays a part in tests only. What the shipped laboratory needs as well is in `Lab`.
+        .target(
+            name: "LabParts",
+            dependencies: [
+                "Client", "Crypto", "Encodings", "HTTP1", "HTTP2", "JSONCoding", "Lab", "Reactor", "Relay",
+                "Status", "Wire", log,
+            ],
+            path: "Tests/LabParts", swiftSettings: checked),
         tests("Encodings", ["Encodings"]),
         tests("Wire", ["Encodings", "Wire", "Vectors"]),
         tests("Status", ["Status", "Crypto", "Vectors"]),
@@ -242,19 +253,20 @@ let package = Package(
         tests(
             "Persistence",
             [
-                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations", "Persistence", "Relay",
-                "Vectors",
+                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations",
+                "Persistence",
+                "Relay", "Vectors",
             ]),
         tests(
             "Gateways",
             [
                 "Encodings", "Gateways", "Outbound", "Relay", "Registrations", "Reactor", "Crypto", "TLS",
-                "JSONCoding", "HTTP1", "HTTP2", "Lab", "Client", "Vectors", "Wire",
+                "JSONCoding", "HTTP1", "HTTP2", "Lab", "LabParts", "Client", "Vectors", "Wire",
             ]),
         tests(
             "Tor",
             [
-                "Encodings", "Tor", "Reactor", "Crypto", "Lab", "Client", "Programs",
+                "Encodings", "Tor", "Reactor", "Crypto", "Lab", "LabParts", "Client", "Programs",
             ]),
         tests(
             "Doors",
@@ -263,7 +275,7 @@ let package = Package(
                 "Crypto",
                 "Reactor",
                 "Vectors",
-                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "Client", "Status",
+                "HTTP1", "HTTP2", "JSONCoding", "TLS", "Gateways", "Lab", "LabParts", "Client", "Status",
             ]),
         tests(
             "Client",
@@ -273,16 +285,22 @@ let package = Package(
         tests(
             "Lab",
             [
-                "Encodings", "Lab", "Client", "Wire", "HTTP1", "Crypto", "TLS", "JSONCoding", "HTTP2",
+                "Encodings", "Lab", "LabParts", "Client", "Wire", "HTTP1", "Crypto", "TLS", "JSONCoding",
+                "HTTP2",
                 "Reactor",
                 "Vectors",
             ]),
-        tests("Node", ["Node", "Doors", "Gateways", "HTTP1", "Lab", "Reactor", "Tor", "Relay", "Wire", log]),
-        tests("Onionbell", ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence"]),
+        tests(
+            "Node",
+            ["Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Reactor", "Tor", "Relay", "Wire", log]),
+        tests(
+            "Onionbell",
+            ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence"]),
         tests(
             "EndToEnd",
             [
-                "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab", "Client",
+                "Encodings", "Onionbelld", "Onionbell", "Pointing", "OnionbellLab", "Chaos", "Lab",
+                "LabParts", "Client",
                 "Wire", "Crypto", "Reactor", "Tor", "Relay", "Persistence", "JSONCoding", "HTTP1",
                 "Vectors", "QR", "Status", "Programs",
             ]),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CSupport
 import Lab
+import LabParts
 import Reactor
 
 /// `onionbell-bench idle`: peers that connect, send one Ping, and are then silent until this is killed.

@@ -4,6 +4,7 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Status
 import Wire

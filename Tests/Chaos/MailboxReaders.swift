@@ -2,6 +2,7 @@ import Client
 import Glibc
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Wire
 

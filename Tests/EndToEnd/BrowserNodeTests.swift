@@ -5,6 +5,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Vectors

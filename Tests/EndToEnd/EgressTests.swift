@@ -1,6 +1,7 @@
 import Client
 import Encodings
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Tor

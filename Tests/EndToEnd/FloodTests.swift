@@ -2,6 +2,7 @@ import Client
 import Foundation
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Wire

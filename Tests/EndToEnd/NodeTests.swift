@@ -3,6 +3,7 @@ import Encodings
 import Foundation
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Wire

@@ -2,6 +2,7 @@ import Client
 import Encodings
 import Foundation
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Wire

@@ -2,6 +2,7 @@ import Client
 import Foundation
 import HTTP1
 import Lab
+import LabParts
 import Reactor
 import Testing
 import Tor

@@ -4,6 +4,7 @@ import Foundation
 import HTTP1
 import JSONCoding
 import Lab
+import LabParts
 import Programs
 import Reactor
 import Status

@@ -1,4 +1,5 @@
 import Lab
+import LabParts
 import Reactor
 import Relay
 import Testing

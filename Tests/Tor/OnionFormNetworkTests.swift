@@ -1,5 +1,6 @@
 import Foundation
 import Lab
+import LabParts
 import Logging
 import Reactor
 import Testing

@@ -1,6 +1,7 @@
 import Client
 import Foundation
 import Lab
+import LabParts
 import Logging
 import Reactor
 import Synchronization

@@ -82,4 +82,14 @@ package struct AcceptedPush: Sendable {
     /// False for one that gets no answer, ever. One that gets its answer late, on a connection that then breaks, is not
     /// told apart: ``GatewaySimulator/onBreak`` tells of those.
     package let isAnswered: Bool
+
+    package init(
+        deviceToken: String, headers: HTTP2Headers, body: [UInt8], connection: Int, isAnswered: Bool
+    ) {
+        self.deviceToken = deviceToken
+        self.headers = headers
+        self.body = body
+        self.connection = connection
+        self.isAnswered = isAnswered
+    }
 }

@@ -4,8 +4,8 @@ import Reactor
 
 /// A web server on loopback in plain HTTP/1.1, which can speak WebSocket too: what stands behind it is a stand-in's.
 @EventLoop
-final class SimulatedSite {
-    enum Reply {
+package final class SimulatedSite {
+    package enum Reply {
         case answer(HTTPResponse)
         /// The handshake is answered, then the socket is handed over; it has to be kept.
         case socket(protocol: String?, @EventLoop (WebSocket) -> Void)
@@ -15,7 +15,7 @@ final class SimulatedSite {
     private var listener: Listener!
     private var connections: [ObjectIdentifier: Connection] = [:]
 
-    init(
+    package init(
         on endpoint: Endpoint = .host("127.0.0.1", port: 0),
         answer: @escaping @EventLoop (HTTPRequest) -> Reply
     ) throws(SystemError) {
@@ -26,9 +26,9 @@ final class SimulatedSite {
         }
     }
 
-    var endpoint: Endpoint { listener.endpoint }
+    package var endpoint: Endpoint { listener.endpoint }
 
-    func close() {
+    package func close() {
         listener.close()
         for connection in connections.values { connection.close() }
         connections = [:]

@@ -3,6 +3,7 @@ import Doors
 import Foundation
 import HTTP1
 import Lab
+import LabParts
 import Persistence
 import Reactor
 import Relay

@@ -1,6 +1,7 @@
 import HTTP1
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Relay
 import Testing

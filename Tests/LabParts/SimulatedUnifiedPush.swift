@@ -2,6 +2,7 @@ import Client
 import Crypto
 import HTTP1
 import HTTP2
+import Lab
 import Reactor
 
 /// A UnifiedPush server as an onion service has it: plain HTTP/1.1, which tor encrypts. Its rules are those of

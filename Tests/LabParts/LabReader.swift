@@ -1,14 +1,18 @@
 import JSONCoding
+import Lab
 import Reactor
 
 /// The built program as the reader of a mailbox: `onionbell receive --json`.
-@EventLoop
-package final class LabReader: LabProgram {
+package typealias LabReader = LabProgram
+
+extension LabReader {
     /// - Parameters:
     ///   - program: the `onionbell` binary.
     ///   - file: where it keeps its book.
-    package init(_ program: String, file: String, arguments: [String] = []) throws(SystemError) {
-        try super.init([program, "receive", "--json", "--file", file] + arguments)
+    package convenience init(
+        _ program: String, file: String, arguments: [String] = []
+    ) throws(SystemError) {
+        try self.init([program, "receive", "--json", "--file", file] + arguments)
     }
 
     /// What it has shown, in that order.

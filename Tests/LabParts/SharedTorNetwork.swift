@@ -1,3 +1,4 @@
+import Lab
 import Reactor
 
 /// One private Tor network for a whole process: test suites that run side by side share it, since its start costs 10 s

@@ -1,6 +1,7 @@
 import Encodings
 import HTTP1
 import JSONCoding
+import Lab
 import Reactor
 import Relay
 

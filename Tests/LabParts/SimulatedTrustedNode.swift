@@ -3,6 +3,7 @@ import Crypto
 import Encodings
 import HTTP1
 import JSONCoding
+import Lab
 import Reactor
 
 /// A stand-in for a trusted node of Bisq 2 as Bisq Connect pairs with it: pairing by HTTP, the REST interface for devices
