@@ -195,7 +195,7 @@ let package = Package(
             ],
             path: "Tests/Chaos", swiftSettings: checked),
         .target(
-            name: "Vectors", dependencies: ["Encodings", "Programs", "Relay"],
+            name: "Vectors", dependencies: ["CSupport", "Encodings", "Programs", "Reactor", "Relay"],
             path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
@@ -216,7 +216,7 @@ let package = Package(
         tests("Status", ["Status", "Crypto", "Vectors"]),
         tests("Relay", ["Encodings", "Relay", "Vectors"]),
         tests("Metrics", ["Metrics"]),
-        tests("Overview", ["Overview", "Metrics", "JSONCoding", "QR", "Relay"]),
+        tests("Overview", ["Overview", "Metrics", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
         tests("Simulation", ["Relay", "Vectors"]),
         tests(
@@ -253,7 +253,7 @@ let package = Package(
         tests(
             "Persistence",
             [
-                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Registrations",
+                "Crypto", "CSQLite", "Encodings", "PostgreSQL", "Programs", "Reactor", "Registrations",
                 "Persistence",
                 "Relay", "Vectors",
             ]),
@@ -295,7 +295,7 @@ let package = Package(
             ["Node", "Doors", "Gateways", "HTTP1", "Lab", "LabParts", "Reactor", "Tor", "Relay", "Wire", log]),
         tests(
             "Onionbell",
-            ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence"]),
+            ["Onionbell", arguments, "Node", "Gateways", "Tor", "Relay", "Persistence", "Vectors"]),
         tests(
             "EndToEnd",
             [

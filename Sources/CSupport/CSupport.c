@@ -31,14 +31,16 @@ int onionbell_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_N
 int onionbell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 /* Runs between fork and exec: async-signal-safe calls only. */
-static void become(char *const arguments[], char *const environment[], int output, pid_t parent, int report) {
+static void become(
+    char *const arguments[], char *const environment[], int input, int output, int errors, pid_t parent, int report) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    int nothing = open("/dev/null", O_RDONLY);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) goto failed;
-    if (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) goto failed;
+    if (input < 0) input = open("/dev/null", O_RDONLY);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0) goto failed;
+    if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) goto failed;
+    if (errors >= 0 && dup2(errors, STDERR_FILENO) < 0) goto failed;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) goto failed;
     /* Ours are all close-on-exec; a library's might not be. A kernel before 5.11 can't, and that is no fault. */
     close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -52,7 +54,7 @@ failed:;
     _exit(127);
 }
 
-pid_t onionbell_spawn(char *const arguments[], char *const environment[], int outputDescriptor) {
+pid_t onionbell_spawn(char *const arguments[], char *const environment[], int input, int output, int errors) {
     int report[2]; /* closed by exec; carries errno when exec fails */
     if (pipe2(report, O_CLOEXEC) < 0) return -1;
     pid_t parent = getpid();
@@ -60,7 +62,7 @@ pid_t onionbell_spawn(char *const arguments[], char *const environment[], int ou
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
     pid_t child = fork();
-    if (child == 0) become(arguments, environment, outputDescriptor, parent, report[1]);
+    if (child == 0) become(arguments, environment, input, output, errors, parent, report[1]);
     int forkError = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);

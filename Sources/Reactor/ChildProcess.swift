@@ -7,6 +7,12 @@ package enum ChildExit: Equatable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
 
+    /// - Parameter status: What `waitpid` gave.
+    package init(waitStatus status: CInt) {
+        let signal = status & 0x7f
+        self = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+    }
+
     package var description: String {
         switch self {
         case .exited(let code): "exit status \(code)"
@@ -50,18 +56,13 @@ package final class ChildProcess {
             }
         }
         let output = ends[1]
-        let processID = withCStrings(arguments) { arguments in
-            if let environment {
-                withCStrings(environment) { onionbell_spawn(arguments, $0, output) }
-            } else {
-                onionbell_spawn(arguments, nil, output)
-            }
-        }
-        let code = errno
-        if output >= 0 { Glibc.close(output) }
-        guard processID > 0 else {
+        defer { if output >= 0 { Glibc.close(output) } }
+        let processID: Int32
+        do throws(SystemError) {
+            processID = try startProcess(arguments, environment: environment, output: output, errors: output)
+        } catch {
             if ends[0] >= 0 { Glibc.close(ends[0]) }
-            throw SystemError(operation, code: code)
+            throw error
         }
         let watch = onionbell_pidfd_open(processID)
         guard watch >= 0 else {
@@ -95,8 +96,7 @@ package final class ChildProcess {
     private func reap() {
         var status: CInt = 0
         guard waitpid(processID, &status, 0) == processID else { return }
-        let signal = status & 0x7f
-        let ended: ChildExit = signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+        let ended = ChildExit(waitStatus: status)
         exit = ended
         lines?.readRest()
         onExit(ended)
@@ -151,6 +151,27 @@ private final class LineReader {
         partial.removeAll(keepingCapacity: true)
         onLine(line)
     }
+}
+
+/// Starts `arguments[0]`, found by PATH unless it has a slash. The kernel kills it when the calling thread ends.
+///
+/// - Parameters:
+///   - environment: `KEY=value` each; `nil`: this process' own.
+///   - input: Descriptor of its standard input; -1: it reads nothing.
+///   - output: Descriptor of its standard output; -1: this process' own. So with `errors`.
+/// - Returns: its process id. The caller reaps it.
+package func startProcess(
+    _ arguments: [String], environment: [String]?, input: CInt = -1, output: CInt, errors: CInt
+) throws(SystemError) -> pid_t {
+    let processID = withCStrings(arguments) { arguments in
+        if let environment {
+            withCStrings(environment) { onionbell_spawn(arguments, $0, input, output, errors) }
+        } else {
+            onionbell_spawn(arguments, nil, input, output, errors)
+        }
+    }
+    guard processID > 0 else { throw SystemError("start \(arguments[0])") }
+    return processID
 }
 
 /// The strings as a NULL-terminated array of C strings, valid during the call.

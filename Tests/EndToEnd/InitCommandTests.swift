@@ -6,7 +6,7 @@ import Reactor
 import Testing
 
 /// `onionbell init` as an operator runs it.
-@Suite struct InitCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct InitCommandTests {
     private let directory: String
     private let credentials: LabCredentials
     private var configuration: String { directory + "/etc/onionbell.yaml" }

@@ -9,45 +9,6 @@ import Testing
 import Vectors
 import Wire
 
-/// A small file system in memory, for a disk that can be filled; only root can make one.
-struct SmallDisk {
-    let path: String
-
-    static let isAvailable: Bool = {
-        guard geteuid() == 0, let disk = try? SmallDisk(megabytes: 1) else { return false }
-        disk.remove()
-        return true
-    }()
-
-    init(megabytes: Int) throws {
-        path = "/tmp/onionbell-disk-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let mounted = try run(["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", path])
-        guard mounted.status == 0 else {
-            try FileManager.default.removeItem(atPath: path)
-            throw CocoaError(.fileWriteNoPermission)
-        }
-    }
-
-    /// Takes all room that is left.
-    func fill() throws {
-        let filler = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        try #require(filler >= 0)
-        defer { close(filler) }
-        for size in [65_536, 4096, 1] {
-            let zeros = [UInt8](repeating: 0, count: size)
-            while write(filler, zeros, size) == size {}
-        }
-    }
-
-    func empty() throws { try FileManager.default.removeItem(atPath: path + "/filler") }
-
-    func remove() {
-        _ = try? run(["umount", "-l", path])
-        try? FileManager.default.removeItem(atPath: path)
-    }
-}
-
 /// The built program's outbox when disk, gateway or operator do their worst.
 @EventLoop
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OutboxUnderFireTests {

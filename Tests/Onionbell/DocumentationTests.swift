@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Relay
 import Testing
+import Vectors
 
 @testable import Onionbell
 
@@ -146,28 +147,14 @@ import Testing
         #expect(count > 60)
     }
 
-    /// - Throws: what a script wrote, if it failed.
+    /// - Throws: the last that a script wrote, if it failed.
     private static func run(_ script: String, _ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = root.appending(path: script)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(String(decoding: text, as: UTF8.self))")
+        try ProgramRun([root.appending(path: script).path] + arguments).succeeded()
     }
 
     /// `Deploy/platforms/render` writes the folders for other platforms from one description.
     @Test func thePlatformsAreAsTheirDescriptionHasThem() throws {
-        let check = Process()
-        check.executableURL = URL(filePath: "/usr/bin/python3")
-        check.arguments = [Self.root.appending(path: "Deploy/platforms/render").path, "--check"]
-        try check.run()
-        check.waitUntilExit()
-        #expect(check.terminationStatus == 0, "run Deploy/platforms/render")
+        try Self.run("Deploy/platforms/render", "--check")
         for file in [
             "umbrel/docker-compose.yml", "startos/manifest.yaml", "compose/compose.yml",
             "ansible/onionbell.yml", "image",

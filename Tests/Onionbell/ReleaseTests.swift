@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Vectors
 
 /// What `Deploy/release` asks of its publisher before it tags or signs. Its checks come before anything is built.
 @Suite struct ReleaseTests {
@@ -21,28 +22,16 @@ import Testing
         try FileManager.default.createDirectory(at: wellKnown, withIntermediateDirectories: true)
         try contact?.write(to: wellKnown.appending(path: "security.txt"), atomically: true, encoding: .utf8)
         try changes.write(to: folder.appending(path: "CHANGELOG.md"), atomically: true, encoding: .utf8)
-        return try run(
-            "/bin/sh",
+        // Errors and output in their order.
+        return try ProgramRun(
             [
-                "-c",
+                "/bin/sh", "-c",
                 """
-                cd "$1" && shift && git init -q && git add . &&
+                exec 2>&1 && cd "$1" && shift && git init -q && git add . &&
                 git -c user.name=a -c user.email=a@example.org commit -q -m a && exec Deploy/release "$@"
                 """, "sh", folder.path,
-            ] + arguments)
-    }
-
-    private static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: text, as: UTF8.self)
+            ] + arguments
+        ).text
     }
 
     private static let asItIs = try? String(

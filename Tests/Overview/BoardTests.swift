@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import Testing
+import Vectors
 
 @testable import Overview
 
@@ -39,13 +40,7 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "promtool is not installed"))
     func prometheusTakesTheRules() throws {
-        let process = Process()
-        process.executableURL = URL(filePath: Self.promtool)
-        process.arguments = ["check", "rules", Self.rules.path]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        try ProgramRun([Self.promtool, "check", "rules", Self.rules.path]).succeeded()
     }
 
     @Test func theBoardShowsSeriesThatThereAre() throws {

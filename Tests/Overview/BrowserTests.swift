@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import Vectors
 
 @testable import Overview
 
 /// The page in a real browser. With `STATUS_PAGE_PICTURES` set to a directory, pictures are taken as well: see
 /// `Deploy/screenshots`.
-@Suite(.enabled(if: Browser.program != nil, "chromium is not installed"))
+@Suite(.enabled(if: Browser.program != nil, "chromium is not installed"), .timeLimit(.minutes(10)))
 struct BrowserTests {
     private static let pages = [
         ("green", Sample.good), ("amber", Sample.warned), ("red", Sample.broken), ("new", Report()),
@@ -126,25 +127,14 @@ private struct Browser {
     func url(_ name: String) -> String { directory.appending(path: name).absoluteString }
 
     func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: Self.program!)
         // The pages are our own, and root (in a container) has no sandbox to go into.
-        process.arguments =
+        try ProgramRun(
             [
-                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--allow-file-access-from-files", "--disable-background-networking", "--disable-sync",
-                "--disable-component-update", "--proxy-server=127.0.0.1:9",
+                Self.program!, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run", "--allow-file-access-from-files", "--disable-background-networking",
+                "--disable-sync", "--disable-component-update", "--proxy-server=127.0.0.1:9",
                 "--user-data-dir=\(directory.path)/profile",
             ] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let patience = DispatchWorkItem { process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: patience)
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        patience.cancel()
-        return String(decoding: text, as: UTF8.self)
+        ).succeeded().text
     }
 }

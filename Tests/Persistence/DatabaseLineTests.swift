@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQL
+import Reactor
 import Relay
 import Testing
 import Vectors
@@ -58,16 +59,14 @@ import Vectors
     }
 
     /// TLS reads whole records, which may be longer than what libpq has room for: the rest is there, and the socket is empty.
-    @Test func whatTLSHasReadIsNotWaitedFor() throws {
-        let proxy = Process()
-        proxy.executableURL = URL(filePath: "/usr/bin/python3")
-        proxy.arguments = ["-c", Self.proxy, server.directory, "\(server.port)"]
-        let output = Pipe()
-        proxy.standardOutput = output
-        try proxy.run()
-        defer { proxy.terminate() }
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+    @Test func whatTLSHasReadIsNotWaitedFor() async throws {
+        let (lines, said) = AsyncStream.makeStream(of: String.self)
+        let proxy = try await ChildProcess(
+            ["python3", "-c", Self.proxy, server.directory, "\(server.port)"], onLine: { said.yield($0) },
+            onExit: { said.yield("\($0)") })
+        defer { withExtendedLifetime(proxy) {} }
+        let line = try #require(await lines.first { _ in true })
+        let port = try #require(Int(line), "\(line)")
         let url =
             "postgresql://onionbell@db.example:\(port)/postgres?hostaddr=127.0.0.1&sslrootcert=\(server.directory)/ca.crt"
         let connection = try PostgreSQLConnection(PostgreSQLAddress(url: url))

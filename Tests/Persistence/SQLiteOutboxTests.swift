@@ -2,6 +2,7 @@ import Foundation
 import Persistence
 import Relay
 import Testing
+import Vectors
 
 private typealias Notification = Relay.Notification
 
@@ -304,15 +305,13 @@ func request(
         await #expect(throws: SQLiteError.self) { try await SQLiteOutbox(path: directory.outbox) }
     }
 
-    @Test func aFullDiskRefusesTheCommitAndWorksAgainWhenThereIsRoom() async throws {
-        // A file system of 4 MiB of its own; without the right to mount one there is nothing to try.
-        let mount = directory.path + "/small"
-        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
-        guard run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", mount) == 0 else { return }
-        defer { _ = run("umount", "-l", mount) }
-        let outbox = try await SQLiteOutbox(path: mount + "/outbox.sqlite")
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root may mount a file system"))
+    func aFullDiskRefusesTheCommitAndWorksAgainWhenThereIsRoom() async throws {
+        let small = try SmallDisk(megabytes: 4)
+        defer { small.remove() }
+        let outbox = try await SQLiteOutbox(path: small.path + "/outbox.sqlite")
         _ = try await outbox.commit([.store(request(1))])
-        let ballast = URL(filePath: mount + "/ballast")
+        let ballast = URL(filePath: small.path + "/ballast")
         try Data(count: 3_800_000).write(to: ballast)
         let large = String(repeating: "bWVz", count: 900)
         await #expect(throws: OutboxError.full) {
@@ -322,15 +321,5 @@ func request(
         try FileManager.default.removeItem(at: ballast)
         #expect(try await outbox.commit([.store(request(2))]) == [.stored(sequence: 2)])
         await outbox.close()
-    }
-
-    private func run(_ arguments: String...) -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

@@ -20,23 +20,25 @@ extension PostgreSQLServer {
         server_login_retry = 1
         END
         if [ "$(id -u)" = 0 ]; then chown -R postgres .; fi
-        as /usr/sbin/pgbouncer ini < /dev/null >> log 2>&1
+        exec < /dev/null >> log 2>&1
+        touch serving
+        {
+            as /usr/sbin/pgbouncer ini || echo "It ended with status $?."
+            rm -f serving
+        } &
         """
     private static let waiting = """
-        for _ in $(seq 200); do
-            "$bin/pg_isready" -q -h "$1/pooler" -p 5432 -U onionbell && exit 0
+        until "$bin/pg_isready" -q -h "$1/pooler" -p 5432 -U onionbell; do
+            if [ ! -e pooler/serving ]; then
+                tail pooler/log >&2
+                exit 1
+            fi
             sleep 0.05
         done
-        exit 1
         """
     private static let stopping = """
-        pid=$(cat "$1/pooler/pid")
-        kill -KILL "$pid"
-        for _ in $(seq 200); do
-            kill -0 "$pid" 2>/dev/null || exit 0
-            sleep 0.05
-        done
-        exit 1
+        kill -KILL "$(cat pooler/pid)"
+        while [ -e pooler/serving ]; do sleep 0.05; done
         """
 
     /// Of a database in it, by pgbouncer.
@@ -46,10 +48,10 @@ extension PostgreSQLServer {
 
     package func startPooler() throws {
         // It ends when it is stopped, or with the server.
-        _ = try run(Self.pooling)
-        try finish(try run(Self.waiting), "pgbouncer")
+        try run(Self.pooling)
+        try run(Self.waiting)
     }
 
     /// All connections by it are lost.
-    package func stopPooler() throws { try finish(try run(Self.stopping), "pgbouncer") }
+    package func stopPooler() throws { try run(Self.stopping) }
 }

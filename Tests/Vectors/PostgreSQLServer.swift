@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Programs
+import Reactor
 
 /// A real PostgreSQL on a socket in a directory of its own, for the tests of one process. It ends with the process, however
 /// that ends, and its directory goes with it.
@@ -13,10 +14,6 @@ package final class PostgreSQLServer: Sendable {
         case log(Int)
     }
 
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Of the socket too.
     package let directory: String
     /// Of TLS on 127.0.0.1, where there is any: the server proves with a certificate of `ca.crt` that it is `db.example`.
@@ -26,8 +23,8 @@ package final class PostgreSQLServer: Sendable {
     private let small: SmallDisk?
     /// Of the user `onionbell` over TLS. On the socket it needs none.
     package static let password = "word of the database"
-    /// Its end closes the pipe that the process of ``guarding`` waits at.
-    private let pipe = Pipe()
+    /// Of the named pipe at which the process of ``guarding`` waits. The end of this process closes it.
+    private let held: CInt
 
     /// Made by the first test that asks. `fsync` is off: no test cuts the power of this machine.
     package static let shared = Result { try PostgreSQLServer() }
@@ -92,35 +89,40 @@ package final class PostgreSQLServer: Sendable {
             -c shared_buffers=32MB $2
         if [ "$kind" = log ]; then set -- "$@" -c wal_keep_size=1GB; fi
         exec < /dev/null >> "$directory/log" 2>&1
-        if [ "$size" != 0 ]; then mounted sh -c "$holding" "$kind" "$@"; else as "$@"; fi
+        touch serving
+        {
+            if [ "$size" != 0 ]; then mounted sh -c "$holding" "$kind" "$@"; else as "$@"; fi || echo "It ended with status $?."
+            rm -f serving
+        } &
         """
     private static let filling = """
         file=/proc/$(cat holder)/root$1/small/filling
         rm -f "$file"
         if [ "$4" = full ]; then dd if=/dev/zero of="$file" bs=16k || true; fi
         """
+    /// Until it takes connections, as long as it runs.
     private static let waiting = """
-        for _ in $(seq 200); do
-            "$bin/pg_isready" -q -h "$1" -p "$3" -U onionbell && exit 0
+        until "$bin/pg_isready" -q -h "$1" -p "$3" -U onionbell; do
+            if [ ! -e serving ]; then
+                tail log >&2
+                exit 1
+            fi
             sleep 0.05
         done
-        exit 1
         """
     private static let stopping = """
-        pid=$(head -n 1 "$1/data/postmaster.pid")
-        kill -QUIT "$pid"
-        for _ in $(seq 200); do
-            kill -0 "$pid" 2>/dev/null || exit 0
-            sleep 0.05
-        done
-        exit 1
+        kill -QUIT "$(head -n 1 data/postmaster.pid)"
+        while [ -e serving ]; do sleep 0.05; done
         """
     private static let guarding = """
-        cat > /dev/null
-        kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")" || true
-        if [ -e "$1/pooler/pid" ]; then kill "$(cat "$1/pooler/pid")" || true; fi
-        sleep 0.2
-        rm -rf "$1"
+        exec 3< held
+        {
+            cat <&3
+            kill -QUIT "$(head -n 1 data/postmaster.pid)" || true
+            if [ -e pooler/pid ]; then kill "$(cat pooler/pid)" || true; fi
+            sleep 0.2
+            rm -rf "$1"
+        } > /dev/null 2>&1 &
         """
 
     /// Of its own, for tests that stop it.
@@ -142,70 +144,48 @@ package final class PostgreSQLServer: Sendable {
             ] : []
         directory = "/tmp/onionbell-pg-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let guardian = try run(Self.guarding, stdin: pipe)
-        do {
-            try Self.password.write(toFile: directory + "/password", atomically: false, encoding: .utf8)
-            try finish(try run(primary == nil ? Self.making : Self.copying))
-            if withTLS { try finish(try run(Self.certifying)) }
-            try start()
-        } catch {
-            pipe.fileHandleForWriting.closeFile()
-            guardian.waitUntilExit()
-            throw error
-        }
+        guard mkfifo(directory + "/held", 0o600) == 0 else { throw SystemError("mkfifo") }
+        // For both directions: so it opens before anybody reads.
+        held = open(directory + "/held", O_RDWR | O_CLOEXEC)
+        guard held >= 0 else { throw SystemError("open a named pipe") }
+        // From here on it goes with this object, also when this throws.
+        try run(Self.guarding)
+        try Self.password.write(toFile: directory + "/password", atomically: false, encoding: .utf8)
+        try run(primary == nil ? Self.making : Self.copying)
+        if withTLS { try run(Self.certifying) }
+        try start()
     }
 
-    deinit { pipe.fileHandleForWriting.closeFile() }
+    deinit { close(held) }
 
-    func run(_ script: String, _ word: String? = nil, stdin: Pipe? = nil) throws -> Process {
+    func run(_ script: String, _ word: String? = nil) throws(ToolError) {
         let (size, kind) =
             switch small {
             case nil: (0, "")
             case .tables(let size): (size, "tables")
             case .log(let size): (size, "log")
             }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", Self.preparation + "\n" + script, "sh", directory,
+        try ProgramRun([
+            "/bin/sh", "-c", Self.preparation + "\n" + script, "sh", directory,
             settings.map { "-c \($0)" }.joined(separator: " "), "\(port)", word ?? primary, "\(size)", kind,
-        ]
-        process.standardInput = stdin ?? FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
-    }
-
-    func finish(_ process: Process, _ what: String = "PostgreSQL") throws {
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(
-                description: "\(what) can't be started: install it with Deploy/dependencies test")
-        }
+        ]).succeeded()
     }
 
     package func start() throws {
-        // It ends when it is stopped.
-        _ = try run(Self.serving)
-        try finish(try run(Self.waiting))
+        try run(Self.serving)
+        try run(Self.waiting)
     }
 
     /// As a loss of power would.
     package func stopImmediately() throws {
-        try finish(try run(Self.stopping))
+        try run(Self.stopping)
     }
 
     /// From now on its commits wait for its standby server.
     package func waitForStandby() throws {
         try psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")
         try psql("postgres", "SELECT pg_reload_conf()")
-        for _ in 0..<200 {
-            let state = try psql("postgres", "SELECT sync_state FROM pg_stat_replication")
-            if state == "sync" { return }
-            usleep(50_000)
-        }
-        throw Failure(description: "no standby server follows")
+        while try psql("postgres", "SELECT sync_state FROM pg_stat_replication") != "sync" { usleep(50_000) }
     }
 
     package func promote() throws { try psql("postgres", "SELECT pg_promote()") }
@@ -223,19 +203,9 @@ package final class PostgreSQLServer: Sendable {
     /// Runs SQL in a database.
     @discardableResult
     package func psql(_ database: String, _ sql: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
+        try ProgramRun([
             "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", url(database), "-c", sql,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(description: "psql failed: \(sql)") }
-        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        ]).succeeded().text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Of how many shards each living node of a database is the owner, the least first.
@@ -256,7 +226,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// Takes all that is free on the small file system, or gives it back.
     package func fillSmall(_ isFull: Bool) throws {
-        try finish(try run(Self.filling, isFull ? "full" : "free"))
+        try run(Self.filling, isFull ? "full" : "free")
     }
 
     /// Makes an empty database.

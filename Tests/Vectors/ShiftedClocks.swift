@@ -36,19 +36,12 @@ package struct ShiftedClocks: Sendable {
         }
         """
 
-    package struct NoCompiler: Error {}
-
     /// - Parameter directory: For its files.
     package init(in directory: String) throws {
         self.directory = directory
         let library = directory + "/clocks.so"
         try Self.library.write(toFile: library + ".c", atomically: false, encoding: .utf8)
-        let compiler = Process()
-        compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, library + ".c"]
-        try compiler.run()
-        compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else { throw NoCompiler() }
+        try ProgramRun(["cc", "-shared", "-fPIC", "-o", library, library + ".c"]).succeeded()
         var environment = ProcessInfo.processInfo.environment
         environment["LD_PRELOAD"] = library
         for shift in Shift.allCases { environment["CLOCK_\(shift)"] = "\(directory)/\(shift)" }

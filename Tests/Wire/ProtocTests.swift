@@ -17,26 +17,13 @@ import Wire
 
     /// Runs Debian's protoc (package protobuf-compiler) on the contract.
     private func protoc(_ mode: String, _ input: Data) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "protoc", "--\(mode)=io.bisq.protobuffer.NetworkEnvelope",
-            "--proto_path=\(contract.deletingLastPathComponent().path)", contract.lastPathComponent,
-        ]
-        let (standardInput, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        standardInput.fileHandleForWriting.write(input)
-        try standardInput.fileHandleForWriting.close()
-        let result = output.fileHandleForReading.readDataToEndOfFile()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Refused(description: String(decoding: complaint, as: UTF8.self))
-        }
-        return result
+        let run = try ProgramRun(
+            [
+                "protoc", "--\(mode)=io.bisq.protobuffer.NetworkEnvelope",
+                "--proto_path=\(contract.deletingLastPathComponent().path)", contract.lastPathComponent,
+            ], input: Array(input))
+        guard run.status == 0 else { throw Refused(description: run.errorText) }
+        return Data(run.output)
     }
 
     private func body(_ envelope: Envelope) throws -> [UInt8] {

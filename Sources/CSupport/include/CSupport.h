@@ -18,10 +18,10 @@ int onionbell_accept(int listener);
 int onionbell_pidfd_open(pid_t pid);
 
 /* Starts arguments[0] (found by PATH) with SIGKILL sent to it when the calling thread ends.
- * outputDescriptor becomes its stdout and stderr, or they are inherited when it is -1; stdin is /dev/null.
+ * input, output and errors become its stdin, stdout and stderr. -1: /dev/null for stdin, and the others are inherited.
  * The signal mask is emptied and signals are default. environment NULL: inherited.
  * Returns the process id, or -1 with errno, also when exec itself failed. */
-pid_t onionbell_spawn(char *const arguments[], char *const environment[], int outputDescriptor);
+pid_t onionbell_spawn(char *const arguments[], char *const environment[], int input, int output, int errors);
 
 /* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
 int onionbell_disable_core_dumps(void);

@@ -5,6 +5,7 @@ import Reactor
 import Registrations
 import Relay
 import Testing
+import Vectors
 
 import struct Crypto.Secret
 
@@ -194,22 +195,15 @@ import struct Crypto.Secret
     // MARK: A full store
 
     /// What can't be kept is refused, what lies there is read, and it goes on when there is room.
-    @Test func onAFullDiskNothingIsPromised() async throws {
-        let mount = "/tmp/onionbell-full-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: mount) }
-        // A file system of 4 MiB of its own; without the right to mount one there is nothing to try.
-        guard run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", mount) == 0 else { return }
-        defer { _ = run("umount", "-l", mount) }
-        let world = try await World(in: mount)
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root may mount a file system"))
+    func onAFullDiskNothingIsPromised() async throws {
+        let small = try SmallDisk(megabytes: 4)
+        defer { small.remove() }
+        let world = try await World(in: small.path)
         let first = try await world.send()
         let reader = try await Reader(world, "/\(topic)/json")
         await reader.wait { $0.text.contains("open") }
-        let ballast = mount + "/ballast"
-        #expect(FileManager.default.createFile(atPath: ballast, contents: nil))
-        let file = try FileHandle(forWritingTo: URL(filePath: ballast))
-        while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
-        try file.close()
+        try small.fill()
         await #expect(throws: OutboxError.self) {
             for _ in 0..<400 { try await world.send(padding: 4000) }
         }
@@ -221,21 +215,11 @@ import struct Crypto.Secret
         let poll = try await Reader(world, "/mbmine/json?poll=1")
         await poll.wait { $0.hasEnded }
         #expect(poll.text.contains(first) && poll.messages.first == "text 1")
-        try FileManager.default.removeItem(atPath: ballast)
+        try small.empty()
         #expect(try await post(world, "/\(topic)?up=1", "x")?.status == 200)
         #expect(try await post(world, "/v1/replies/\(channel)", "y", by: world.address)?.status == 200)
         try await world.send()
         #expect(try await world.left().last == "text \(world.sent)")
         await world.close()
-    }
-
-    private func run(_ arguments: String...) -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }
