@@ -66,7 +66,7 @@ import Testing
         name.next = [other.endpoint]
         let link = try link(to: name)
         link.want()
-        while link.room == 0, !Task.isCancelled { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { link.room > 0 }
         #expect(name.lookups == 1 && strangers == 0)
         link.stop()
         other.close()
@@ -93,7 +93,7 @@ import Testing
         let name = Name([try idle?.listener.endpoint ?? refusing(), good.endpoint])
         // The mute one has half of it.
         let link = try link(to: name, setup: fault == .mute ? .seconds(3) : .seconds(30))
-        while link.room == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { link.room > 0 }
         #expect(good.figures.connections == 1)
         #expect(idle?.accepted ?? 1 == 1)
         // All of it is one connection's way, and no failure.
@@ -110,7 +110,7 @@ import Testing
     @Test func ifAllFailTheOneThatIsNotTrustedIsTold() async throws {
         let other = try IdleServer(.freezing, try LabCredentials())
         let link = try link(to: Name([other.listener.endpoint, try refusing()]))
-        while link.fault == nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { link.fault != nil }
         #expect(link.fault == "TLS")
         #expect(link.figures.lastError?.contains("not trusted") == true)
         link.stop()
@@ -122,10 +122,10 @@ import Testing
         let other = try GatewaySimulator(.apns(lab.apnsRules(topics: ["t"])), try lab.serverContext())
         let name = Name([good.endpoint])
         let link = try link(to: name)
-        while link.room == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { link.room > 0 }
         name.places = [other.endpoint]
         good.breakConnections()
-        while other.figures.connections == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { other.figures.connections > 0 }
         #expect(name.lookups == 2)
         #expect(good.figures.connections == 1)
         link.stop()

@@ -106,7 +106,7 @@ import Wire
 
     /// Stored there, and no end: it is asked again, under the same uid.
     @Test func thatItIsStoredIsNotTheEnd() async throws {
-        let world = try World(request: .milliseconds(200))
+        let world = try World(request: .seconds(1))
         world.node.steps = [.say([.stored]), .closes, .bytes([]), .say([.stored, .delivered])]
         let first = await world.gateway.deliver(sample(1))
         #expect(first == .deferred(Deferral(reason: "AnswerTimeout", scope: .device)))
@@ -119,7 +119,7 @@ import Wire
     }
 
     @Test func whateverItSaysTheNextOneArrives() async throws {
-        let world = try World(request: .milliseconds(300))
+        let world = try World(request: .seconds(1))
         let ping = Message.ping(Ping(nonce: 7))
         let foreign = MobileNotificationResponse(requestUid: "another", status: .delivered)
         let steps: [SimulatedNode.Step] = [

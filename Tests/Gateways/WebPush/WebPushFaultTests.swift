@@ -58,7 +58,7 @@ import Testing
     @Test(
         arguments: [GatewayFault.silence(isDelivered: true), .delay(.seconds(30))], [["h2"], ["http/1.1"]])
     func whoeverAnswersTooSlowlyIsAskedAgainLater(fault: GatewayFault, protocols: [String]) async throws {
-        let world = try WebPushWorld(protocols: protocols, request: .milliseconds(300))
+        let world = try WebPushWorld(protocols: protocols, request: .seconds(1))
         let browser = try world.browser()
         world.server.faults = FaultScript([FaultRule(fault, times: 1)])
         switch await world.gateway.deliver(webPush(to: browser)) {
@@ -77,8 +77,9 @@ import Testing
         let browser = try world.browser()
         let other = try WebPushWorld(trusts: try LabCredentials())
         other.gateway.noteBacklog()
-        while other.gateway.figures.connectionFailures == 0 { try await Task.sleep(for: .milliseconds(5)) }
-        try await Task.sleep(for: .milliseconds(5))
+        try await EventLoop.until { other.gateway.figures.connectionFailures > 0 }
+        // The news comes at the end of the turn, and is over with it.
+        await EventLoop.nextTurn()
         #expect(other.gateway.capacity == 0 && other.gateway.fault == nil)
         // The connection broke under a request: the next one goes over another connection.
         world.server.faults = FaultScript([FaultRule(.closeConnection(.beforeDelivery), times: 1)])

@@ -185,7 +185,7 @@ func webPush(
         #expect(outcomes.count == 60 && outcomes.allSatisfy { $0 == .accepted })
         #expect(world.server.figures.connections <= (protocols == ["h2"] ? 1 : 2))
         #expect(try Set(world.server.book.map { try browser.open($0) }).count == 60)
-        while world.gateway.figures.connections > 0 { try await Task.sleep(for: .milliseconds(20)) }
+        try await EventLoop.until { world.gateway.figures.connections == 0 }
         #expect(world.gateway.figures.lastError == nil)
         #expect(await world.gateway.deliver(webPush(to: browser, id: 100)) == .accepted)
         world.end()
@@ -197,7 +197,7 @@ func webPush(
         let browser = try world.browser()
         world.gateway.noteBacklog()
         world.gateway.start()
-        while world.gateway.capacity == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await EventLoop.until { world.gateway.capacity > 0 }
         #expect(await world.gateway.deliver(webPush(to: browser)) == .accepted)
         world.end()
     }
