@@ -6,6 +6,8 @@ import Reactor
 final class HTTPClient: StreamHandler {
     let stream: Stream
     private(set) var answers: [HTTPResponse] = []
+    /// Bytes so far.
+    private(set) var received = 0
     private(set) var hasEnded = false
     private(set) var fault: HTTPFault?
     private var decoder: HTTPResponseDecoder = {
@@ -13,8 +15,6 @@ final class HTTPClient: StreamHandler {
         limits.body = 1 << 22
         return HTTPResponseDecoder(limits: limits)
     }()
-    private var waiting: [(condition: (HTTPClient) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-        []
 
     init(_ endpoint: Endpoint) async throws {
         stream = try await Stream.connect(to: endpoint)
@@ -22,18 +22,17 @@ final class HTTPClient: StreamHandler {
     }
 
     func stream(_ stream: Stream, received bytes: RawSpan) {
+        received += bytes.byteCount
         decoder.append(bytes)
         do throws(HTTPFault) {
             while let answer = try decoder.next() { answers.append(answer) }
         } catch {
             fault = error
         }
-        check()
     }
 
     func stream(_ stream: Stream, ended end: StreamEnd) {
         hasEnded = true
-        check()
     }
 
     func send(_ text: String) { stream.write(Array(text.utf8)) }
@@ -41,22 +40,11 @@ final class HTTPClient: StreamHandler {
     /// The answers once there are so many, or fewer when the server has closed.
     @discardableResult
     func wait(for count: Int) async -> [HTTPResponse] {
-        await wait { $0.answers.count >= count || $0.hasEnded }
+        try? await EventLoop.until { self.answers.count >= count || self.hasEnded }
         return answers
     }
 
-    func waitForEnd() async { await wait { $0.hasEnded } }
-
-    private func wait(until condition: @escaping (HTTPClient) -> Bool) async {
-        if condition(self) { return }
-        await withCheckedContinuation { waiting.append((condition, $0)) }
-    }
-
-    private func check() {
-        let ready = waiting.filter { $0.condition(self) }
-        waiting.removeAll { $0.condition(self) }
-        for waiter in ready { waiter.continuation.resume() }
-    }
+    func waitForEnd() async { try? await EventLoop.until { self.hasEnded } }
 
     /// One request, its answer.
     func ask(_ bytes: [UInt8]) async -> HTTPResponse? {

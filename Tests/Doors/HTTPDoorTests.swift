@@ -86,7 +86,7 @@ private final class TestDoor: HTTPDoor {
             clients.append(try await HTTPClient(endpoint))
             clients.last?.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         }
-        while flooded.turnedAway < 45, !Task.isCancelled { await Task.yield() }
+        try await EventLoop.until { flooded.turnedAway >= 45 }
         #expect(slow.waiting.count == 5)
         let other = try await HTTPClient(endpoint)
         for _ in 0..<10 { #expect(await other.get("/b")?.text == "/b") }

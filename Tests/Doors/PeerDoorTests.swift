@@ -147,7 +147,7 @@ final class RawPeer: StreamHandler {
         let frame = request("slow")
         for byte in frame where !peer.hasEnded {
             peer.stream.write([byte])
-            try await Task.sleep(for: .milliseconds(10))
+            await EventLoop.pass(.milliseconds(10))
         }
         await peer.wait { $0.hasEnded }
         #expect(peer.responses.isEmpty)

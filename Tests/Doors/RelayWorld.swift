@@ -62,7 +62,6 @@ final class RelayWorld {
     let log: Logger
     let outboxPath: String
     private var pushes: [AcceptedPush] = []
-    private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
 
     private static let lab = try! LabCredentials()
 
@@ -141,20 +140,13 @@ final class RelayWorld {
         endpoint = try server.open(on: .host("127.0.0.1", port: 0))
         self.dispatcher = dispatcher
         for simulator in [apple, sandbox, google] {
-            simulator.onAccepted = { [unowned self] in add($0) }
+            simulator.onAccepted = { [unowned self] in pushes.append($0) }
         }
-    }
-
-    private func add(_ push: AcceptedPush) {
-        pushes.append(push)
-        guard let waiting, pushes.count >= waiting.count else { return }
-        self.waiting = nil
-        waiting.continuation.resume()
     }
 
     /// All pushes, once there are so many.
     func pushes(_ count: Int) async -> [AcceptedPush] {
-        if pushes.count < count { await withCheckedContinuation { waiting = (count, $0) } }
+        try? await EventLoop.until { self.pushes.count >= count }
         return pushes
     }
 

@@ -88,12 +88,10 @@ import Testing
         // It learns of it by the first one.
         let first = form == .bisq1 ? await client.get(get(0)) : await client.post(path, json(0))
         #expect(first?.status == 200)
-        while world.dispatcher.lanes.allSatisfy({ $0.blockedReason == nil }) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await EventLoop.until { world.dispatcher.lanes.contains { $0.blockedReason != nil } }
         let second = form == .bisq1 ? await client.get(get(1)) : await client.post(path, json(1))
         #expect(second?.status == 200)
-        while world.relay.book.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await EventLoop.until { !world.relay.book.isEmpty }
         #expect(world.relay.book.map(\.deviceToken) == [token])
         await world.end()
     }
@@ -116,7 +114,7 @@ import Testing
         let google = "/v1/fcm/device/" + String(repeating: "t:-_", count: 30)
         #expect(await client.post(google, json(0), fields: "onionbell-hops: 1\r\n")?.status == 200)
         #expect(world.google.book.count == 1)
-        while world.relay.book.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await EventLoop.until { !world.relay.book.isEmpty }
         #expect(world.relay.book.count == 1)
         await world.end()
     }

@@ -121,7 +121,7 @@ import Vectors
         let target = BitwardenDevice.Target.installation(
             try #require(BitwardenWorld.vectors.config.installations["a"]).id)
         while try await !world.devices.phones(of: target, except: nil).isEmpty {
-            try await Task.sleep(for: .milliseconds(5))
+            try Task.checkCancellation()
         }
         await world.end()
     }
@@ -135,7 +135,7 @@ import Vectors
                 .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
         ])
         #expect(try await logOut(world) == 200)
-        while world.relay.dispatcher.deadTokens == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { world.relay.dispatcher.deadTokens > 0 }
         try await world.register("Vaultwarden, iOS")
         #expect(try await logOut(world) == 200)
         #expect(await world.relay.pushes(1).count == 1)
@@ -215,8 +215,8 @@ import Vectors
                     try await world.ask("POST", "/push/send", token: token, Array(body.utf8)).status
                 }
                 // Each comes when the one before has been taken, some of them while others are tried again.
-                while world.events("send") <= number { try await Task.sleep(for: .milliseconds(1)) }
-                try await Task.sleep(for: .milliseconds(7))
+                try await EventLoop.until { world.events("send") > number }
+                await EventLoop.pass(.milliseconds(7))
             }
             for try await status in group { #expect(status == 200) }
         }

@@ -74,9 +74,7 @@ import Wire
         let another = Task {
             try await fetch(world, waiting: 60, in: String(repeating: "d", count: 32))?.map(\.sealed)
         }
-        for _ in 0..<1000 where world.server.counters.requests < 2 {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await EventLoop.until { world.server.counters.requests == 2 }
         #expect(try await post(world, [1]) == 200)
         #expect(try await waiting.value == [[1]])
         // The other one is told that there is nothing when the door closes.
@@ -144,7 +142,8 @@ import Wire
                     _ = try await board.replies(at: place, acknowledging: 0, waiting: .seconds(60))
                     ended.append(number)
                 })
-            for _ in 0..<3 { await Task.yield() }
+            // It has begun by then.
+            await EventLoop.nextTurn()
         }
         try await waits[0].value
         #expect(ended == [0])
@@ -165,7 +164,9 @@ import Wire
                 ended += 1
             }
         }
-        for _ in 0..<1000 where ended < 12 { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { ended == 12 }
+        // Nobody follows them.
+        for _ in 0..<3 { await EventLoop.nextTurn() }
         #expect(ended == 12)
         board.close()
         for wait in waits { try await wait.value }

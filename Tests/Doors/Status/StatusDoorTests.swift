@@ -71,7 +71,7 @@ import Wire
                 .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
         ])
         #expect(try reports(try await ask(world, client.request())) == [0])
-        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
+        try await EventLoop.until { world.events("forgotten") > 0 }
         #expect(try reports(try await ask(world, client.request())) == [3])
         #expect(try await register(client, at: world) == 2)
         client.registration.version = 2
@@ -92,7 +92,7 @@ import Wire
             FaultRule(.answer(status: 410, reason: "Unregistered", timestamp: later), times: 1)
         ])
         #expect(try reports(try await ask(world, one.request())) == [0])
-        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
+        try await EventLoop.until { world.events("forgotten") > 0 }
         #expect(try reports(try await ask(world, other.request())) == [3])
         await world.end()
     }
@@ -107,7 +107,7 @@ import Wire
                 .answer(status: 410, reason: "Unregistered", timestamp: EventLoop.unixMilliseconds), times: 1)
         ])
         #expect(try reports(try await ask(world, client.request())) == [0])
-        while world.events("forgotten") == 0, !Task.isCancelled { await Task.yield() }
+        try await EventLoop.until { world.events("forgotten") > 0 }
         #expect(world.relay.dispatcher.deadTokens == 1)
         client.registration.version = 2
         #expect(try await register(client, at: world) == 0)

@@ -103,7 +103,10 @@ import Wire
     /// node's to deliver when the fault is over.
     @Test(arguments: WebPushVectors.all.apns_errors)
     func nobodysFaultButTheDevicesCostsASubscription(vector: WebPushVectors.GatewayFault) async throws {
-        let world = try await RelayWorld { $0.webPush.outcomeDeadline = .milliseconds(300) }
+        let isEnd = ["Unregistered", "BadDeviceToken", "PayloadTooLarge"].contains(vector.apns_reason)
+        let world = try await RelayWorld {
+            $0.webPush.outcomeDeadline = isEnd ? .seconds(30) : .milliseconds(300)
+        }
         world.apple.faults = FaultScript([
             FaultRule(.answer(status: vector.apns_status, reason: vector.apns_reason), times: 1)
         ])
