@@ -40,7 +40,7 @@ final class InvitationWatch {
         self.log = log
         self.onChange = onChange
         timer = Timer { [unowned self] in
-            Task { [weak self] in await self?.look() }
+            Task { [weak self] in await self?.lookAgain() }
         }
     }
 
@@ -51,10 +51,14 @@ final class InvitationWatch {
         timer.stop()
     }
 
+    private func lookAgain() async {
+        await look()
+        if !isStopped { timer.start(after: InvitationWatch.interval) }
+    }
+
     /// Each invitation and each revocation changes the directory. It is read on another thread: a disk that hangs holds up
     /// nothing else.
-    private func look() async {
-        defer { if !isStopped { timer.start(after: InvitationWatch.interval) } }
+    func look() async {
         let present = await InvitationWatch.stamp(of: invitations)
         let isChanged = present != stamp
         stamp = present

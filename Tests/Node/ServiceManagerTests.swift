@@ -9,6 +9,7 @@ import Testing
 @EventLoop
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ServiceManagerTests {
     /// A Unix datagram socket that is bound as systemd binds its own.
+    @EventLoop
     private final class Manager {
         let address: String
         private let descriptor: CInt
@@ -40,12 +41,13 @@ import Testing
             return count >= 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
         }
 
-        func wait() async -> String? {
-            for _ in 0..<2000 {
-                if let message = next() { return message }
-                try? await Task.sleep(for: .milliseconds(5))
+        func wait() async throws -> String? {
+            var message: String?
+            try await EventLoop.until {
+                message = self.next()
+                return message != nil
             }
-            return nil
+            return message
         }
     }
 
@@ -73,16 +75,16 @@ import Testing
             asked += 1
             if asked == 3 { await withCheckedContinuation { hanging = $0 } }
         }
-        #expect(await manager.wait() == "READY=1")
-        #expect(await manager.wait() == "WATCHDOG=1")
-        #expect(await manager.wait() == "WATCHDOG=1")
-        while hanging == nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await manager.wait() == "READY=1")
+        #expect(try await manager.wait() == "WATCHDOG=1")
+        #expect(try await manager.wait() == "WATCHDOG=1")
+        try await EventLoop.until { hanging != nil }
         // Several of its intervals without an answer of the store's, and nothing is sent.
-        try await Task.sleep(for: .milliseconds(100))
+        await EventLoop.pass(.milliseconds(50))
         #expect(manager.next() == nil)
         #expect(asked == 3)
         hanging?.resume()
-        #expect(await manager.wait() == "WATCHDOG=1")
+        #expect(try await manager.wait() == "WATCHDOG=1")
         service.stopping()
     }
 
