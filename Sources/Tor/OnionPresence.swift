@@ -45,7 +45,6 @@ package final class OnionPresence {
     /// Of the last descriptor.
     private var uploadBegun = ContinuousClock.now
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
-    private let publishedWaiters = StateWaiters()
 
     /// What ends the watch over a published service.
     enum Loss {
@@ -102,12 +101,6 @@ package final class OnionPresence {
         guard !isStopping else { return }
         watch.start()
         keeper = Task { [weak self] in await self?.keep() }
-    }
-
-    /// Whether clients can find the service before the time is over, and before ``stop()``.
-    package func waitUntilPublished(within limit: Duration) async -> Bool {
-        if state.isPublished { return true }
-        return await publishedWaiters.wait(within: limit)
     }
 
     /// Takes the service back, so that no new client comes, then lets go of tor; ends a tor of our own.
@@ -310,8 +303,6 @@ package final class OnionPresence {
         if case .lost(let loss) = state, before.word != state.word {
             counted.losses[loss.word, default: 0] += 1
         }
-        if state.isPublished { publishedWaiters.finish(true) }
-        if state == .stopped { publishedWaiters.finish(false) }
         // Why it can't be mended may be another reason than why it was lost.
         if state == .stopped, !before.isPublished {
             // Nothing was withdrawn.

@@ -86,7 +86,7 @@ import Testing
         try await connection.send(.takeOwnership)
         connection.close()
         let begun = ContinuousClock.now
-        await tor.waitUntilGone()
+        try await tor.waitUntilGone()
         print("an owned tor was gone after \(ContinuousClock.now - begun)")
         #expect(tor.exit == .exited(0))
     }

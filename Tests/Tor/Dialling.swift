@@ -28,36 +28,29 @@ final class Greeter {
 enum Dialler {
     private static var attempts = 0
 
-    /// What the service sends until it closes.
-    static func greeting(of address: OnionAddress, port: UInt16, within limit: Duration = .seconds(60))
-        async throws -> String
-    {
-        let client = try await SharedTorNetwork.client()
-        let proxy = try #require(client.socks)
-        let end = ContinuousClock.now + limit
+    /// What the service sends until it closes, once it is reached.
+    static func greeting(of address: OnionAddress, port: UInt16) async throws -> String {
         while true {
-            attempts += 1
-            let route = SOCKS5Route(
-                proxy: proxy, host: address.description, port: port,
-                credentials: SOCKS5Credentials(user: "attempt\(attempts)", password: "x"))
-            do throws(SOCKS5Error) {
-                let (stream, unread) = try await Stream.connect(through: route, deadline: .seconds(10))
-                return await Listening(to: stream, unread).words()
-            } catch {
-                guard ContinuousClock.now < end else { throw error }
-            }
-            try await Task.sleep(for: .milliseconds(100))
+            if let words = try await dial(address, port) { return words }
+            try Task.checkCancellation()
         }
     }
 
     /// Whether one dial comes through.
     static func reaches(_ address: OnionAddress, port: UInt16) async throws -> Bool {
-        do {
-            _ = try await greeting(of: address, port: port, within: .zero)
-            return true
-        } catch is SOCKS5Error {
-            return false
+        try await dial(address, port) != nil
+    }
+
+    private static func dial(_ address: OnionAddress, _ port: UInt16) async throws -> String? {
+        let client = try await SharedTorNetwork.client()
+        attempts += 1
+        let route = SOCKS5Route(
+            proxy: try #require(client.socks), host: address.description, port: port,
+            credentials: SOCKS5Credentials(user: "attempt\(attempts)", password: "x"))
+        guard let (stream, unread) = try? await Stream.connect(through: route, deadline: .seconds(10)) else {
+            return nil
         }
+        return await Listening(to: stream, unread).words()
     }
 }
 

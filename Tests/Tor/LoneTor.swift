@@ -10,7 +10,7 @@ final class LoneTor {
     let directory = TemporaryDirectory()
     private(set) var exit: ChildExit?
     private var child: ChildProcess!
-    private var exitWaiter: UnsafeContinuation<Void, Never>?
+    private var log: [String] = []
 
     var control: Endpoint { .unix(path: directory.path + "/control") }
     var cookieFile: String { directory.path + "/cookie" }
@@ -30,31 +30,18 @@ final class LoneTor {
         try text.joined(separator: "\n").write(toFile: torrc, atomically: false, encoding: .utf8)
         child = try ChildProcess(
             ["tor", "-f", torrc, "--defaults-torrc", torrc + "-none", "--ignore-missing-torrc"],
-            onLine: { _ in },
-            onExit: { [weak self] exit in
-                self?.exit = exit
-                self?.exitWaiter?.resume()
-            })
+            onLine: { [weak self] in self?.log.append($0) }, onExit: { [weak self] in self?.exit = $0 })
     }
 
-    /// Tries again while tor starts, as any controller must.
+    /// When tor has its control port and its cookie.
     func connect(_ credentials: ControlCredentials? = nil) async throws -> ControlConnection {
-        let end = ContinuousClock.now + .seconds(20)
-        while true {
-            do throws(ControlError) {
-                return try await .open(control, credentials: credentials ?? self.credentials)
-            } catch {
-                guard error.mayPassSoon, exit == nil, ContinuousClock.now < end else { throw error }
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await EventLoop.until { self.exit != nil || self.log.contains { $0.contains("Bootstrapped 0%") } }
+        return try await .open(control, credentials: credentials ?? self.credentials)
     }
 
     func kill() { child.signal(SIGKILL) }
 
-    func waitUntilGone() async {
-        if exit == nil { await withUnsafeContinuation { exitWaiter = $0 } }
-    }
+    func waitUntilGone() async throws { try await EventLoop.until { self.exit != nil } }
 }
 
 /// A program on a control port that says what a test wants it to say.

@@ -100,7 +100,7 @@ import Testing
         try await connection.send(ControlCommand("SIGNAL", ["RELOAD"]))
         try await watch.wait { $0 == .publishing }
         clock.lap("given to tor again")
-        #expect(await service.presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { service.presence.state.isPublished }
         clock.lap("published again")
         let caller = try await Caller(service.socks, service.address, 9999, user: "later")
         #expect(await caller.line().hasPrefix("PROXY "))

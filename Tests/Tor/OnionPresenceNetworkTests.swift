@@ -26,7 +26,7 @@ import Testing
         var clock = Stopwatch("own tor")
         try await presence.start()
         clock.lap("in tor's hands")
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         clock.lap("published")
         let address = try #require(presence.address)
         #expect(try await Dialler.greeting(of: address, port: 9999) == "first")
@@ -52,7 +52,7 @@ import Testing
         #expect(presence.state == .lost(.process(.ended(.signalled(SIGKILL), lastWords: ""))))
         try await watch.wait { $0 == .publishing }
         clock.lap("in the network again")
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         clock.lap("published again")
         #expect(presence.address == address)
         #expect(presence.figures.torStarts == 2)
@@ -81,7 +81,7 @@ import Testing
         let watch = Watch(presence)
         var clock = Stopwatch("system's tor")
         try await presence.start()
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         clock.lap("published")
         let address = try #require(presence.address)
         #expect(presence.socks == tor.socks)
@@ -93,7 +93,7 @@ import Testing
         relay.cut()
         try await watch.wait { $0 == .lost(.control(.closed)) }
         clock.lap("cut of the control connection noticed")
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         clock.lap("published again")
         #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
         clock.lap("dialled")
@@ -110,7 +110,7 @@ import Testing
         clock.lap("death of the system's tor noticed")
         try await tor.restart()
         clock.lap("system's tor back")
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         clock.lap("published again")
         #expect(try await Dialler.greeting(of: address, port: 9999) == "still here")
         clock.lap("dialled")
@@ -132,7 +132,7 @@ import Testing
         let presence = OnionPresence(settings, log: quiet)
         let watch = Watch(presence)
         try await presence.start()
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         #expect(watch.states.contains(.lost(.notUploaded(after: .milliseconds(300)))))
         await presence.stop()
     }
@@ -171,11 +171,12 @@ final class Watch {
     func restart() { states = [] }
 
     /// Until there is such a state among those since ``restart()``.
-    func wait(_ isMet: (OnionState) -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while !states.contains(where: isMet) {
-            try #require(ContinuousClock.now < end, "no such state: \(states)")
-            try await Task.sleep(for: .milliseconds(5))
+    func wait(_ isMet: @escaping @EventLoop (OnionState) -> Bool) async throws {
+        do {
+            try await EventLoop.until { self.states.contains(where: isMet) }
+        } catch {
+            Issue.record("no such state: \(states)")
+            throw error
         }
     }
 }

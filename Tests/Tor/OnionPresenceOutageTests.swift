@@ -166,17 +166,18 @@ private final class Stage {
         change(&settings)
         presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await presence.start()
-        #expect(await presence.waitUntilPublished(within: .seconds(60)))
+        try await wait { $0.state.isPublished }
         try await dial()
         return presence
     }
 
-    func wait(until isMet: (OnionPresence) -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(120)
-        while !isMet(presence) {
-            let (state, figures) = (presence.state, presence.figures)
-            try #require(ContinuousClock.now < end, "\(state) \(figures)")
-            try await Task.sleep(for: .milliseconds(2))
+    func wait(until isMet: @escaping @EventLoop (OnionPresence) -> Bool) async throws {
+        let presence = presence!
+        do {
+            try await EventLoop.until { isMet(presence) }
+        } catch {
+            Issue.record("\(presence.state) \(presence.figures)")
+            throw error
         }
     }
 

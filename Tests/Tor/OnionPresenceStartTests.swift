@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LabParts
 import Logging
 import Reactor
 import Testing
@@ -8,7 +9,7 @@ import Testing
 
 /// A tor of our own that ends while the node starts.
 @EventLoop
-@Suite struct OnionPresenceStartTests {
+@Suite(.timeLimit(.minutes(2))) struct OnionPresenceStartTests {
     private let directory = TemporaryDirectory()
 
     /// - Parameter firstEnd: what the first start of tor does instead of running.
@@ -46,9 +47,10 @@ import Testing
             source: .running(control: .unix(path: directory.path + "/none"), ControlCredentials()),
             key: OnionKeyFile(path: directory.path + "/onion-key"),
             ports: [try VirtualPort(9999, to: .host("127.0.0.1", port: 9))])
-        let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let log = EventsOfLog()
+        let presence = OnionPresence(settings, log: log.logger)
         let start = Task { try await presence.start() }
-        try await Task.sleep(for: .milliseconds(50))
+        try await log.wait(for: "tor.waiting")
         await presence.stop()
         // In the end it would throw that there is no tor.
         try await start.value
@@ -67,12 +69,21 @@ import Testing
         settings.uploadTime = .milliseconds(300)
         let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await presence.start()
-        let end = ContinuousClock.now + .seconds(isOurs ? 20 : 3)
-        while tor.exit == nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
-        #expect(tor.exit == (isOurs ? .exited(0) : nil))
+        if isOurs {
+            try await tor.waitUntilGone()
+            #expect(tor.exit == .exited(0))
+        } else {
+            // Later than the presence has looked three times.
+            await EventLoop.pass(settings.uploadTime * 3)
+            guard case .bootstrapping = presence.state else {
+                Issue.record("\(presence.state)")
+                return
+            }
+            _ = try await tor.connect()
+        }
         await presence.stop()
         if tor.exit == nil { tor.kill() }
-        await tor.waitUntilGone()
+        try await tor.waitUntilGone()
     }
 
     @Test func oneThatGivesUpIsTold() async throws {

@@ -42,7 +42,7 @@ struct PublishedService {
         change(&settings.form)
         let presence = OnionPresence(settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await presence.start()
-        try #require(await presence.waitUntilPublished(within: .seconds(60)))
+        try await EventLoop.until { presence.state.isPublished }
         let client = try await SharedTorNetwork.client()
         self.presence = presence
         self.echo = echo
@@ -79,9 +79,8 @@ final class Caller: StreamHandler {
     private(set) var hasEnded = false
     private var continuation: CheckedContinuation<Void, Never>?
 
-    /// Tries again for a minute: a client may know an older descriptor yet.
+    /// Tries again until it comes through: a client may know an older descriptor yet.
     init(_ socks: Endpoint, _ address: OnionAddress, _ port: UInt16, user: String) async throws {
-        let end = ContinuousClock.now + .seconds(60)
         let route = SOCKS5Route(
             proxy: socks, host: address.description, port: port,
             credentials: SOCKS5Credentials(user: user, password: address.serviceID))
@@ -93,9 +92,8 @@ final class Caller: StreamHandler {
                 text = String(decoding: unread, as: UTF8.self)
                 break
             } catch {
-                guard ContinuousClock.now < end else { throw error }
+                guard !Task.isCancelled else { throw error }
             }
-            try await Task.sleep(for: .milliseconds(200))
         }
         stream.handler = self
         stream.resumeReading()
@@ -116,13 +114,6 @@ final class Caller: StreamHandler {
 
     func whenEnded() async {
         while !hasEnded { await withCheckedContinuation { continuation = $0 } }
-    }
-
-    /// Whether it ends in time.
-    func ends(within limit: Duration) async -> Bool {
-        let end = ContinuousClock.now + limit
-        while !hasEnded, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
-        return hasEnded
     }
 
     private func wake() {

@@ -23,21 +23,13 @@ import Testing
         return settings
     }
 
-    private func wait(until isMet: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while !isMet() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-
     @Test func eachTryTakesACircuitOfItsOwnAndBothDoorsAreAsked() async throws {
         let proxy = try FakeSocks { $0 == 1 ? 4 : 0 }
         let selfDial = SelfDial(settings { .own }) { [address] in
             .init(socks: proxy.endpoint, address: address)
         }
         selfDial.begin()
-        try await wait { selfDial.figures.dials > 0 }
+        try await EventLoop.until { selfDial.figures.dials > 0 }
         selfDial.pause()
         // The first try failed, the second came through; then the other door.
         #expect(proxy.requests.prefix(3).map(\.port) == [9999, 9999, 80])
@@ -62,11 +54,11 @@ import Testing
         selfDial.onUnreachable = { _, _ in told.append("unreachable") }
         selfDial.onStranger = { told.append("stranger") }
         selfDial.begin()
-        try await wait { (selfDial.figures.front?.failuresInARow ?? 0) > 3 }
+        try await EventLoop.until { (selfDial.figures.front?.failuresInARow ?? 0) > 3 }
         #expect(selfDial.figures.front?.isFailing == true && told == ["failed"])
         #expect(selfDial.figures.failuresInARow == 0)
         isUp.value = true
-        try await wait { selfDial.figures.front?.lastSuccess != nil }
+        try await EventLoop.until { selfDial.figures.front?.lastSuccess != nil }
         #expect(selfDial.figures.front?.isFailing == false && told == ["failed", "answers"])
         selfDial.pause()
         let ports = Set(proxy.requests.filter { $0.host == front.description }.map(\.port))
@@ -80,7 +72,7 @@ import Testing
         settings.front = address
         let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
         selfDial.begin()
-        try await wait { selfDial.figures.dials > 2 }
+        try await EventLoop.until { selfDial.figures.dials > 2 }
         selfDial.pause()
         #expect(selfDial.figures.front == nil)
     }
@@ -100,13 +92,13 @@ import Testing
         var before: Int?
         selfDial.onSuccess = { before = before ?? $0 }
         selfDial.begin()
-        try await wait { calls.count == 2 }
+        try await EventLoop.until { calls.count == 2 }
         #expect(calls == [2, 3])
         #expect(
             words == ["port 9999: the onion service's introduction points no longer know it"])
         #expect(selfDial.isFailing && selfDial.figures.failingSince != nil)
         isUp.value = true
-        try await wait { before != nil }
+        try await EventLoop.until { before != nil }
         #expect((before ?? 0) >= 3)
         #expect(!selfDial.isFailing && selfDial.figures.failingSince == nil)
         #expect(selfDial.figures.lastFailure == nil)
@@ -120,7 +112,7 @@ import Testing
         }
         selfDial.onUnreachable = { _, _ in Issue.record("tor was blamed") }
         selfDial.begin()
-        try await wait { selfDial.figures.failuresInARow >= 3 }
+        try await EventLoop.until { selfDial.figures.failuresInARow >= 3 }
         #expect(selfDial.isFailing)
         #expect(selfDial.figures.lastFailure == "busy")
         // No second try of a call that came through.
@@ -137,11 +129,11 @@ import Testing
         var told = 0
         selfDial.onStranger = { told += 1 }
         selfDial.begin()
-        try await wait { selfDial.figures.dials >= 3 }
+        try await EventLoop.until { selfDial.figures.dials >= 3 }
         #expect(told == 1)
         #expect(selfDial.figures.isAnsweredByAnother && !selfDial.isFailing)
         answer.value = .own
-        try await wait { !selfDial.figures.isAnsweredByAnother }
+        try await EventLoop.until { !selfDial.figures.isAnsweredByAnother }
         selfDial.pause()
     }
 
@@ -155,7 +147,7 @@ import Testing
             return nil
         }
         selfDial.begin()
-        try await wait { asked >= 3 }
+        try await EventLoop.until { asked >= 3 }
         selfDial.pause()
         #expect(selfDial.isFailing == isOwn)
         #expect(!selfDial.isAble)
@@ -164,19 +156,21 @@ import Testing
     @Test func aCallThatBeganBeforeTheServiceWasLostSaysNothing() async throws {
         let proxy = try FakeSocks { _ in 0 }
         let isAsked = Changing(false)
+        let isLost = Changing(false)
         var settings = settings { .own }
         settings.doors = [
             SelfDialDoor(port: 1) { _, _, _ in
                 isAsked.value = true
-                try? await Task.sleep(for: .milliseconds(50))
+                try? await EventLoop.until { isLost.value }
                 return SelfDialReply(.unreached("late"))
             }
         ]
         let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
         selfDial.begin()
-        try await wait { isAsked.value }
+        try await EventLoop.until { isAsked.value }
         selfDial.pause()
-        try await wait { !selfDial.isCalling }
+        isLost.value = true
+        try await EventLoop.until { !selfDial.isCalling }
         #expect(selfDial.figures == SelfDialFigures())
     }
 
@@ -186,7 +180,7 @@ import Testing
         settings.timeout = .seconds(2)
         let selfDial = SelfDial(settings) { [address] in .init(socks: proxy.endpoint, address: address) }
         selfDial.begin()
-        try await wait { selfDial.figures.dials > 0 }
+        try await EventLoop.until { selfDial.figures.dials > 0 }
         selfDial.pause()
         #expect(proxy.requests.prefix(3).map(\.port) == [9999, 9999, 80])
         #expect(selfDial.figures.failures == 0)
@@ -231,11 +225,11 @@ import Testing
         var before: Int?
         selfDial.onSuccess = { before = $0 }
         selfDial.begin()
-        try await wait { unreachable == [2] }
+        try await EventLoop.until { unreachable == [2] }
         #expect(closed.value == 1)
         #expect(selfDial.figures.failures == 2)
         // The door is asked again, as after any failure, and its new line is kept.
-        try await wait { before == 2 && asked.value > 8 }
+        try await EventLoop.until { before == 2 && asked.value > 8 }
         #expect(!selfDial.isFailing && closed.value == 1)
         selfDial.pause()
         #expect(closed.value == 2)
@@ -248,7 +242,7 @@ import Testing
             .init(socks: proxy.endpoint, address: address)
         }
         selfDial.begin()
-        try await wait { selfDial.figures.dials >= 3 }
+        try await EventLoop.until { selfDial.figures.dials >= 3 }
         selfDial.pause()
         #expect(selfDial.figures.failures == 0 && closed.value >= 2)
     }
