@@ -231,7 +231,7 @@ import Vectors
         await gateway.wait(forSent: 1)
         await outbox.setFault(.failed("broken"))
         gateway.answer(0, .accepted)
-        while dispatcher.counters.failedCommits == 0, !Task.isCancelled { await Task.yield() }
+        try await EventLoop.until { dispatcher.counters.failedCommits > 0 }
         #expect(receipts.all == [.stored])
         await outbox.setFault(nil)
         #expect(await receipts.wait(for: 2) == [.stored, .ended(.delivered)])

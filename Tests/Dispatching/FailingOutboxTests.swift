@@ -79,7 +79,7 @@ extension DispatcherTests {
         dispatcher.submit(submission(1), awaitsOutcome: false) { refused.add($0) }
         _ = await refused.wait(for: 1)
         await outbox.setFault(nil)
-        for _ in 0..<3000 where dispatcher.outboxFault != nil { try await Task.sleep(for: .milliseconds(10)) }
+        try await EventLoop.until { dispatcher.outboxFault == nil }
         #expect(told.lines.all.map { $0.prefix { $0 != " " } } == ["outbox.failed", "outbox.recovered"])
         #expect(await outbox.lastCommit == [.proof])
         await dispatcher.stop()

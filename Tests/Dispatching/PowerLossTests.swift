@@ -109,9 +109,9 @@ private final class History: Gateway {
             if number % 25 == 24 {
                 _ = try? await outbox.commit([.forget(acceptedBefore: .min, buriedBefore: .min)])
             }
-            if draw(4) == 0 { try await Task.sleep(for: .milliseconds(draw(5))) }
+            if draw(4) == 0 { await EventLoop.pass(.milliseconds(draw(5))) }
         }
-        while told.count < History.count { try await Task.sleep(for: .milliseconds(5)) }
+        try await EventLoop.until { self.told.count == History.count }
         await dispatcher.stop()
     }
 
@@ -139,7 +139,7 @@ private final class History: Gateway {
             case .ended: told[message] = trace.position
             case .busy where dispatcher.outboxFault != nil:
                 Task {
-                    try? await Task.sleep(for: .milliseconds(200))
+                    try? await EventLoop.until { dispatcher.outboxFault == nil }
                     submit(submission, message, to: dispatcher)
                 }
             case .busy, .held, .kept: Issue.record("\(receipt)")
@@ -161,7 +161,7 @@ private final class History: Gateway {
             }
         let time = Duration.milliseconds(draw(4))
         Task {
-            try? await Task.sleep(for: time)
+            await EventLoop.pass(time)
             if isTaken, judged[notification.message] == nil { judged[notification.message] = trace.position }
             capacity += 1
             completion(outcome)

@@ -32,14 +32,16 @@ extension SharedStoreTests {
         for round in 0..<10 {
             // One node has put its message there, and takes its time to commit it.
             let slow = message(2 * round)
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
             async let one = first.write { store throws(SQLiteError) in
                 let put = try store.tables(MailboxTables.self).messages.put(
                     slow, to: address, keeping: nil, within: MailboxBounds(), in: store)
                 try store.connection.settle()
+                begin.yield()
                 usleep(50_000)
                 return put.result
             }
-            try await Task.sleep(for: .milliseconds(20))
+            for await _ in begun { break }
             let two = try await there.put(
                 message(2 * round + 1), to: address, keeping: nil, within: MailboxBounds())
             func look() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Registrations
 import Testing
 import Vectors
 
@@ -6,7 +7,7 @@ import Vectors
 @testable import Relay
 
 /// Several nodes on one real database.
-@Suite(.serialized) struct SharedStoreTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedStoreTests {
     let directory: Directory
     let server: PostgreSQLServer
 
@@ -34,9 +35,7 @@ import Vectors
         // It waits until something is given up.
         let place = try place(2)
         async let opening = SQLiteOutbox(place)
-        for _ in 0..<100 where try await first.divide(ShareRequest()).nodes < 2 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        while try await first.divide(ShareRequest()).nodes < 2 { try Task.checkCancellation() }
         _ = try await first.commit([.giveUp(Self.otherHalf)])
         let second = try await opening
         let share = try await first.divide(ShareRequest())
@@ -74,6 +73,17 @@ import Vectors
             }
             try await group.waitForAll()
         }
+        let made = "SELECT string_agg(name || ' ' || steps, ', ' ORDER BY name) FROM onionbell.door"
+        #expect(
+            try server.psql(try #require(directory.database), made) == "bitwarden 1, mailboxes 1, phones 1")
+        // Both use the same ones.
+        let (here, there) = try await (SQLiteMailboxes(in: first), SQLiteMailboxes(in: second))
+        let topic = Mailbox(
+            name: "up", show: .bell, isOpen: false, isPush: true, topic: Digest(high: 2, low: 2),
+            readers: [Mailbox.Reader(name: "phone", token: Digest(high: 3, low: 3))])
+        let added = try await here.add(pushTopic: topic, address: Digest(high: 1, low: 1), at: 1, sparing: [])
+        #expect(added.count == 1)
+        #expect(try await there.all(unless: nil)?.mailboxes == added)
         await first.close()
         await second.close()
     }
@@ -89,12 +99,8 @@ import Vectors
         // Its connection tells what it has counted when it ends.
         await outbox.close()
         let database = try #require(directory.database)
-        for _ in 0..<100 {
-            let inserted = try server.psql(
-                database, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'identity'")
-            if inserted == "2000" { break }
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        let inserted = "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'identity'"
+        while try server.psql(database, inserted) != "2000" {}
         let read =
             "SELECT relname, seq_tup_read FROM pg_stat_user_tables WHERE relname IN ('identity', 'notification')"
         #expect(try server.psql(database, read + " ORDER BY 1") == "identity|0\nnotification|0")
@@ -291,10 +297,7 @@ import Vectors
     @Test func aCommandIsRefusedWhileANodeRenewsItsLease() async throws {
         let first = try await open(1)
         let renewal = Task {
-            while !Task.isCancelled {
-                _ = try await first.commit([.proof])
-                try await Task.sleep(for: .milliseconds(100))
-            }
+            while !Task.isCancelled { _ = try await first.commit([.proof]) }
         }
         let place = StorePlace.database(try place(2))
         do {

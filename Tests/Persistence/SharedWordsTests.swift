@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import Vectors
 
@@ -10,18 +9,16 @@ import Vectors
 extension SharedStoreTests {
     /// How often a node was told of something.
     final class Words: Sendable {
-        private let heard = Atomic(0)
+        private let words: AsyncStream<Void>
+        private let said: AsyncStream<Void>.Continuation
 
-        var count: Int { heard.load(ordering: .relaxed) }
-        func hear() { heard.add(1, ordering: .relaxed) }
+        init() { (words, said) = AsyncStream.makeStream() }
 
-        /// Within a while.
-        func come(to count: Int) async throws -> Bool {
-            for _ in 0..<500 {
-                if self.count >= count { return true }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            return false
+        func hear() { said.yield() }
+
+        /// Returns when it has been told once more.
+        func next() async {
+            for await _ in words { return }
         }
     }
 
@@ -36,16 +33,19 @@ extension SharedStoreTests {
         let words = Words()
         await first.listen { words.hear() }
         try await store([one(1, 3, .elsewhere(room: 9))], by: second)
-        #expect(try await words.come(to: 1))
+        await words.next()
         let share = try await first.divide(ShareRequest())
         #expect(share.arrived.map(\.waiting) == [1])
         // Once for all that one commit has stored, and not of what is another's.
         try await store((3...9).map { one($0, UInt64($0), .elsewhere(room: 9)) }, by: second)
-        #expect(try await words.come(to: 2))
+        await words.next()
+        #expect(try await first.divide(ShareRequest()).arrived.map(\.waiting) == [8])
         try await store([one(11, 200)], by: second)
         try await store([one(13, 3)], by: first)
-        try await Task.sleep(for: .milliseconds(200))
-        #expect(words.count == 2)
+        // The database tells in the order of commits: what it tells next is of this one.
+        try await store([one(15, 4, .elsewhere(room: 9))], by: second)
+        await words.next()
+        #expect(try await first.divide(ShareRequest()).arrived.count == 1)
         await first.close()
         await second.close()
     }
@@ -60,12 +60,10 @@ extension SharedStoreTests {
             WHERE datname = current_database() AND pid <> pg_backend_pid()
             """)
         for outbox in [first, second] {
-            for _ in 0..<100 where (try? await outbox.commit([.proof])) == nil {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            while (try? await outbox.commit([.proof])) == nil { try Task.checkCancellation() }
         }
         try await store([one(1, 3, .elsewhere(room: 9))], by: second)
-        #expect(try await words.come(to: 1))
+        await words.next()
         await first.close()
         await second.close()
     }

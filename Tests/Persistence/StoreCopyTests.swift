@@ -187,10 +187,7 @@ import Testing
         try await fill(3)
         let node = try await open(directory.place)
         let renewal = Task {
-            while !Task.isCancelled {
-                _ = try await node.commit([.proof])
-                try await Task.sleep(for: .milliseconds(100))
-            }
+            while !Task.isCancelled { _ = try await node.commit([.proof]) }
         }
         guard case .database(let place) = directory.place else { return }
         for other in [
