@@ -151,7 +151,7 @@ private func many(_ count: Int) -> [Notification] {
         let world = try World()
         #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
         try world.gateway.use(world.settings)
-        try await EventLoop.until { world.google.issuedTokens == 2 }
+        try await EventLoop.until { world.google.issuedTokens >= 2 }
         #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
         // One for pushes before and after, one for each token.
         #expect(world.google.figures.connections == 4)
@@ -170,7 +170,7 @@ private func many(_ count: Int) -> [Notification] {
     @Test func shortLivedTokensAreRenewedBeforeTheyEnd() async throws {
         let world = try World { $0.tokenLifetime = .seconds(2) }
         for issued in 1...3 {
-            try await EventLoop.until { world.google.issuedTokens == issued }
+            try await EventLoop.until { world.google.issuedTokens >= issued }
             #expect(await world.gateway.deliver(notification(deviceToken: token)) == .accepted)
         }
         world.end()
