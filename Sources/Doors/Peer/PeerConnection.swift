@@ -6,11 +6,23 @@ import Wire
 /// One peer's connection: the shell around a ``Wire/PeerSession``.
 @EventLoop
 final class PeerConnection: DoorConnection {
+    private enum Request {
+        case notification(MobileNotificationRequest)
+        case wayBack(PeerTurn.WayBack)
+    }
+
+    /// Requests that one turn of the loop begins: a bundle brings some hundreds in one read, each for 10 to 20 microseconds.
+    static let requestsPerTurn = 64
+
     private unowned let door: PeerDoor
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var session: PeerSession
     /// Requests submitted whose first receipt is still to come.
     private var unanswered = 0
+    /// What a read brought and this turn of the loop has no time for, in its order. Nothing is read until it is done, so that
+    /// it is never more than one read holds.
+    private var later: ArraySlice<Request> = []
+    private var isGoingOn = false
     /// Why it ends, where that is the protocol's matter.
     private var reason: PeerClose?
 
@@ -33,11 +45,43 @@ final class PeerConnection: DoorConnection {
         if frames > 0 { stopDeadline() }
         let reason = door.turn.close
         // Taken out of the turn one by one, whose room is used again: no copy of the list, and none of a request.
-        for index in door.turn.requests.indices { submit(door.turn.takeRequest(at: index)) }
-        for request in door.turn.wayBack { take(request) }
+        var room = later.isEmpty ? PeerConnection.requestsPerTurn : 0
+        for index in door.turn.requests.indices {
+            let request = door.turn.takeRequest(at: index)
+            if room > 0 { submit(request) } else { later.append(.notification(request)) }
+            room -= 1
+        }
+        for request in door.turn.wayBack {
+            if room > 0 { take(request) } else { later.append(.wayBack(request)) }
+            room -= 1
+        }
         door.turn.clear()
+        if !later.isEmpty { goOnLater() }
         if let reason { close(reason) }
         return weight
+    }
+
+    /// Does the rest in the next turns, also when the connection has ended: what was read whole is taken.
+    private func goOnLater() {
+        guard !isGoingOn else { return }
+        isGoingOn = true
+        // The door stays as long: it may close meanwhile.
+        Task { [door] in
+            defer { withExtendedLifetime(door) {} }
+            while !later.isEmpty {
+                await EventLoop.nextTurn()
+                for _ in 0..<PeerConnection.requestsPerTurn {
+                    switch later.popFirst() {
+                    case .notification(let request): submit(request)
+                    case .wayBack(let request): take(request)
+                    case nil: break
+                    }
+                }
+            }
+            later = []
+            isGoingOn = false
+            goOn()
+        }
     }
 
     private func submit(_ request: consuming MobileNotificationRequest) {
@@ -77,10 +121,13 @@ final class PeerConnection: DoorConnection {
     }
 
     /// A peer gets on no faster than its notifications are stored.
-    override var wantsMore: Bool { unanswered < door.settings.unanswered }
+    override var wantsMore: Bool { unanswered < door.settings.unanswered && later.isEmpty }
     override var isIncomplete: Bool { session.isFrameIncomplete }
-    override var isBusy: Bool { unanswered > 0 }
-    override var heldBytes: Int { session.heldBytes }
+    override var isBusy: Bool { unanswered > 0 || !later.isEmpty }
+    override var heldBytes: Int { session.heldBytes + later.count * PeerConnection.bytesOfRequest }
+
+    /// Of one that waits for its turn, about.
+    private static let bytesOfRequest = 1024
 
     // MARK: Ending
 
