@@ -31,13 +31,6 @@ extension JSON {
             set { members[ByteText(key)] = newValue }
         }
 
-        /// Sets a member.
-        ///
-        /// - Returns: whether there was none of that key.
-        mutating func add(_ key: String, _ value: JSON) -> Bool {
-            members.updateValue(value, forKey: ByteText(key)) == nil
-        }
-
         package func mapValues(_ transform: (JSON) -> JSON) -> Object {
             Object(members.mapValues(transform))
         }

@@ -22,7 +22,7 @@ extension JSON {
 
     /// Reads a document that is an object, for what must be passed on as it came: order, spelling and all.
     ///
-    /// - Returns: `nil` when it is none.
+    /// - Returns: `nil` when it is none. A key that is repeated is in it as often.
     package static func members(
         of text: [UInt8], maximumDepth: Int = 16
     ) throws(JSONError) -> [Member]? {
@@ -32,7 +32,7 @@ extension JSON {
 }
 
 extension [JSON.Member] {
-    /// The value of the member of that name.
+    /// The value of the member of that name, of several the last.
     package func value(of key: String) -> JSON? {
         place(of: key).map { self[$0].value }
     }
@@ -40,7 +40,9 @@ extension [JSON.Member] {
     fileprivate func place(of key: String) -> Int? {
         let wanted = key.utf8.span
         // By index: an element that goes through a closure is copied with all its texts.
-        for index in indices where self[index].key.utf8.span.hasSameBytes(as: wanted) { return index }
+        for index in indices.reversed() where self[index].key.utf8.span.hasSameBytes(as: wanted) {
+            return index
+        }
         return nil
     }
 }
@@ -67,21 +69,12 @@ private struct JSONReader {
         }
         var found: [JSON.Member] = []
         found.reserveCapacity(4)
-        var keys: Set<ByteText> = []
         try members(depth: 1) { key, value, text in
-            // Few keys are compared with each other, which costs less than a table of them.
-            if found.count == JSONReader.fewKeys { keys = Set(found.map { ByteText($0.key) }) }
-            let isNew =
-                found.count < JSONReader.fewKeys
-                ? found.place(of: key) == nil : keys.insert(ByteText(key)).inserted
             found.append(JSON.Member(key: key, value: value, text: text))
-            return isNew
         }
         try end()
         return found
     }
-
-    private static let fewKeys = 16
 
     mutating func document() throws(JSONError) -> JSON {
         let value = try value(depth: 0)
@@ -113,13 +106,13 @@ private struct JSONReader {
 
     private mutating func object(depth: Int) throws(JSONError) -> JSON {
         var members = JSON.Object()
-        try self.members(depth: depth) { key, value, _ in members.add(key, value) }
+        try self.members(depth: depth) { key, value, _ in members[key] = value }
         return .object(members)
     }
 
-    /// - Parameter take: gets a member's key, its value and that as it was written. Returns whether the key is new.
+    /// - Parameter take: gets a member's key, its value and that as it was written.
     private mutating func members(
-        depth: Int, _ take: (String, JSON, ArraySlice<UInt8>) -> Bool
+        depth: Int, _ take: (String, JSON, ArraySlice<UInt8>) -> Void
     ) throws(JSONError) {
         guard depth <= maximumDepth else { throw .tooDeep(maximum: maximumDepth) }
         offset += 1
@@ -127,7 +120,6 @@ private struct JSONReader {
         if self.take(UInt8(ascii: "}")) { return }
         while true {
             skipSpace()
-            let start = offset
             guard offset < text.count else { throw .unexpectedEnd }
             guard text[offset] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: offset) }
             let key = try string()
@@ -136,7 +128,7 @@ private struct JSONReader {
             skipSpace()
             let valueStart = offset
             let value = try value(depth: depth)
-            guard take(key, value, text[valueStart..<offset]) else { throw .duplicateKey(offset: start) }
+            take(key, value, text[valueStart..<offset])
             skipSpace()
             if self.take(UInt8(ascii: "}")) { return }
             try expect(UInt8(ascii: ","))
@@ -158,11 +150,10 @@ private struct JSONReader {
     }
 
     private mutating func string() throws(JSONError) -> String {
-        let start = offset
         offset += 1
         let plain = offset..<endOfPlainText()
         offset = plain.upperBound
-        if take(UInt8(ascii: "\"")) { return try string(text.span.extracting(plain), start: start) }
+        if take(UInt8(ascii: "\"")) { return string(text.span.extracting(plain)) }
         var bytes = Array(text[plain])
         while true {
             guard offset < text.count else { throw .unexpectedEnd }
@@ -170,10 +161,10 @@ private struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""):
                 offset += 1
-                return try string(bytes.span, start: start)
+                return string(bytes.span)
             case UInt8(ascii: "\\"):
                 offset += 1
-                try escape(into: &bytes, start: start)
+                try escape(into: &bytes)
             case 0..<0x20:
                 throw .unexpectedByte(offset: offset)
             case _:
@@ -184,9 +175,13 @@ private struct JSONReader {
         }
     }
 
-    private func string(_ bytes: Span<UInt8>, start: Int) throws(JSONError) -> String {
-        guard let value = try? UTF8Span(validating: bytes) else { throw .invalidText(offset: start) }
-        return String(copying: value)
+    /// What is not UTF-8 becomes U+FFFD: one text of a request spoils no other.
+    private func string(_ bytes: Span<UInt8>) -> String {
+        if let value = try? UTF8Span(validating: bytes) { return String(copying: value) }
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        for index in bytes.indices { copy.append(bytes[index]) }
+        return String(decoding: copy, as: UTF8.self)
     }
 
     /// Where the next quote, backslash or control byte is.
@@ -212,7 +207,7 @@ private struct JSONReader {
         return text.count
     }
 
-    private mutating func escape(into bytes: inout [UInt8], start: Int) throws(JSONError) {
+    private mutating func escape(into bytes: inout [UInt8]) throws(JSONError) {
         guard offset < text.count else { throw .unexpectedEnd }
         let byte = text[offset]
         switch byte {
@@ -223,7 +218,7 @@ private struct JSONReader {
         case UInt8(ascii: "r"): bytes.append(0x0D)
         case UInt8(ascii: "t"): bytes.append(0x09)
         case UInt8(ascii: "u"):
-            let scalar = try scalar(start: start)
+            let scalar = try scalar()
             if scalar.isASCII {
                 bytes.append(UInt8(truncatingIfNeeded: scalar.value))
             } else {
@@ -234,22 +229,23 @@ private struct JSONReader {
         offset += 1
     }
 
-    /// What stands behind a backslash and the `u` at ``offset``, with the second half of a pair.
-    private mutating func scalar(start: Int) throws(JSONError) -> Unicode.Scalar {
+    /// What stands behind a backslash and the `u` at ``offset``, with the second half of a pair. One half alone is U+FFFD.
+    private mutating func scalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try hexDigits()
-        guard (0xD800..<0xDC00).contains(unit) else {
-            guard let scalar = Unicode.Scalar(unit) else { throw .invalidText(offset: start) }
-            return scalar
-        }
-        guard offset + 2 < text.count else { throw .unexpectedEnd }
-        guard text[offset + 1] == UInt8(ascii: "\\"), text[offset + 2] == UInt8(ascii: "u") else {
-            throw .invalidText(offset: start)
-        }
+        guard (0xD800..<0xDC00).contains(unit) else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }
+        guard offset + 2 < text.count, text[offset + 1] == UInt8(ascii: "\\"),
+            text[offset + 2] == UInt8(ascii: "u")
+        else { return "\u{FFFD}" }
+        let end = offset
         offset += 2
         let low = try hexDigits()
         guard (0xDC00..<0xE000).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-        else { throw .invalidText(offset: start) }
+        else {
+            // It is a character of its own.
+            offset = end
+            return "\u{FFFD}"
+        }
         return scalar
     }
 

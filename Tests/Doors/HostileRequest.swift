@@ -157,8 +157,8 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         ),
         HostileRequest("a body that is a list", post(Array("[]".utf8)), 400, closes: false),
         HostileRequest(
-            "a key twice", post(Array(#"{"isUrgent":true,"isUrgent":false,"encrypted":"QQ=="}"#.utf8)), 400,
-            closes: false),
+            "a key twice, of which the last counts",
+            post(Array(#"{"isUrgent":true,"isUrgent":"false","encrypted":"QQ=="}"#.utf8)), 400, closes: false),
         HostileRequest(
             "text for a boolean", post(Array(#"{"encrypted":"QQ==","isUrgent":"true"}"#.utf8)), 400,
             closes: false),

@@ -27,19 +27,12 @@ private func read(_ text: String, maximumDepth: Int = 16) throws(JSONError) -> J
         "[1,]",
         "[1 2]", "tru", "truE", "nul", "01", "-", "1.", ".5", "1e", "1e+", "+1", "1e999", "\"\\x\"",
         "\"\\u12\"",
-        "\"\\uD83D\"", "\"\\uD83Dx\"", "\"\\uD83D\\u0041\"", "\"\\uDD14\"", "\"\n\"", "\"\u{0}\"", "1 2",
+        "\"\n\"", "\"\u{0}\"", "1 2",
         "{}x",
-        "\u{FEFF}{}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "'a'", "/* */1", "NaN", "Infinity",
+        "\u{FEFF}{}", "'a'", "/* */1", "NaN", "Infinity",
     ])
     func whatIsNoJSONIsRefused(text: String) {
         #expect(throws: JSONError.self) { try read(text) }
-    }
-
-    @Test(
-        arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF4, 0x90, 0x80, 0x80]]
-            as [[UInt8]])
-    func bytesThatAreNotUTF8AreRefused(bytes: [UInt8]) {
-        #expect(throws: JSONError.invalidText(offset: 0)) { try JSON([0x22] + bytes + [0x22]) }
     }
 
     @Test func theDeepestNestingIsAcceptedAndOneMoreRefused() throws {
@@ -74,17 +67,11 @@ private func read(_ text: String, maximumDepth: Int = 16) throws(JSONError) -> J
     }
 
     @Test(arguments: [1, 2, 15, 16, 17, 40])
-    func membersComeInTheirOrderAndNoKeyTwice(count: Int) throws {
+    func membersComeInTheirOrderAsTheyWereWritten(count: Int) throws {
         let members = (0..<count).map { "\"\($0)\":[\($0) ]" }
         let read = try #require(try JSON.members(of: Array("{\(members.joined(separator: ","))}".utf8)))
         #expect(read.map(\.key) == (0..<count).map(String.init))
         #expect(read.map { String(decoding: $0.text, as: UTF8.self) } == (0..<count).map { "[\($0) ]" })
-        for member in members {
-            let text = "{\(members.joined(separator: ",")),\(member)}"
-            #expect(throws: JSONError.duplicateKey(offset: text.utf8.count - member.utf8.count - 1)) {
-                try JSON.members(of: Array(text.utf8))
-            }
-        }
         #expect(try JSON.members(of: Array("[\(count)]".utf8)) == nil)
     }
 

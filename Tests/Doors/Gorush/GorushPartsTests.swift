@@ -28,6 +28,16 @@ import Testing
 
     // MARK: Reading
 
+    /// One strange text spoils no other notification, as with gorush.
+    @Test func aBatchIsNotLostForOneText() throws {
+        let body =
+            Array(
+                #"{"notifications":[{"message":"a\ud83d"},{"message":"1","message":"b"},{"message":"c"#.utf8)
+            + [0xFF] + Array(#""},{"message":"d"}]}"#.utf8)
+        let read = try GorushRequest(body, limit: 9).notifications.map(\.message)
+        #expect(read == ["a\u{FFFD}", "b", "c\u{FFFD}", "d"])
+    }
+
     @Test(arguments: [
         "", "{}", "[]", "null", "5", "hello", #"{"notifications":null}"#, #"{"notifications":{}}"#,
         #"{"notifications":[5]}"#, #"{"notifications":["a"]}"#, #"{"notifications":[{}]"#,
