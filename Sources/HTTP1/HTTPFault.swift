@@ -8,9 +8,9 @@ package enum HTTPFault: Error, Equatable {
     case bodyTooLarge(limit: Int)
     /// Not `METHOD target HTTP/x.y` (or `HTTP/x.y status text`): also HTTP/0.9 and a TLS hello.
     case badStartLine
-    /// HTTP, but neither 1.0 nor 1.1: also the preface of HTTP/2.
+    /// HTTP, but not 1.x: also the preface of HTTP/2.
     case unsupportedVersion
-    /// Neither `/path`, `*` nor `http://host/path`.
+    /// Neither `/path`, `*` nor `http://host/path`, nor over TLS `https://host/path`.
     case badTarget
     /// A `%` without two hex digits behind it, or what it encodes is not UTF-8.
     case badPercentEncoding
@@ -30,6 +30,8 @@ package enum HTTPFault: Error, Equatable {
     case badChunk
     /// Something else than `100-continue` is expected of us.
     case unknownExpectation
+    /// A server says again and again that its answer is still to come.
+    case tooManyInterimAnswers(limit: Int)
     /// The stream ended within a message.
     case truncated
 
@@ -43,7 +45,7 @@ package enum HTTPFault: Error, Equatable {
         case .unknownTransferCoding: 501
         case .unknownExpectation: 417
         case .badStartLine, .badTarget, .badPercentEncoding, .controlByte, .badField, .foldedField, .badHost,
-            .badContentLength, .conflictingLengths, .badChunk, .truncated:
+            .badContentLength, .conflictingLengths, .badChunk, .tooManyInterimAnswers, .truncated:
             400
         }
     }
@@ -69,6 +71,7 @@ extension HTTPFault: CustomStringConvertible {
         case .unknownTransferCoding: "transfer coding not known"
         case .badChunk: "chunk not valid"
         case .unknownExpectation: "expectation not known"
+        case .tooManyInterimAnswers(let limit): "more than \(limit) interim answers"
         case .truncated: "ends within a message"
         }
     }

@@ -45,6 +45,13 @@ package struct HTTPFields: Sendable {
         marks.append(Mark(name: name, value: value))
     }
 
+    /// From now on the field of that name (in lower case) has this value, whether there was one or not.
+    mutating func replace(_ name: String, by value: ArraySlice<UInt8>) {
+        let own = marks
+        marks = own.filter { !has($0, name.utf8.span) }
+        append(name, String(decoding: value, as: UTF8.self))
+    }
+
     /// The value of the first field of that name (in lower case).
     package subscript(name: String) -> String? {
         let wanted = name.utf8.span

@@ -46,6 +46,8 @@ extension HTTPRequest {
         guard hosts == 1 || hosts == 0 && line.isOld,
             fields.withValue(of: "host", HTTPRequestLine.isHost)
         else { throw .badHost }
+        var fields = fields
+        if let authority = line.authority { fields.replace("host", by: authority) }
         guard !line.isOld || fields.count(of: "transfer-encoding") == 0 else { throw .unknownTransferCoding }
         self.init(
             method: line.method, path: line.path, query: line.query, fields: fields,

@@ -10,6 +10,7 @@ import Encodings
 /// Format: RFC 9112, read strictly; each refusal is a ``HTTPFault``.
 package struct HTTPRequestDecoder {
     package let limits: HTTPLimits
+    private let isSecure: Bool
     /// A client waits for `100 Continue` before it sends its body. The server sends it, or a refusal, and resets this.
     package var isContinueExpected = false
 
@@ -24,8 +25,10 @@ package struct HTTPRequestDecoder {
         indirect case body(HTTPRequest, HTTPBodyDecoder)
     }
 
-    package init(limits: HTTPLimits = HTTPLimits()) {
+    /// - Parameter isSecure: Whether the bytes came over TLS.
+    package init(limits: HTTPLimits = HTTPLimits(), isSecure: Bool = false) {
         self.limits = limits
+        self.isSecure = isSecure
     }
 
     /// Whether a request has begun and is not whole: its deadline runs.
@@ -141,7 +144,8 @@ package struct HTTPRequestDecoder {
         unread.removeFirst(length)
         if let expectation = request.fields["expect"] {
             guard expectation.word() == "100-continue" else { throw .unknownExpectation }
-            isContinueExpected = unread.isEmpty
+            // A client of HTTP/1.0 knows no interim answers (RFC 9110, section 10.1.1).
+            isContinueExpected = unread.isEmpty && !line.isOld
         }
         return (request, framing ?? .length(0))
     }
@@ -149,6 +153,6 @@ package struct HTTPRequestDecoder {
     /// `nil` until it has come whole.
     private func requestLine(_ scanner: HTTPHeadScanner) throws(HTTPFault) -> HTTPRequestLine? {
         guard let end = scanner.startLineEnd else { return nil }
-        return try HTTPRequestLine(unread.prefix(end))
+        return try HTTPRequestLine(unread.prefix(end), isSecure: isSecure)
     }
 }

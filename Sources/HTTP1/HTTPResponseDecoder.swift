@@ -8,6 +8,11 @@ package struct HTTPResponseDecoder {
     package let limits: HTTPLimits
     private var unread: ArraySlice<UInt8> = []
     private var state = State.head(HTTPHeadScanner())
+    /// Interim answers before the present one.
+    private var interim = 0
+
+    /// Interim answers before one answer: a server has few things to say before it.
+    package static let mostInterim = 16
 
     private enum State {
         case head(HTTPHeadScanner)
@@ -30,7 +35,11 @@ package struct HTTPResponseDecoder {
     /// - Throws: ``HTTPFault``. Close the connection.
     package mutating func next() throws(HTTPFault) -> HTTPResponse? {
         while case .head(let scanner) = state {
-            guard try decodeHead(scanner) else { return nil }
+            guard try decodeHead(scanner) else {
+                // Once for each read: a copy for each head would make many of them dear.
+                if unread.startIndex > 0 { unread = ArraySlice(Array(unread)) }
+                return nil
+            }
         }
         guard case .body(var response, var framing) = state else { return nil }
         state = .head(HTTPHeadScanner())
@@ -63,11 +72,16 @@ package struct HTTPResponseDecoder {
         guard let end = scanner.startLineEnd else { throw .controlByte }
         let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let (status, isOld) = try HTTPResponseDecoder.statusLine(unread.prefix(end))
-        unread = ArraySlice(Array(unread.dropFirst(length)))
+        unread.removeFirst(length)
         guard status >= 200 || status == 101 else {
+            interim += 1
+            guard interim <= HTTPResponseDecoder.mostInterim else {
+                throw .tooManyInterimAnswers(limit: HTTPResponseDecoder.mostInterim)
+            }
             state = .head(HTTPHeadScanner())
             return true
         }
+        interim = 0
         let framing: HTTPBodyDecoder =
             status == 101 || status == 204 || status == 304
             ? .length(0) : try head.framing(limit: limits.body) ?? .untilEnd(limit: limits.body)
@@ -81,13 +95,12 @@ package struct HTTPResponseDecoder {
     private static func statusLine(_ line: ArraySlice<UInt8>) throws(HTTPFault) -> (status: Int, isOld: Bool)
     {
         let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8) else { throw .badStartLine }
-        guard parts[0].elementsEqual("HTTP/1.1".utf8) || parts[0].elementsEqual("HTTP/1.0".utf8) else {
-            throw .unsupportedVersion
-        }
+        guard parts.count >= 2 else { throw .badStartLine }
+        let version = parts[0]
+        let isOld = try HTTPVersion.isOld(version.span)
         guard parts[1].count == 3, let status = Int(String(decoding: parts[1], as: UTF8.self)),
             (100..<600).contains(status)
         else { throw .badStartLine }
-        return (status, parts[0].last == UInt8(ascii: "0"))
+        return (status, isOld)
     }
 }

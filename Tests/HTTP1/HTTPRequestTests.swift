@@ -148,7 +148,7 @@ private let plain =
     @Test(
         arguments: [
             ("GET /\r\n", HTTPFault.badStartLine), ("GET / HTTP/1.1\n", .controlByte), ("\n", .badStartLine),
-            ("PRI * HTTP/2.0\r\n", .unsupportedVersion), ("GET / HTTP/1.2\r\n", .unsupportedVersion),
+            ("PRI * HTTP/2.0\r\n", .unsupportedVersion), ("GET / HTTP/1.10\r\n", .unsupportedVersion),
             ("GET / HTTP/0.9\r\n", .unsupportedVersion), ("GET / http/1.1\r\n", .badStartLine),
             ("GET /  HTTP/1.1\r\n", .badStartLine), ("GET  / HTTP/1.1\r\n", .badStartLine),
             ("GET\t/ HTTP/1.1\r\n", .badStartLine), (" GET / HTTP/1.1\r\n", .badStartLine),

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import Reactor
 
@@ -21,6 +22,7 @@ final class HTTPConnection: DoorConnection {
 
     private unowned let server: HTTPServer
     private let isProxy: Bool
+    private let isSecure: Bool
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var decoder: HTTPRequestDecoder
     @exclusivity(unchecked) private var standing = HTTPRequestDecoder.Standing()
@@ -35,7 +37,8 @@ final class HTTPConnection: DoorConnection {
     init(_ stream: Stream, _ arrival: Arrival, isProxy: Bool, server: HTTPServer, at places: Places) {
         self.server = server
         self.isProxy = isProxy
-        decoder = HTTPRequestDecoder(limits: server.settings.limits)
+        isSecure = arrival.tls != nil
+        decoder = HTTPRequestDecoder(limits: server.settings.limits, isSecure: isSecure)
         super.init(stream, arrival, at: places, limits: server.limits)
     }
 
@@ -138,7 +141,7 @@ final class HTTPConnection: DoorConnection {
         self.live = live
         turn = .live
         // Whatever was sent behind the request belongs to none.
-        decoder = HTTPRequestDecoder(limits: server.settings.limits)
+        decoder = HTTPRequestDecoder(limits: server.settings.limits, isSecure: isSecure)
         standing = HTTPRequestDecoder.Standing()
         isDrained = true
         stay(at: places, silence: silence)
