@@ -18,7 +18,11 @@ import Glibc
                 let name = String(path.split(separator: "/").last ?? "")
                 // What is far beyond it is that on any machine.
                 var least = cost(of: input, turns: 1)
-                if least < 8 * most { least = min(least, cost(of: input, turns: 7)) }
+                #if TURNS
+                    if least > most { least = min(least, cost(of: input, turns: 3)) }
+                #else
+                    if least < 8 * most { least = min(least, cost(of: input, turns: 7)) }
+                #endif
                 if least > most, least < 8 * most { least = min(least, costInQuiet(of: input)) }
                 costs.append((name, input.count, least))
             }
@@ -48,12 +52,18 @@ import Glibc
 /// What is made once, and what a page fault costs, is not the input's: the least of some turns.
 private func cost(of input: [UInt8], turns: Int, under bound: UInt64 = 0) -> UInt64 {
     var least = UInt64.max
-    for _ in 0..<turns where least > bound {
+    for _ in 0..<turns where least > bound { least = min(least, cost(of: input)) }
+    return least
+}
+
+private func cost(of input: [UInt8]) -> UInt64 {
+    #if TURNS
+        return longestTurn(of: input)
+    #else
         let begin = threadNanoseconds()
         fuzz(input)
-        least = min(least, threadNanoseconds() - begin)
-    }
-    return least
+        return threadNanoseconds() - begin
+    #endif
 }
 
 /// What ``yardstick()`` costs on the machine for which the bounds were said: when it costs more, this one is slower, or
@@ -70,10 +80,8 @@ private func costInQuiet(of input: [UInt8]) -> UInt64 {
     for _ in 0..<20 {
         let begin = threadNanoseconds()
         yardstick()
-        let between = threadNanoseconds()
-        fuzz(input)
-        let end = threadNanoseconds()
-        least = min(least, (end - between) * usual / max(between - begin, usual))
+        let yard = threadNanoseconds() - begin
+        least = min(least, cost(of: input) * usual / max(yard, usual))
     }
     return least
 }

@@ -137,6 +137,98 @@ if len(sys.argv) > 3:
             write(f"full-inner-{number}", field(number, field(1, b"a") + field(2, b"b") + field(3, b"c")) * (body // 11))
             write(f"full-zero-{number}", varint(number << 3) + b"\0" + (varint(number << 3) + b"\0") * (body // 2 - 1))
 
+# Whole submissions to every endpoint: P the peers', H all that speak HTTP, S Status' stream (SubmissionFuzz.swift).
+if target == "submission":
+    ping = envelope(7, b"\x08\x01")
+    framed = lambda *bodies: b"P" + b"".join(varint(len(body)) + body for body in bodies + (ping,))
+    number = lambda key, value: varint(key << 3) + varint(value)
+    hex_token, token, address, channel = "ab" * 32, "t" * 140, "mb1:" + "a" * 96, "c" * 32
+    bytes_of = lambda text: text if isinstance(text, bytes) else text.encode()
+
+    def asked(method, path, body=b"", fields=""):
+        body = bytes_of(body)
+        head = f"{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{fields}Content-Length: {len(body)}\r\n\r\n"
+        return b"H" + head.encode() + body
+
+    json_type = "Content-Type: application/json\r\n"
+    bearer = json_type + "Authorization: Bearer BEARER\r\n"
+    percent = lambda text: "".join("%%%02x" % byte for byte in bytes_of(text))
+    notification = lambda **other: b"".join(
+        field(key, value) if not isinstance(value, int) else number(key, value)
+        for key, value in sorted(({1: "u", 3: 3, 5: token, 6: "x"} | {int(key[1:]): value for key, value in other.items()}).items()))
+    for kind, text in [("marks", marks), ("ascii", ascii)]:
+        for platform in [1, 3]:
+            for key in [1, 4, 5, 6]:
+                write(f"{kind}-notification-{platform}-{key}", framed(envelope(1001, notification(**{"_3": platform, f"_{key}": text(64900)}))))
+        for key in [1, 2, 3, 4]:
+            reply = {1: "u", 2: address, 3: channel, 4: b"s" * 300}
+            post, fetch = reply | {key: text(64900)}, {one: value for one, value in (reply | {key: text(64900)}).items() if one < 4}
+            write(f"{kind}-reply-{key}", framed(envelope(1003, b"".join(field(one, value) for one, value in post.items()))))
+            write(f"{kind}-fetch-{key}", framed(envelope(1005, b"".join(field(one, value) for one, value in fetch.items()))))
+        write(f"{kind}-relay", asked("GET", f"/relay?isAndroid=true&token={percent(text(5000))}&msg=61"))
+        write(f"{kind}-relay-message", asked("GET", f"/relay?isAndroid=true&token={token.encode().hex()}&msg={bytes_of(text(7000)).hex()}"))
+        for path, own in [("/v1/fcm", token), ("/v1/apns", hex_token)]:
+            write(f"{kind}-post-{path[4:]}", asked("POST", path, json.dumps({"deviceToken": text(31900), "encrypted": "x"}, ensure_ascii=False), json_type))
+            write(f"{kind}-post-{path[4:]}-message", asked("POST", path, json.dumps({"deviceToken": own, "encrypted": text(31900)}, ensure_ascii=False), json_type))
+            write(f"{kind}-post-{path[4:]}-key", asked("POST", path, json.dumps({"deviceToken": own, "encrypted": "x", text(30000): 1}, ensure_ascii=False), json_type))
+            write(f"{kind}-path-{path[4:]}", asked("POST", f"{path}/device/{percent(text(5000))}", '{"encrypted":"x"}', json_type))
+        for platform in [1, 2]:
+            for name in ["tokens", "topic", "to", "condition", "message", "title", "priority", "push_type", "apns_id", "collapse_id", "name"]:
+                one = {"tokens": [hex_token if platform == 1 else token], "platform": platform, "message": "m"}
+                value = [text(250000)] if name == "tokens" else text(250000)
+                write(f"{kind}-gorush-{platform}-{name}", asked("POST", "/api/push", json.dumps({"notifications": [one | {name: value}]}, ensure_ascii=False), json_type))
+        sealed = "Content-Encoding: aes128gcm\r\nTTL: 60\r\n"
+        for path in [f"/relay-to/production/{percent(text(5000))}", f"/relay-to/fcm/{token}/{percent(text(5000))}", f"/push/{hex_token}/{percent(text(5000))}"]:
+            write(f"{kind}-webpush-{path[1:13].replace('/', '-')}", asked("POST", path, b"x" * 100, sealed))
+        for name in ["Content-Encoding", "Encryption", "Crypto-Key", "TTL", "Topic", "Urgency", "Authorization"]:
+            extra = (f"{name}: " + text(14000) + "\r\n")
+            write(f"{kind}-webpush-{name.lower()}", asked("POST", f"/relay-to/production/{hex_token}/a", b"x" * 100, extra))
+        write(f"{kind}-mailbox-push", asked("POST", "/up" + "a" * 14, text(4000)))
+        for name in ["Urgency", "Topic", "TTL", "Title", "Content-Encoding"]:
+            write(f"{kind}-mailbox-push-{name.lower()}", asked("POST", "/up" + "a" * 14, "x", f"{name}: {text(14000)}\r\n"))
+        write(f"{kind}-mailbox-matrix", asked("POST", "/_matrix/push/v1/notify", json.dumps({"notification": {"devices": [{"pushkey": text(7000)}]}}, ensure_ascii=False)))
+        for name in ["since", "auth", "id", "message", "title", "tags", "priority", "poll"]:
+            write(f"{kind}-mailbox-{name}", asked("GET", f"/mbmine/json?poll=1&{name}={percent(text(4900))}", fields="Authorization: Bearer tk_1\r\n"))
+        write(f"{kind}-mailbox-authorization", asked("GET", "/mbmine/json?poll=1", fields=f"Authorization: Basic {text(14000)}\r\n"))
+        write(f"{kind}-mailbox-reply", asked("POST", f"/v1/replies/{channel}", text(400), f"Authorization: Bearer {text(14000)}\r\n"))
+        device = {"deviceId": "a", "pushToken": hex_token, "userId": "b", "type": 1, "identifier": "c", "organizationIds": ["d"]}
+        for name in device:
+            value = [text(32000)] if name == "organizationIds" else text(32000)
+            write(f"{kind}-bitwarden-register-{name}", asked("POST", "/push/register", json.dumps(device | {name: value}, ensure_ascii=False), bearer))
+        for name in ["userId", "payload", "identifier", "deviceId", "clientType"]:
+            write(f"{kind}-bitwarden-send-{name}", asked("POST", "/push/send", json.dumps({"userId": "b", "type": 5, "payload": {}} | {name: text(32000)}, ensure_ascii=False), bearer))
+        write(f"{kind}-bitwarden-token", asked("POST", "/connect/token", "grant_type=client_credentials&client_id=" + text(32000), "Content-Type: application/x-www-form-urlencoded\r\n"))
+        for key in [1, 2, 3, 4, 12]:
+            inner = field(key, text(60000))
+            write(f"{kind}-status-{key}", asked("POST", "/status/v1/message", inner))
+            write(f"{kind}-status-stream-{key}", b"S" + struct.pack(">I", len(inner)) + inner)
+    # As many as one sender can bring at once.
+    requests = [notification(_1=f"u{one}", _5="%03d" % (one % 1000) + token[:60], _3=3) for one in range(1000)]
+    fit = lambda bodies, most=65400: bodies[:max(count for count in range(len(bodies) + 1) if sum(map(len, bodies[:count])) < most)]
+    reply = lambda one: field(1, f"u{one}") + field(2, address) + field(3, channel)
+    bundle = lambda bodies: framed(envelope(43, b"".join(fit([field(1, body) for body in bodies]))))
+    write("bundle-fetches", bundle([envelope(1005, reply(one)) for one in range(400)]))
+    write("bundle-short-fetches", bundle([envelope(1005, field(1, "%x" % one) + field(3, channel)) for one in range(1500)]))
+    write("bundle-replies", bundle([envelope(1003, reply(one) + field(4, b"%03d" % one)) for one in range(400)]))
+    write("bundle-notifications", bundle([envelope(1001, request) for request in requests]))
+    write("bundle-refused", bundle([envelope(1001, field(1, "%x" % one)) for one in range(6000)]))
+    write("bundle-pings", bundle([envelope(7, number(1, one)) for one in range(9000)]))
+    write("frames-notifications", b"P" + b"".join(fit([varint(len(body)) + body for body in (envelope(1001, request) for request in requests[:190])])) + varint(len(ping)) + ping)
+    write("frames-fetches", b"P" + b"".join(fit([varint(len(body)) + body for body in (envelope(1005, reply(one)) for one in range(190))])) + varint(len(ping)) + ping)
+    write("frames-bundles", b"P" + b"".join(varint(len(body)) + body for body in
+        [envelope(43, b"".join(field(1, envelope(1005, reply(part * 70 + one))) for one in range(70))) for part in range(5)]) + varint(len(ping)) + ping)
+    gorush = lambda elements: asked("POST", "/api/push", json.dumps({"notifications": elements}), json_type)
+    for platform in [1, 2]:
+        names = ["%064x" % (one + 1) if platform == 1 else "%03d" % one + token for one in range(1000)]
+        write(f"gorush-thousand-{platform}", gorush([{"platform": platform, "message": "m", "tokens": names}]))
+        write(f"gorush-refused-{platform}", gorush([{"platform": platform, "message": "m", "tokens": [f"{one}" for one in range(1000)]}]))
+        write(f"gorush-long-{platform}", gorush([{"platform": platform, "message": "m" * 3800, "tokens": names}]))
+        write(f"gorush-hundred-{platform}", gorush([{"platform": platform, "message": f"m{one}", "tokens": names[one * 10:one * 10 + 10], "data": {"k": "v" * 1000}} for one in range(100)]))
+        write(f"gorush-hundred-full-{platform}", gorush([{"platform": platform, "message": f"m{one}", "tokens": names[one:one + 1], "data": {"%x" % key: "v" for key in range(30)}} for one in range(100)]))
+    write("bitwarden-organizations", asked("POST", "/push/register", json.dumps(device | {"organizationIds": ["%x" % one for one in range(3000)]}), bearer))
+    write("bitwarden-devices", asked("POST", "/push/delete-organization", json.dumps({"devices": [{"id": "%x" % one} for one in range(1200)], "organizationId": "b"}), bearer))
+    write("pipelined", b"H" + b"".join(asked("GET", f"/relay?isAndroid=true&token={token}{one}&msg=61")[1:].replace(b"Connection: close\r\n", b"") for one in range(200)))
+
 many = 60000
 forms = {
     "json": ["[%s]" % ",".join(["0"] * (many // 2)), "[%s]" % ",".join(["[]"] * (many // 3)), "[" * many,
