@@ -106,8 +106,8 @@ let package = Package(
         library("TLS", ["COpenSSL"]),
         library("HTTP2", ["CNGHTTP2"]),
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
-        library("Dispatching", ["Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
-        library("Registrations", pure: true, ["Relay"]),
+        library("Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Registrations", pure: true, ["Encodings", "Relay"]),
         library("PostgreSQL", cold: true, ["CPostgreSQL"]),
         library(
             "Persistence",

@@ -1,3 +1,4 @@
+import Encodings
 import Metrics
 import Outbound
 import Reactor

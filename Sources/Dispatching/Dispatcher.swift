@@ -1,3 +1,4 @@
+import Encodings
 import Logging
 import Metrics
 import Outbound

@@ -44,7 +44,15 @@ public enum ASCII {
 extension Span<UInt8> {
     @inlinable public func hasSameBytes(as other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
+        var start = 0
+        while start < count {
+            // So few that one difference is soon seen; without a branch for each, the compiler compares many at once.
+            let end = min(start &+ 32, count)
+            var difference: UInt8 = 0
+            for index in start..<end { difference |= self[index] ^ other[index] }
+            guard difference == 0 else { return false }
+            start = end
+        }
         return true
     }
 

@@ -28,6 +28,10 @@ package struct ByteText: Hashable, Sendable {
     }
 }
 
+extension ByteText: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) { wrappedValue = text }
+}
+
 extension String {
     /// Whether both are the same bytes: what texts from outside are compared with, in place of `==` (``ByteText``).
     @inlinable

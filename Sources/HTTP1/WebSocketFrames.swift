@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a WebSocket brings, and what goes out over it (RFC 6455, section 5). No extension is ever agreed on.
 package enum WebSocketMessage: Equatable, Sendable {
     case text(String)

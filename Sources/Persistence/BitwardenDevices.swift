@@ -1,3 +1,4 @@
+import Encodings
 import Registrations
 import Relay
 
@@ -236,16 +237,17 @@ final class BitwardenTables: DoorTables {
         defer { statement.reset() }
         var phones: [BitwardenDevice.Phone] = []
         // Several users of one phone share its token.
-        var places: [String: Int] = [:]
+        var places: [ByteText: Int] = [:]
         while try statement.step() {
             guard acting == nil || Digest(statement.pair(2)) != acting else { continue }
             let phone = BitwardenDevice.Phone(
                 type: Int(statement.integer(0)), pushToken: try statement.sealedText(1, as: Sealed.token),
                 registeredAt: statement.integer(3))
-            if let place = places["\(phone.type) \(phone.pushToken)"] {
+            let name = ByteText("\(phone.type) \(phone.pushToken)")
+            if let place = places[name] {
                 phones[place].registeredAt = max(phones[place].registeredAt, phone.registeredAt)
             } else {
-                places["\(phone.type) \(phone.pushToken)"] = phones.count
+                places[name] = phones.count
                 phones.append(phone)
             }
         }

@@ -1,3 +1,4 @@
+import Encodings
 import PostgreSQL
 import Reactor
 import Relay

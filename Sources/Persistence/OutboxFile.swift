@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// The outbox as the operator's commands see it: beside the node that runs, reading only, or in place of one that is

@@ -127,11 +127,11 @@ final class PhoneBookTables: DoorTables {
         return entries
     }
 
-    func aliases() throws(SQLiteError) -> [String: DeviceToken] {
+    func aliases() throws(SQLiteError) -> [ByteText: DeviceToken] {
         defer { selectAliases.reset() }
-        var aliases: [String: DeviceToken] = [:]
+        var aliases: [ByteText: DeviceToken] = [:]
         while try selectAliases.step() {
-            aliases[selectAliases.text(0)] = DeviceToken(
+            aliases[ByteText(selectAliases.text(0))] = DeviceToken(
                 try selectAliases.sealedText(1, as: Sealed.address))
         }
         return aliases

@@ -1,4 +1,5 @@
 import CSQLite
+import Encodings
 import PostgreSQL
 
 /// A call into SQLite or PostgreSQL that failed, with its own words. They name tables and files, never a row's content.

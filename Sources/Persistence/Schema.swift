@@ -1,4 +1,5 @@
 import CSQLite
+import Encodings
 
 /// The tables of the outbox, and the promises asked of SQLite.
 ///

@@ -1,4 +1,5 @@
 import CSQLite
+import Encodings
 import Glibc
 
 /// Moves a store from a file into a database, or back, while no node uses either.

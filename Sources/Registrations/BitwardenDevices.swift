@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// One device of one user of a self-hosted Bitwarden server.

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Who may use a door that asks for a name and a key, as the operator made them: what the store keeps of one.

@@ -1,3 +1,4 @@
+import Encodings
 import Relay
 
 /// Where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.

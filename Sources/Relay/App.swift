@@ -1,3 +1,5 @@
+import Encodings
+
 /// An app on phones, as the operator configured it.
 ///
 /// An object, since it never changes and each submission looks at it.

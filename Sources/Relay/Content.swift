@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a phone gets.
 package enum Content: Equatable, Sendable {
     /// Bisq's message, from which each service makes its payload.

@@ -2,9 +2,12 @@ import Encodings
 
 /// The address of a phone at its push service. Whether one is alive, only the service knows.
 ///
-/// It prints as `<token>`: no log, error or report can show one by mistake.
+/// It prints as `<token>`: no log, error or report can show one by mistake. Two are the same when their bytes are.
 package struct DeviceToken: Hashable, Sendable {
-    package let text: String
+    @ByteText package private(set) var text: String
+
+    /// Bytes of the longest address of any service: a push endpoint with its keys.
+    static let longest = 4096
 
     /// A text as it came: whether it has the form of an address, its ``PushService`` says.
     package init(_ text: String) { self.text = text }
@@ -26,7 +29,7 @@ package struct DeviceToken: Hashable, Sendable {
     /// of other services.
     package init?(opaque text: String) {
         let bytes = text.utf8.span
-        guard (DeviceToken.shortest...4096).contains(bytes.count),
+        guard (DeviceToken.shortest...DeviceToken.longest).contains(bytes.count),
             bytes.consists(of: DeviceToken.character), !DeviceToken.hasPrefix(bytes)
         else { return nil }
         self.text = text

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Names a sender's way to hear more, at the edge that keeps it. Small, and used again once its last receipt was told.
 package struct ReplyID: Hashable, Sendable {
     package let index: Int

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Which of a push service's hosts a lane leads to: a short text, the service's own name for it, or the origin of an
 /// address that somebody else chose.
 ///

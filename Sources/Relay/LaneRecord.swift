@@ -1,3 +1,5 @@
+import Encodings
+
 /// What of a lane's state outlives the process: a start asks nobody who has just asked to be left in peace. Times are
 /// milliseconds since 1970.
 package struct LaneRecord: Equatable, Sendable {

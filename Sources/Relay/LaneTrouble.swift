@@ -1,3 +1,5 @@
+import Encodings
+
 /// Whether a lane's gateway fails again and again, and what of it the operator is told: when it begins, every ten
 /// minutes while it lasts, and when it is over.
 ///

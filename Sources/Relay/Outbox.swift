@@ -1,3 +1,5 @@
+import Encodings
+
 /// A notification on its way into the outbox.
 package struct StoreRequest: Equatable, Sendable {
     package enum Place: Equatable, Sendable {

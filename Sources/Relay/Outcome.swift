@@ -1,3 +1,5 @@
+import Encodings
+
 /// What became of one attempt to hand a notification to its gateway.
 package enum Outcome: Equatable, Sendable {
     /// The gateway has taken responsibility.

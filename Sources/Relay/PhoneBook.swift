@@ -49,12 +49,12 @@ package struct PhoneBook: Equatable, Sendable {
     private let aliases: [DeviceToken: [Phone]]
 
     /// - Parameter aliases: By the names that have one.
-    package init(_ phones: [Phone] = [], aliases: [String: DeviceToken] = [:]) {
+    package init(_ phones: [Phone] = [], aliases: [ByteText: DeviceToken] = [:]) {
         self.phones = phones
         addresses = Set(phones.map(\.deviceToken))
         var members: [DeviceToken: [Phone]] = [:]
         for phone in phones {
-            guard let alias = aliases[phone.name] else { continue }
+            guard let alias = aliases[ByteText(phone.name)] else { continue }
             members[alias, default: []].append(phone)
         }
         self.aliases = members

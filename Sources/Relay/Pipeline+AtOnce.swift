@@ -1,3 +1,5 @@
+import Encodings
+
 /// Where the sender waits for the outcome anyway, a notification goes out first, and is stored only if its gateway has not
 /// answered within a window: most never touch the disk.
 ///

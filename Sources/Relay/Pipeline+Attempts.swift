@@ -1,3 +1,5 @@
+import Encodings
+
 /// From the queue to the gateways, and what their answers mean.
 extension Pipeline {
     enum Step: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Lanes that come and go.
 ///
 /// Those to a service's own hosts come and go with their gateways. A lane to an origin, which an address names, comes

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What gateways have asked for, and how lanes stand: written down with the commits of what it was said of.
 extension Pipeline {
     /// The gateway wants nothing for this device before then.

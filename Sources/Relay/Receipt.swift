@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a sender is told.
 package enum Receipt: Equatable, Sendable {
     /// Durable. A further receipt tells the end if the door asked for it.

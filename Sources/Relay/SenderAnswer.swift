@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a receipt says to a sender, whatever protocol it speaks: the one table behind all endpoints. Each gives it words
 /// and numbers of its own, and none reads reason codes.
 package enum SenderAnswer: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a node of a shared store tells the others of itself, with each of its commits.
 package struct NodeFigures: Equatable, Sendable {
     /// Notifications that wait for it to send them, and their bytes.

@@ -47,9 +47,9 @@ package struct Validator: Sendable {
         guard app.isEnabled else { throw .gatewayDisabled }
         // It may have come from here: a ring of relays would hand it around, and each take it for delivered.
         guard submission.hops == 0 || !app.service.handsOn else { throw .loop }
-        guard let target = app.service.target(submission.deviceToken.text, on: platform) else {
-            throw .badDeviceToken
-        }
+        guard submission.deviceToken.text.utf8.count <= DeviceToken.longest,
+            let target = app.service.target(submission.deviceToken.text, on: platform)
+        else { throw .badDeviceToken }
         guard app.targets == .any || phoneBook.holds(target.deviceToken) else { throw .notInPhoneBook }
         return (
             Recipient(
@@ -84,7 +84,9 @@ package struct Validator: Sendable {
     }
 
     /// Sent to see whether the way works: that it is refused says nothing of the configuration.
-    func isOfNobody(_ deviceToken: DeviceToken) -> Bool { nobodies.contains(deviceToken) }
+    func isOfNobody(_ deviceToken: DeviceToken) -> Bool {
+        deviceToken.text.utf8.count <= DeviceToken.longest && nobodies.contains(deviceToken)
+    }
 
     /// How a lane is named where a person or a log reads.
     func shown(_ lane: LaneID) -> LaneID {

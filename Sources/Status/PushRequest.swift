@@ -1,3 +1,4 @@
+import Encodings
 import Wire
 
 /// One wish to wake a phone: Status' `PushNotification`.

@@ -1,3 +1,4 @@
+import Encodings
 import Wire
 
 /// A phone that wants notifications: Status' `PushNotificationRegistration`

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a phone shows: the text inside a message string, before encryption (Bisq 1, `MobileMessage.java`).
 package struct MobileMessage: Equatable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {

@@ -4,6 +4,18 @@ import Vectors
 @testable import Relay
 
 @Suite struct DeviceTokenTests {
+    /// Two spellings of one letter are two addresses, and a stranger's run of marks costs as much as it is long: by its normal
+    /// form each of these took minutes.
+    @Test func twoTokensAreTheSameWhenTheirBytesAre() {
+        let (one, other) = (DeviceToken("\u{E9}"), DeviceToken("e\u{301}"))
+        #expect(one != other && Set([one, other, DeviceToken("\u{E9}")]).count == 2)
+        let marks =
+            String(repeating: "\u{300}", count: 200_000) + String(repeating: "\u{316}", count: 200_000)
+        #expect(Set([DeviceToken(marks), DeviceToken(marks)]).count == 1)
+        #expect(!Sample.validator.isOfNobody(DeviceToken(marks)))
+        #expect(Sample.validator.isOfNobody(DeviceToken.opaqueOfNobody))
+    }
+
     @Test func aTextCouldHoldATokenFromItsShortestLengthOn() {
         let almost = String(repeating: "a", count: 31)
         #expect(!DeviceToken.couldBe(in: "token \(almost) is \(almost)"))

@@ -1,4 +1,5 @@
 import Dispatching
+import Encodings
 import Reactor
 import Relay
 
@@ -46,7 +47,7 @@ final class PatientQueues {
     /// Of the phones that have had their share: the first of each is tried again by the timer.
     private var queues: [Phone: (waiting: ArraySlice<Waiting>, timer: Timer)] = [:]
     /// By installation.
-    private var bytes: [String: Int] = [:]
+    private var bytes: [ByteText: Int] = [:]
     private(set) var totalBytes = 0
 
     /// What one phone's turn takes beside the payload, about.
@@ -88,10 +89,10 @@ final class PatientQueues {
     /// - Returns: Whether there is room for one more.
     private func take(_ send: Send) -> Bool {
         let size = PatientQueues.bytesOfOne + (send.waiting == 0 ? send.bytes : 0)
-        let own = bytes[send.installation] ?? 0
+        let own = bytes[ByteText(send.installation)] ?? 0
         guard own + size <= (budget - (totalBytes - own)) / 2 else { return false }
         send.waiting += 1
-        bytes[send.installation] = own + size
+        bytes[ByteText(send.installation)] = own + size
         totalBytes += size
         return true
     }
@@ -99,8 +100,8 @@ final class PatientQueues {
     private func giveBack(_ send: Send) {
         send.waiting -= 1
         let size = PatientQueues.bytesOfOne + (send.waiting == 0 ? send.bytes : 0)
-        let own = (bytes[send.installation] ?? 0) - size
-        bytes[send.installation] = own > 0 ? own : nil
+        let own = (bytes[ByteText(send.installation)] ?? 0) - size
+        bytes[ByteText(send.installation)] = own > 0 ? own : nil
         totalBytes -= size
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import JSONCoding
 
 /// What FCM gets for one element, as gorush makes it (`notify/notification_fcm.go`).

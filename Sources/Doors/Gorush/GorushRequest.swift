@@ -211,8 +211,8 @@ package struct GorushGoogleFields {
 
     /// Keys that gorush's library doesn't know vanish in it.
     private static func block(
-        _ fields: GorushFields, _ key: String, _ known: Set<String>
+        _ fields: GorushFields, _ key: String, _ known: [String]
     ) throws(GorushFault) -> JSON.Object? {
-        try fields.object(key)?.filter { $0.key.name().map(known.contains) == true }
+        try fields.object(key)?.filter { known.contains($0.key) }
     }
 }

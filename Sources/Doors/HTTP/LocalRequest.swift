@@ -19,17 +19,8 @@ extension HTTPRequest {
     /// them, though a connection to them ends at this machine.
     static func isLocal(host: String) -> Bool {
         guard let name = Self.name(ofHost: host) else { return false }
-        if name == "localhost" { return true }
-        guard name.hasPrefix("[") else {
-            // Also `127.1`, as a person writes it.
-            return name.utf8.contains { $0 > UInt8(ascii: "0") }
-                && name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || ASCII.digit($0) == 1 }
-        }
-        let parts = name.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1].isEmpty || parts[1].hasPrefix(":"),
-            let address = NetworkAddress(parts[0])
-        else { return false }
-        return !HTTPRequest.nobodys.contains(address)
+        return name.hasPrefix("[") || name == "localhost"
+            || !name.isEmpty && name.utf8.span.consists { ASCII.digit($0) | ASCII.equal($0, ".") }
     }
 
     private static let nobodys = ["::", "0.0.0.0"].compactMap { NetworkAddress($0) }
@@ -37,6 +28,7 @@ extension HTTPRequest {
     /// Without its port, in lower case; `nil`: it is no name of ours.
     static func name(ofHost host: String) -> String? {
         guard let host = host.word(limit: 256) else { return nil }
-        return host.hasPrefix("[") ? host : String(host.prefix { $0 != ":" })
+        return host.hasPrefix("[")
+            ? host : String(host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0])
     }
 }

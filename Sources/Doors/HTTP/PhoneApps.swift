@@ -1,3 +1,5 @@
+import Encodings
+
 /// The configured apps of one generation of phones, by name; empty: the default for the platform.
 package struct PhoneApps: Equatable, Sendable {
     package var ios = ""

@@ -1,4 +1,5 @@
 import Dispatching
+import Encodings
 import HTTP1
 import JSONCoding
 import Reactor

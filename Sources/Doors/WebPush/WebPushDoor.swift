@@ -1,5 +1,6 @@
 import Crypto
 import Dispatching
+import Encodings
 import HTTP1
 import Reactor
 import Relay

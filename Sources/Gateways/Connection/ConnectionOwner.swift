@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 
 /// How a request over a connection ended.

@@ -1,3 +1,4 @@
+import Encodings
 import Reactor
 
 /// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only, and where it

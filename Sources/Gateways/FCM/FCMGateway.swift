@@ -1,3 +1,4 @@
+import Encodings
 import HTTP2
 import Logging
 import Metrics

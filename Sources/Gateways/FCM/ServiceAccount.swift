@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import JSONCoding
 
 /// A Google service account, read from the JSON file that Google's console gives.

@@ -1,3 +1,4 @@
+import Encodings
 import HTTP2
 import Relay
 import Wire
@@ -17,7 +18,7 @@ final class PeerClientSession: GatheringClientSession {
     private var decoder = FrameDecoder(maximumLength: GatewayAnswer.bodyLimit)
     var output: [UInt8] = []
     var events: [ExchangeEvent] = [.ready]
-    private var tags: [String: Int] = [:]
+    private var tags: [ByteText: Int] = [:]
     private var pings = 0
     private var hasEnded = false
 
@@ -26,11 +27,11 @@ final class PeerClientSession: GatheringClientSession {
     var freeStreams: Int { hasEnded ? 0 : PeerClientSession.most - tags.count }
 
     func submit(_ head: HTTP2Headers, body: [UInt8], tag: Int) {
-        guard let uid = head[":path"], freeStreams > 0, tags[uid] == nil else {
+        guard let uid = head[":path"], freeStreams > 0, tags[ByteText(uid)] == nil else {
             events.append(.unharmed(tag: tag))
             return
         }
-        tags[uid] = tag
+        tags[ByteText(uid)] = tag
         output += body
     }
 
@@ -83,7 +84,8 @@ final class PeerClientSession: GatheringClientSession {
     }
 
     private func take(_ response: MobileNotificationResponse) {
-        guard response.status != .stored, let tag = tags.removeValue(forKey: response.requestUid) else {
+        guard response.status != .stored, let tag = tags.removeValue(forKey: ByteText(response.requestUid))
+        else {
             return
         }
         let wait = max(0, min(response.retryAfterMilliseconds, 86_400_000))

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Outbound
 import Reactor
 import Relay
@@ -49,7 +50,7 @@ final class VAPIDTokens {
 
     private var key: VAPIDKey
     private let contact: String
-    private var entries: [String: Entry] = [:]
+    private var entries: [ByteText: Entry] = [:]
     private var signed = 0
     /// Services come and go; a token that is signed again does no harm.
     private static let mostEntries = 1024
@@ -62,7 +63,7 @@ final class VAPIDTokens {
     /// The value of a request's `authorization`, and the generation to name when it is refused.
     func current(for origin: String) throws(CryptoError) -> (authorization: String, generation: Int) {
         let now = Instant.now
-        if let entry = entries[origin], !entry.life.isDue(at: now) {
+        if let entry = entries[ByteText(origin)], !entry.life.isDue(at: now) {
             return (entry.authorization, entry.generation)
         }
         if entries.count >= VAPIDTokens.mostEntries { entries.removeAll(keepingCapacity: true) }
@@ -71,14 +72,14 @@ final class VAPIDTokens {
         let entry = Entry(
             life: VAPIDTokenLife(signedAt: now), generation: signed,
             authorization: try key.authorization(for: origin, contact: contact, until: end))
-        entries[origin] = entry
+        entries[ByteText(origin)] = entry
         return (entry.authorization, entry.generation)
     }
 
     /// - Returns: Whether another token may help: that one is not the present one any more, or it is old.
     func refused(generation: Int, for origin: String) -> Bool {
-        guard entries[origin]?.generation == generation else { return true }
-        return entries[origin]?.life.refused(at: .now) ?? true
+        guard entries[ByteText(origin)]?.generation == generation else { return true }
+        return entries[ByteText(origin)]?.life.refused(at: .now) ?? true
     }
 
     func use(_ key: VAPIDKey) {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import HTTP2
 import Logging
 import Outbound

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Holds back what a log says again and again: of the same line five pass within a minute, and the first one after that
 /// minute tells how many were held back.
 ///
@@ -14,11 +16,12 @@ struct RepeatGate {
         var heldBack = 0
     }
 
-    private var known: [String: Line] = [:]
+    private var known: [ByteText: Line] = [:]
 
     /// - Parameter now: Seconds of a clock.
     /// - Returns: How many were held back before this one; `nil`: this one is held back.
-    mutating func pass(_ line: String, at now: Int64) -> Int? {
+    mutating func pass(_ text: String, at now: Int64) -> Int? {
+        let line = ByteText(text)
         if var same = known[line], isFresh(same, now) {
             guard same.passed < RepeatGate.most else {
                 same.heldBack += 1
