@@ -48,7 +48,7 @@ package enum WebSocketFault: UInt16, Error, Equatable, CustomStringConvertible {
         switch self {
         case .form: "a frame that no WebSocket has"
         case .notText: "a message that is no text"
-        case .notUnicode: "a text that is no UTF-8"
+        case .notUnicode: "a text or a reason that is no UTF-8"
         case .tooLong: "a message that is too long"
         }
     }
@@ -90,9 +90,7 @@ package struct WebSocketDecoder {
         while let frame = try nextFrame() {
             switch frame.code {
             case 8:
-                guard frame.payload.count != 1 else { throw .form }
-                let code = frame.payload.prefix(2)
-                return .close(code: code.count == 2 ? UInt16(code[0]) << 8 | UInt16(code[1]) : nil)
+                return try WebSocketDecoder.close(frame.payload)
             case 9: return .ping(frame.payload)
             case 10: return .pong(frame.payload)
             case 0, 1:
@@ -112,6 +110,22 @@ package struct WebSocketDecoder {
             }
         }
         return nil
+    }
+
+    /// A code that may be sent, and a reason in UTF-8, or neither of them (section 5.5.1).
+    private static func close(_ payload: [UInt8]) throws(WebSocketFault) -> WebSocketMessage {
+        guard !payload.isEmpty else { return .close(code: nil) }
+        guard payload.count > 1 else { throw .form }
+        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        switch code {
+        // Section 7.4 and IANA's registry. 1004 to 1006 and 1015 stand for closings without such a frame.
+        case 1000...1003, 1007...1014, 3000...4999: break
+        case _: throw .form
+        }
+        guard (try? UTF8Span(validating: payload.span.extracting(droppingFirst: 2))) != nil else {
+            throw .notUnicode
+        }
+        return .close(code: code)
     }
 
     private mutating func nextFrame() throws(WebSocketFault) -> (

@@ -17,7 +17,7 @@ import Testing
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n
         """
 
-    private func open(
+    func open(
         _ world: World, _ query: String = "", token: String = "tk_phone"
     ) async throws -> Reader {
         let reader = try await Reader(world, "/mbmine/ws\(query)", token: token, more: Self.handshake)
@@ -27,7 +27,7 @@ import Testing
         return reader
     }
 
-    private func messages(_ reader: Reader) -> [WebSocketMessage] {
+    func messages(_ reader: Reader) -> [WebSocketMessage] {
         guard
             let end = reader.bytes.indices.first(where: { reader.bytes[$0...].starts(with: "\r\n\r\n".utf8) })
         else { return [] }
