@@ -206,16 +206,22 @@ final class MailboxMessages {
         _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)], in store: Store
     ) throws(SQLiteError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
         var places: [MailboxPlace] = []
-        var ends: [KeptEnd] = []
-        for (mailbox, reader) in mailboxes {
-            guard case .message(let id) = since else {
+        guard case .message(let id) = since else {
+            for (mailbox, _) in mailboxes {
                 places.append(MailboxPlace(mailbox: mailbox, number: try start(since, of: mailbox)))
-                continue
             }
-            let number = try number(of: id, in: mailbox)
+            return (places, [])
+        }
+        // All mailboxes number their messages in one series: what came after that one came after it in each of them.
+        var numbers: [Int64?] = []
+        for (mailbox, _) in mailboxes { numbers.append(try number(of: id, in: mailbox)) }
+        let known = numbers.compactMap(\.self).max()
+        var ends: [KeptEnd] = []
+        for ((mailbox, reader), number) in zip(mailboxes, numbers) {
+            // It says only of its own mailbox that its reader has seen what came before.
             if let number, let reader { ends += try acknowledge(number, by: [reader], in: store) }
-            // One that is gone was acknowledged before, or has expired; another mailbox's says nothing of this one.
-            var start = number
+            var start = known
+            // One that is gone was acknowledged before, or has expired.
             if start == nil, let reader { start = try place(of: reader)?.number }
             places.append(MailboxPlace(mailbox: mailbox, number: start ?? 0))
         }

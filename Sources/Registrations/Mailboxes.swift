@@ -138,7 +138,8 @@ package enum MailboxSince: Equatable, Sendable {
     case latest
     /// From this time on, in milliseconds since 1970.
     case time(Int64)
-    /// What came after the message of this id: a registered reader acknowledges it, and all before it.
+    /// What came after the message of this id, in all mailboxes that are asked for: a registered reader of its mailbox
+    /// acknowledges it there, and all before it.
     case message(String)
 }
 

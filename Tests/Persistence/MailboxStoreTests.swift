@@ -283,7 +283,7 @@ import Testing
         await outbox.close()
     }
 
-    /// Of two mailboxes an id says how far its reader is in its own.
+    /// Of two mailboxes an id says where to go on in both, and acknowledges in its own.
     @Test(arguments: Engine.allCases) func anotherMailboxsIDAcknowledgesNothing(on engine: Engine)
         async throws
     {
@@ -304,9 +304,15 @@ import Testing
         let begun = try await store.begin(
             .message(message(2).id),
             of: [(mailbox.number, mailbox.readers[0].number), (second.number, second.readers[0].number)])
-        #expect(begun.places.map(\.number) == [2, 0])
+        #expect(begun.places.map(\.number) == [2, 2])
         let rest = try await store.messages(behind: begun.places, at: 0, limit: 10)
-        #expect(rest.map(\.message.number) == [1, 3])
+        #expect(rest.map(\.message.number) == [3])
+        #expect(try await texts(store, second) == [1000, 3000])
+        // Known in none: all, but what its reader has acknowledged.
+        let unknown = try await store.begin(
+            .message("neverwasthis"),
+            of: [(mailbox.number, mailbox.readers[0].number), (second.number, nil)])
+        #expect(unknown.places.map(\.number) == [2, 0])
         await outbox.close()
     }
 }
