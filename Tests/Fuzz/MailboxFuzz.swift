@@ -51,6 +51,13 @@ private func push(_ input: [UInt8]) {
     }
     if let channel = ReplyForm.channel(inPath: text) { precondition(channel.utf8.count == 32) }
     if case .post(let sealed)? = try? ReplyForm(request) { precondition((1...2048).contains(sealed.count)) }
+    request.query = text
+    request.fields.append("content-type", text)
+    do throws(MailboxFault) {
+        try MailboxOptions.refuse(in: request)
+    } catch {
+        precondition((try? JSON(error.response.body)) != nil, "the answer is no JSON")
+    }
     request = HTTPRequest(method: "GET", path: "/", query: text)
     if case .fetch(let number, let wait)? = try? ReplyForm(request) {
         precondition(number >= 0 && wait >= .zero && wait <= .seconds(3600))

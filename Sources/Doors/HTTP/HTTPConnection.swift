@@ -65,7 +65,7 @@ final class HTTPConnection: DoorConnection {
                 answer(request)
             } catch {
                 strike()
-                send(HTTPResponse(error), withBody: true)
+                send(server.refusal(HTTPResponse(error)), withBody: true)
             }
         }
     }
@@ -91,16 +91,15 @@ final class HTTPConnection: DoorConnection {
         // Before tor's line has come there is nobody to tell.
         guard circuit != nil else { return end(.late) }
         strike()
-        send(
-            HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false),
-            withBody: true)
+        let late = HTTPResponse(status: 408, text: "request not complete in time", isKeptAlive: false)
+        send(server.refusal(late), withBody: true)
     }
 
     private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
         if isProxy, let client = server.client(of: request), !move(to: .address(client.block)) {
-            return send(
-                HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false), withBody: true)
+            let refused = HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false)
+            return send(server.refusal(refused), withBody: true)
         }
         spend(frames: 1)
         turn = .asking

@@ -14,6 +14,10 @@ package protocol HTTPDoor: AnyObject {
 
     /// What this door's clients understand as "too much".
     func tooLargeAnswer(limit: Int) -> HTTPResponse
+
+    /// The same in the form that this door's clients read, for what the server refuses by itself, in plain text: a request
+    /// that is none, a path that no door knows.
+    func refusal(_ response: HTTPResponse) -> HTTPResponse
 }
 
 extension HTTPDoor {
@@ -30,6 +34,8 @@ extension HTTPDoor {
     package func tooLargeAnswer(limit: Int) -> HTTPResponse {
         HTTPResponse(status: 413, text: "body over \(limit) bytes")
     }
+
+    package func refusal(_ response: HTTPResponse) -> HTTPResponse { response }
 }
 
 /// A door with limits of its own, on whatever servers it is served: however many come to it, the other doors have
@@ -95,4 +101,5 @@ package final class LimitedDoor: HTTPDoor {
 
     package func busyAnswer(_ busy: Busy) -> HTTPResponse { door.busyAnswer(busy) }
     package func tooLargeAnswer(limit: Int) -> HTTPResponse { door.tooLargeAnswer(limit: limit) }
+    package func refusal(_ response: HTTPResponse) -> HTTPResponse { door.refusal(response) }
 }

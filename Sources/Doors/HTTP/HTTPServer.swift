@@ -50,6 +50,8 @@ package final class HTTPServer {
     let limits: DoorConnection.Limits
     let circuits: Circuits
     let handler: Handler
+    /// What is refused without a door, in the form of the doors that are served here.
+    let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
     private let liveDoors: [any LiveDoor]
     private var listeners: [Listener] = []
     private let connections: Places
@@ -59,7 +61,8 @@ package final class HTTPServer {
     ///   - room: for the buffers of all connections, of other doors too.
     package init(
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
-        liveDoors: [any LiveDoor] = [], handler: @escaping Handler
+        liveDoors: [any LiveDoor] = [],
+        refusal: @escaping @EventLoop (HTTPResponse) -> HTTPResponse = { $0 }, handler: @escaping Handler
     ) {
         connections = Places(settings.connections, room: room)
         self.settings = settings
@@ -68,6 +71,7 @@ package final class HTTPServer {
             deadline: settings.requestDeadline)
         self.circuits = circuits ?? Circuits(settings: .unlimited)
         self.liveDoors = liveDoors
+        self.refusal = refusal
         self.handler = handler
     }
 
@@ -76,14 +80,17 @@ package final class HTTPServer {
         settings: Settings = Settings(), circuits: Circuits? = nil, room: BufferRoom = BufferRoom(),
         doors: [any HTTPDoor]
     ) {
+        let refusal: @EventLoop (HTTPResponse) -> HTTPResponse = { response in
+            doors.reduce(response) { $1.refusal($0) }
+        }
         self.init(
             settings: settings, circuits: circuits, room: room,
-            liveDoors: doors.compactMap { $0 as? any LiveDoor }
+            liveDoors: doors.compactMap { $0 as? any LiveDoor }, refusal: refusal
         ) { request, respond in
             for door in doors {
                 if let handler = door.handler(for: request.path) { return handler(request, respond) }
             }
-            respond(HTTPResponse(status: 404, text: "no such endpoint"))
+            respond(refusal(HTTPResponse(status: 404, text: "no such endpoint")))
         }
     }
 

@@ -13,7 +13,7 @@ extension MailboxDoor {
             case "GET", "HEAD": live.answer(.mailbox(push.discovery))
             case "POST", "PUT": try take(push, request, over: live)
             case "OPTIONS": live.answer(MailboxDoor.crossOrigin)
-            case _: live.answer(.methodNotAllowed("GET, HEAD, POST, PUT, OPTIONS"))
+            case _: live.answer(.methodNotAllowed("GET, HEAD, POST, PUT, OPTIONS").inFormOfNtfy)
             }
         } catch {
             refuse(error, over: live)
@@ -27,14 +27,15 @@ extension MailboxDoor {
         switch push {
         case .topic(let topic):
             try count(directory.owner(ofTopic: digests.topic(topic)))
-            try self.push(request.body, try MailboxPushMessage(request.fields), to: topic, over: live) {
-                .mailbox($0.json + [UInt8(ascii: "\n")])
-            }
+            try MailboxOptions.refuse(in: request)
+            let message = try MailboxPushMessage(request.fields)
+            try self.push(request.body, message, to: topic, over: live) { message.response(to: $0) }
         case .matrix:
             let pushKey = MailboxPush.pushKey(in: request.body)
             try count(pushKey?.topic.map { directory.owner(ofTopic: digests.topic($0)) } ?? .stranger)
-            guard let (key, topic) = pushKey else { throw .badRequest }
+            guard let (key, topic) = pushKey else { throw .badMatrix }
             guard let topic, hasPushTopic(topic) else {
+                if let topic, !isGone(topic, for: request) { throw .noSubscriber }
                 live.strike()
                 return live.answer(MailboxDoor.rejected([key]))
             }
@@ -86,11 +87,10 @@ extension MailboxDoor {
                 name: "up-\(String(digest.high, radix: 16))", show: .bell, isOpen: false, isPush: true,
                 topic: digest,
                 readers: [Mailbox.Reader(name: name, token: claim.token)])
-            let read = Set(readings.values.flatMap { $0.mailboxes })
             guard
                 let all = try? await store.add(
                     pushTopic: mailbox, address: digests.address(topic), at: EventLoop.unixMilliseconds,
-                    sparing: read)
+                    sparing: Set(readings.all.values.flatMap(\.mailboxes)))
             else { return false }
             use(all)
             onMade?(all)

@@ -7,7 +7,7 @@ extension MailboxDoor {
     func answer(_ request: HTTPRequest, at channel: String, over live: LiveAnswer) {
         guard request.method != "OPTIONS" else { return live.answer(MailboxDoor.crossOrigin) }
         guard ["GET", "POST"].contains(request.method) else {
-            return live.answer(.methodNotAllowed("GET, POST, OPTIONS"))
+            return live.answer(.methodNotAllowed("GET, POST, OPTIONS").inFormOfNtfy)
         }
         do throws(MailboxFault) {
             let form = try ReplyForm(request)

@@ -51,10 +51,8 @@ package final class MailboxDoor: LiveDoor {
     private(set) var directory = MailboxDirectory()
     /// By the numbers of topics of UnifiedPush.
     private var pushes: [Int64: Rate.Use] = [:]
-    private(set) var readings: [ObjectIdentifier: MailboxReading] = [:]
-    /// The oldest first.
-    private var byOwner: [MailboxReading.Owner: [MailboxReading]] = [:]
-    private var byMailbox: [Int64: [MailboxReading]] = [:]
+    var readings = MailboxReadings()
+    private var unknownTopics = UnknownTopics()
     /// In the order of their times, in monotonic nanoseconds.
     private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
     private var keepAliveTimer: Timer!
@@ -80,7 +78,7 @@ package final class MailboxDoor: LiveDoor {
         cleaning.start(after: .zero)
     }
 
-    package var openReadings: Int { readings.count }
+    package var openReadings: Int { readings.all.count }
     package var figures: MailboxFigures {
         var figures = counted
         (figures.mailboxes, figures.pushTopics) = directory.counts
@@ -95,7 +93,9 @@ package final class MailboxDoor: LiveDoor {
         // Whoever listens for what lay in one that is gone is told.
         if !known.isSubset(of: directory.numbers) { clean() }
         pushes = pushes.filter { directory.has($0.key) }
-        for reading in readings.values
+        unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }
+        readings.forgetSent(butTo: Set(mailboxes.flatMap { $0.readers.map(\.number) }))
+        for reading in readings.all.values
         where reading.mailboxes.contains(where: { !directory.has($0) }) { reading.end() }
     }
 
@@ -105,7 +105,7 @@ package final class MailboxDoor: LiveDoor {
         cleaning.stop()
         keepAliveTimer.stop()
         replies.close()
-        for reading in readings.values { reading.end() }
+        for reading in readings.all.values { reading.end() }
         keepAlives = []
         await places.shutDown()
         await strangers.shutDown()
@@ -129,7 +129,7 @@ package final class MailboxDoor: LiveDoor {
         let put = try await store.put(
             message, to: digests.address(address), keeping: identity, within: settings.bounds)
         if case .stored(let mailbox) = put.result {
-            for reading in byMailbox[mailbox] ?? [] { reading.look() }
+            for reading in readings.of(mailbox) { reading.look() }
         }
         tell(put.ends)
         return put.result
@@ -138,7 +138,7 @@ package final class MailboxDoor: LiveDoor {
     /// Another node may have put these there: whoever has not seen them looks.
     package func heard(_ news: [MailboxPlace]) {
         for place in news {
-            for reading in byMailbox[place.mailbox] ?? [] where reading.isBehind(place) { reading.look() }
+            for reading in readings.of(place.mailbox) where reading.isBehind(place) { reading.look() }
         }
     }
 
@@ -146,8 +146,9 @@ package final class MailboxDoor: LiveDoor {
 
     private func clean() {
         shares.clean(at: EventLoop.monotonicNanoseconds)
+        unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }
         Task {
-            let read = Set(readings.values.flatMap { $0.pushTopics })
+            let read = Set(readings.all.values.flatMap(\.pushTopics))
             if !read.isEmpty { try? await store.touch(read, at: EventLoop.unixMilliseconds) }
             // What could not be deleted now is deleted later, and shown to nobody.
             tell((try? await store.forget(expiredBefore: EventLoop.unixMilliseconds)) ?? [])
@@ -162,10 +163,12 @@ package final class MailboxDoor: LiveDoor {
     package func handler(for path: String) -> HTTPServer.Handler? {
         guard path == "/v1/health" else { return nil }
         return { request, respond in
-            guard request.method == "GET" else { return respond(.methodNotAllowed("GET")) }
+            guard request.method == "GET" else { return respond(.methodNotAllowed("GET").inFormOfNtfy) }
             respond(.mailbox(Array("{\"healthy\":true}\n".utf8)))
         }
     }
+
+    package func refusal(_ response: HTTPResponse) -> HTTPResponse { response.inFormOfNtfy }
 
     package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
         if let push = MailboxPush(request) {
@@ -208,11 +211,19 @@ package final class MailboxDoor: LiveDoor {
         else { throw .tooManyRequests }
     }
 
+    /// Whether a Matrix server need not push to a topic any more that there is none of.
+    func isGone(_ topic: String, for request: HTTPRequest) -> Bool {
+        unknownTopics.isGone(
+            digests.topic(topic), by: request.sender, at: EventLoop.monotonicNanoseconds)
+    }
+
     private func open(
         _ request: HTTPRequest, _ topics: [String], _ kind: MailboxRequest.Kind, over live: LiveAnswer
     ) throws(MailboxFault) {
         guard request.method != "OPTIONS" else { return live.answer(MailboxDoor.crossOrigin) }
-        guard request.method == "GET" else { return live.answer(.methodNotAllowed("GET, OPTIONS")) }
+        guard request.method == "GET" else {
+            return live.answer(.methodNotAllowed("GET, OPTIONS").inFormOfNtfy)
+        }
         let wanted = try MailboxRequest(request, topics: topics, kind: kind, at: EventLoop.unixMilliseconds)
         let claim = wanted.credentials.map {
             MailboxDirectory.Claim(token: digests.token($0.token), user: $0.user)
@@ -262,16 +273,10 @@ package final class MailboxDoor: LiveDoor {
         }
     }
 
-    private func makeRoom(for owner: MailboxReading.Owner) throws(MailboxFault) {
-        let own = byOwner[owner] ?? []
-        if own.count >= MailboxDoor.mostReadings {
-            guard owner.isRegistered else { throw .tooManyReaders }
-            // A phone comes anew before its old connection is known to be dead.
-            own[0].end()
-        }
-        let (taken, room) =
-            owner.isRegistered ? (places.count, settings.readers) : (strangers.count, settings.strangers)
-        guard taken < room else { throw .tooManyReaders }
+    private func makeRoom(for owner: MailboxReading.Owner, by sender: Int) throws(MailboxFault) {
+        readings.oneTooMany(of: owner, by: sender)?.end()
+        // Of strangers the one with most makes room.
+        guard !owner.isRegistered || places.count < settings.readers else { throw .tooManyReaders }
     }
 
     private func begin(
@@ -285,17 +290,21 @@ package final class MailboxDoor: LiveDoor {
                 of: granted.map { ($0.mailbox.number, request.filter == nil ? $0.reader?.number : nil) })
             start = begun.places
             tell(begun.ends)
+            if granted.count > 1, request.filter == nil, case .message = request.since {
+                try await acknowledgeSent(by: granted, upTo: start)
+            }
         } catch {
             return live.answer(MailboxFault.storeFailed.response)
         }
         do throws(MailboxFault) {
-            try makeRoom(for: owner)
+            try makeRoom(for: owner, by: request.sender)
         } catch {
             return live.answer(error.response)
         }
         let reading = MailboxReading(request, of: granted, for: owner, from: start, over: live, at: self)
         live.client = reading
-        add(reading)
+        readings.add(reading)
+        if reading.wantsKeepAlive { scheduleKeepAlive(of: reading) }
         let isWebSocket = request.kind == .ws
         guard
             live.begin(
@@ -307,29 +316,12 @@ package final class MailboxDoor: LiveDoor {
         reading.look()
     }
 
-    private func add(_ reading: MailboxReading) {
-        readings[ObjectIdentifier(reading)] = reading
-        byOwner[reading.owner, default: []].append(reading)
-        for mailbox in reading.mailboxes { byMailbox[mailbox, default: []].append(reading) }
-        if reading.wantsKeepAlive { scheduleKeepAlive(of: reading) }
-    }
-
-    func ended(_ reading: MailboxReading) {
-        guard readings.removeValue(forKey: ObjectIdentifier(reading)) != nil else { return }
-        byOwner[reading.owner]?.removeAll { $0 === reading }
-        if byOwner[reading.owner]?.isEmpty ?? false { byOwner[reading.owner] = nil }
-        for mailbox in reading.mailboxes {
-            byMailbox[mailbox]?.removeAll { $0 === reading }
-            if byMailbox[mailbox]?.isEmpty ?? false { byMailbox[mailbox] = nil }
-        }
-    }
-
     // MARK: Keep-alive
 
     private func scheduleKeepAlive(of reading: MailboxReading) {
         let due = EventLoop.monotonicNanoseconds + settings.keepAlive.nanoseconds
         // Those that have ended are never more than those that are there, and a few.
-        if keepAlives.count > 2 * readings.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
+        if keepAlives.count > 2 * readings.all.count + 64 { keepAlives.removeAll(where: \.reading.hasEnded) }
         keepAlives.append((due, reading))
         if !keepAliveTimer.isRunning { keepAliveTimer.start(after: settings.keepAlive) }
     }

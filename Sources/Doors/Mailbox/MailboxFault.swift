@@ -1,26 +1,51 @@
 import HTTP1
 import JSONCoding
 
-/// Why a reader gets nothing, with the codes of ntfy (binwiederhier/ntfy, `server/errors.go`).
-enum MailboxFault: Int, Error {
-    case badTopic = 40009
-    case badSince = 40008
-    case noWebSocket = 40016
-    case badRequest = 40024
-    case unauthorized = 40101
-    case forbidden = 40301
-    case tooManyRequests = 42901
-    case tooManyReaders = 42903
-    case tooLarge = 41301
-    case storeFailed = 50001
-    case noSubscriber = 50701
-    case tooManyReplies = 50702
+/// Why somebody gets nothing here, with the codes of ntfy (binwiederhier/ntfy, `server/errors.go`).
+enum MailboxFault: Error, Equatable {
+    case badRequest
+    /// A part of ntfy's publishing that a topic of UnifiedPush does not have, by its name.
+    case option(String)
+    case badPriority
+    case badSince
+    case noWebSocket
+    case badMatrix
+    case unauthorized
+    case forbidden
+    case tooLarge
+    case tooManyRequests
+    case tooManyReaders
+    case storeFailed
+    case noSubscriber
+    case tooManyReplies
+
+    /// Its first three digits are the status.
+    var code: Int {
+        switch self {
+        case .option: 40000
+        case .badPriority: 40007
+        case .badSince: 40008
+        case .noWebSocket: 40016
+        case .badMatrix: 40019
+        case .badRequest: 40024
+        case .unauthorized: 40101
+        case .forbidden: 40301
+        case .tooLarge: 41301
+        case .tooManyRequests: 42901
+        case .tooManyReaders: 42903
+        case .storeFailed: 50001
+        case .noSubscriber: 50701
+        case .tooManyReplies: 50702
+        }
+    }
 
     private var words: String {
         switch self {
-        case .badTopic: "invalid request: topic invalid"
+        case .option(let name): "invalid request: a topic of UnifiedPush takes no \(name)"
+        case .badPriority: "invalid priority parameter"
         case .badSince: "invalid since parameter"
         case .noWebSocket: "invalid request: client not using the websocket protocol"
+        case .badMatrix: "invalid request: Matrix JSON invalid"
         case .badRequest: "invalid request: parameters could not be parsed"
         case .unauthorized: "unauthorized"
         case .forbidden: "forbidden"
@@ -33,12 +58,19 @@ enum MailboxFault: Int, Error {
         }
     }
 
+    /// When to come again, in seconds: at the slowest rate one place is free each second.
+    private var retryAfter: Int? {
+        switch self {
+        case .tooManyRequests: 1
+        case .tooManyReaders: 60
+        case _: nil
+        }
+    }
+
     var response: HTTPResponse {
-        let status = rawValue / 100
-        var body = Array(#"{"code":\#(rawValue),"http":\#(status),"error":"#.utf8)
-        body.append(jsonString: words)
-        body.append(contentsOf: "}\n".utf8)
-        return .mailbox(status: status, body)
+        var response = HTTPResponse.mailbox(fault: code, words)
+        if let retryAfter { response.fields.append("retry-after", String(retryAfter)) }
+        return response
     }
 }
 
@@ -50,6 +82,47 @@ extension HTTPResponse {
         response.fields.append("content-type", type)
         response.fields.append("access-control-allow-origin", "*")
         response.fields.append("cache-control", "no-store")
+        return response
+    }
+
+    /// The error of a code, as ntfy's clients read it.
+    fileprivate static func mailbox(fault code: Int, _ words: String) -> HTTPResponse {
+        let status = code / 100
+        var body = Array(#"{"code":\#(code),"http":\#(status),"error":"#.utf8)
+        body.append(jsonString: words)
+        if let page = page(on: code) {
+            body.append(contentsOf: #","link":"https://ntfy.sh/docs/\#(page)""#.utf8)
+        }
+        body.append(contentsOf: "}\n".utf8)
+        return .mailbox(status: status, body)
+    }
+
+    /// Where ntfy's documentation speaks of an error; `nil`: nowhere.
+    private static func page(on code: Int) -> String? {
+        switch code {
+        case 40007: "publish/#message-priority"
+        case 40008: "subscribe/api/#fetch-cached-messages"
+        case 40016: "subscribe/api/#websockets"
+        case 40019: "publish/#matrix-gateway"
+        case 40101, 40301: "publish/#authentication"
+        case 41301, 42901, 42903: "publish/#limitations"
+        case _: nil
+        }
+    }
+
+    /// An error in plain text as ntfy says it: with the code of ntfy where there is one, else with the status and two zeros.
+    var inFormOfNtfy: HTTPResponse {
+        let code =
+            switch status {
+            case 404, 413, 429: status * 100 + 1
+            case _: status * 100
+            }
+        let words = status == 404 ? "page not found" : String(decoding: body, as: UTF8.self)
+        var response = HTTPResponse.mailbox(fault: code, words)
+        for name in ["allow", "retry-after"] {
+            if let value = fields[name] { response.fields.append(name, value) }
+        }
+        response.isKeptAlive = isKeptAlive
         return response
     }
 }

@@ -69,6 +69,8 @@ struct MailboxPushMessage: Equatable {
     /// Seconds.
     var life = MailboxPush.usualLife
     var isUrgent = false
+    /// Whether it comes as RFC 8030 asks, with a `TTL`: ntfy's own clients send none.
+    private(set) var isOfWebPush = false
     /// What it replaces: the one before with the same.
     var replaces: String?
 
@@ -78,8 +80,9 @@ struct MailboxPushMessage: Equatable {
                 throw .badRequest
             }
             life = min(seconds, MailboxPush.longestLife)
+            isOfWebPush = true
         }
-        switch fields["urgency"] {
+        switch fields["urgency"].map({ $0.word() ?? "" }) {
         case nil, "very-low", "low", "normal": break
         case "high": isUrgent = true
         case _: throw .badRequest
@@ -91,5 +94,17 @@ struct MailboxPushMessage: Equatable {
             })
         else { throw .badRequest }
         replaces = topic
+    }
+
+    /// What tells its sender that it is stored: the message, as ntfy shows it.
+    ///
+    /// Who pushes as RFC 8030 asks is answered as it asks, with 201 and where the message is, for whoever may read it. `ntfy
+    /// publish`, which pushes without a TTL, takes 200 alone.
+    func response(to line: MailboxLine) -> HTTPResponse {
+        var response = HTTPResponse.mailbox(status: isOfWebPush ? 201 : 200, line.json + [UInt8(ascii: "\n")])
+        if isOfWebPush {
+            response.fields.append("location", "/\(line.topic)/json?poll=1&id=\(line.id)")
+        }
+        return response
     }
 }

@@ -19,6 +19,8 @@ final class MailboxReading: LiveClient {
     }
 
     let owner: Owner
+    /// By which circuit, address or connection it came.
+    let sender: Int
     /// In the order of the topics.
     private var sources: [Source]
     private let kind: MailboxRequest.Kind
@@ -55,6 +57,7 @@ final class MailboxReading: LiveClient {
         from places: [MailboxPlace], over live: LiveAnswer, at door: MailboxDoor
     ) {
         (self.owner, self.live, self.door) = (owner, live, door)
+        sender = request.sender
         (kind, isPoll, filter) = (request.kind, request.isPoll, request.filter.map { [$0] } ?? [])
         sources = granted.indices.map {
             Source(
@@ -103,7 +106,7 @@ final class MailboxReading: LiveClient {
 
     func connectionEnded() {
         hasEnded = true
-        door.ended(self)
+        door.readings.remove(self)
     }
 
     private var readers: [Int64] { sources.compactMap(\.reader) }
@@ -143,6 +146,7 @@ final class MailboxReading: LiveClient {
                 : MailboxLine(message, topic: source.topic, showing: source.show)
             guard filter.first?.takes(line) ?? true else { continue }
             send(line)
+            if let reader = source.reader { door.readings.noteSent(message.number, to: reader) }
             if frames != nil, sources.contains(where: { $0.reader != nil }) {
                 live.send(ping(message.number))
             }

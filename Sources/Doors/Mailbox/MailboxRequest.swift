@@ -21,6 +21,8 @@ struct MailboxRequest: Equatable {
     var since = MailboxSince.none
     var filter: MailboxFilter?
     var credentials: Credentials?
+    /// By which circuit, address or connection it came.
+    let sender: Int
 
     /// An app asks for all that it reads on a node in one request.
     private static let mostTopics = Mailbox.mostPushTopics
@@ -55,34 +57,24 @@ struct MailboxRequest: Equatable {
     ) throws(MailboxFault) {
         self.topics = topics
         self.kind = kind
-        let query: HTTPQuery
-        do throws(HTTPFault) {
-            query = try HTTPQuery(request.query ?? "")
-        } catch {
-            throw .badRequest
-        }
-        /// A field of the head or a parameter, by any of its names.
-        func parameter(_ names: String...) -> String? {
-            for name in names {
-                if let value = request.fields[name] ?? query[name], !value.isEmpty { return value }
-            }
-            return nil
-        }
-        if let poll = parameter("x-poll", "poll", "po")?.word() {
-            isPoll = ["1", "yes", "true"].contains(poll)
-        }
-        let text = parameter("x-since", "since", "si")
+        sender = request.sender
+        let parameters = try MailboxParameters(request)
+        isPoll = parameters.isSet(["x-poll", "poll", "po"])
+        let text = parameters[["x-since", "since", "si"]]
         guard let since = text.map({ MailboxSince($0, at: now) }) ?? (isPoll ? .all : MailboxSince.none)
         else { throw .badSince }
         self.since = since
-        filter = MailboxFilter(
-            id: parameter("x-id", "id"), message: parameter("x-message", "message", "m"),
-            title: parameter("x-title", "title", "t"),
-            priorities: parameter("x-priority", "priority", "prio", "p"),
-            tags: parameter("x-tags", "tags", "tag", "ta"))
+        filter = try MailboxFilter(
+            id: parameters[["x-id", "id"]], message: parameters[["x-message", "message", "m"]],
+            title: parameters[["x-title", "title", "t"]],
+            priorities: parameters[["x-priority", "priority", "prio", "p"]],
+            tags: parameters[["x-tags", "tags", "tag", "ta"]])
         credentials = MailboxRequest.credentials(
             in: request.fields["authorization"]
-                ?? query["auth"].flatMap { MailboxRequest.decoded($0, forURL: true) })
+                ?? parameters.inQuery(["authorization", "auth"]).flatMap {
+                    // The blanks were plus signs.
+                    MailboxRequest.decoded($0.replacingBlanks(by: "+"), forURL: true)
+                })
     }
 
     /// Basic (the password) and Bearer.
@@ -111,90 +103,9 @@ struct MailboxRequest: Equatable {
     }
 }
 
-extension MailboxSince {
-    /// - Parameter now: Milliseconds since 1970.
-    init?(_ text: String, at now: Int64) {
-        guard let text = text.name(limit: 32) else { return nil }
-        switch text {
-        case "all": self = .all
-        case "none": self = .none
-        case "latest": self = .latest
-        case _
-        where text.utf8.count == MailboxMessage.idLength
-            && text.utf8.span.consists { ASCII.letter($0) | ASCII.digit($0) }:
-            self = .message(text)
-        case _:
-            if text.utf8.span.consists(of: ASCII.digit) {
-                guard let seconds = Int64(text), seconds < 1 << 40 else { return nil }
-                self = .time(seconds * 1000)
-            } else {
-                guard let duration = MailboxSince.milliseconds(text) else { return nil }
-                self = .time(now - duration)
-            }
-        }
-    }
-
-    /// `10m`, `1h30m`, `2d`.
-    private static func milliseconds(_ text: String) -> Int64? {
-        var (sum, number): (Int64, Int64?) = (0, nil)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                number = (number ?? 0) * 10 + Int64(byte - UInt8(ascii: "0"))
-                guard number ?? 0 < 1 << 30 else { return nil }
-            case _:
-                let seconds: Int64? =
-                    switch byte {
-                    case UInt8(ascii: "s"): 1
-                    case UInt8(ascii: "m"): 60
-                    case UInt8(ascii: "h"): 3600
-                    case UInt8(ascii: "d"): 86400
-                    case _: nil
-                    }
-                guard let seconds, let value = number else { return nil }
-                sum += value * seconds * 1000
-                number = nil
-            }
-        }
-        return number == nil ? sum : nil
-    }
-}
-
-/// Which messages a reader wants; those that it does not get it has not acknowledged.
-struct MailboxFilter: Equatable {
-    private let id: String?
-    private let message: String?
-    private let title: String?
-    private let priorities: [Int]?
-    private let hasTags: Bool
-
-    /// `nil`: there is none.
-    init?(id: String?, message: String?, title: String?, priorities: String?, tags: String?) {
-        guard id != nil || message != nil || title != nil || priorities != nil || tags != nil else {
-            return nil
-        }
-        (self.id, self.message, self.title, hasTags) = (id, message, title, tags != nil)
-        self.priorities = priorities.map { list in
-            (list.word(limit: 100) ?? "").split(separator: ",").compactMap { MailboxFilter.priority($0) }
-        }
-    }
-
-    private static func priority(_ word: Substring) -> Int? {
-        switch word {
-        case "min": 1
-        case "low": 2
-        case "default": 3
-        case "high": 4
-        case "max", "urgent": 5
-        case _: Int(word)
-        }
-    }
-
-    func takes(_ line: MailboxLine) -> Bool {
-        // Ours have no tags.
-        !hasTags && id.map { $0.hasSameBytes(as: line.id) } ?? true
-            && message.map { $0.hasSameBytes(as: line.message) } ?? true
-            && title.map { $0.hasSameBytes(as: line.title ?? "") } ?? true
-            && priorities.map { $0.contains(line.priority) } ?? true
+extension String {
+    /// With each blank replaced by a character of ASCII.
+    fileprivate func replacingBlanks(by other: Unicode.Scalar) -> String {
+        String(decoding: utf8.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: other) : $0 }, as: UTF8.self)
     }
 }

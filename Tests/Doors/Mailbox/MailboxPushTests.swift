@@ -52,7 +52,7 @@ import Testing
         let reader = try await subscribe(world)
         let answer = try #require(
             await client.post("/\(topic)?up=1", "Grüße", fields: "TTL: 60\r\nUrgency: high\r\n"))
-        #expect(answer.status == 200)
+        #expect(answer.status == 201)
         let told = try JSON(answer.body)
         #expect(told["message"]?.string == "Grüße" && told["event"]?.string == "message")
         await reader.wait { self.lines($0).count == 1 }
@@ -106,8 +106,8 @@ import Testing
 
     @Test(arguments: [
         ("TTL: x\r\n", 400), ("TTL: -1\r\n", 400), ("Urgency: loud\r\n", 400), ("Topic: a b\r\n", 400),
-        ("Topic: \(String(repeating: "x", count: 33))\r\n", 400), ("TTL: 99999999999999999999\r\n", 200),
-        ("TTL: 0\r\nUrgency: very-low\r\nTopic: x\r\n", 200),
+        ("Topic: \(String(repeating: "x", count: 33))\r\n", 400), ("TTL: 99999999999999999999\r\n", 201),
+        ("TTL: 0\r\nUrgency: very-low\r\nTopic: x\r\n", 201),
     ])
     func fieldsAreThoseOfWebPush(fields: String, status: Int) async throws {
         let world = try await World()
@@ -152,7 +152,11 @@ import Testing
                 "/_matrix/push/v1/notify", #"{"notification":{"devices":[{"pushkey":"\#(key)"}]}}"#)
         }
         let key = "http://x.onion:8030/\(topic)?up=1"
-        #expect(await push(key)?.text == "{\"rejected\":[\"\(key)\"]}\n")
+        // Not yet: its reader may be on its way.
+        for _ in 1...2 {
+            let early = await push(key)
+            #expect(early?.status == 507 && early?.text.contains("50701") == true)
+        }
         let reader = try await subscribe(world)
         #expect(await push(key)?.text == "{\"rejected\":[]}\n")
         await reader.wait { self.lines($0).count == 1 }

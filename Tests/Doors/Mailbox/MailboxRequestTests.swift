@@ -34,6 +34,16 @@ import Testing
         ("since=all", MailboxSince.all), ("since=none", .none), ("since=latest", .latest), ("", .none),
         ("poll=1", .all), ("poll=1&since=none", .none), ("since=1000", .time(1_000_000)),
         ("since=10m", .time(999_400_000)), ("since=1h30m", .time(994_600_000)),
+        ("since=1.5h", .time(994_600_000)), ("since=10.5s", .time(999_989_500)),
+        ("since=100ms", .time(999_999_900)),
+        ("since=.5s", .time(999_999_500)), ("since=1.s", .time(999_999_000)),
+        ("since=-10s", .time(1_000_010_000)),
+        ("since=%2B10s", .time(999_990_000)), ("since=1h15m30.918s", .time(995_469_082)),
+        ("since=2000us", .time(999_999_998)), ("since=3000000ns", .time(999_999_997)),
+        ("since=2d", .time(827_200_000)),
+        ("since=-1", .time(-1000)), ("since=0", .time(0)), ("since=0s", .time(1_000_000_000)),
+        ("since=9223372036854775807", .time((1 << 40) * 1000)),
+        ("since=-9223372036854775808", .time(-(1 << 40) * 1000)),
         ("si=abcDEF012345", .message("abcDEF012345")), ("since=123456789012", .message("123456789012")),
     ]) func sinceIsReadAsNtfyReadsIt(query: String, since: MailboxSince) throws {
         #expect(try request(query).since == since)
@@ -41,6 +51,10 @@ import Testing
 
     @Test(arguments: [
         "since=x", "since=10", "since=10y", "since=m", "since=1h2", "since=99999999999999999999h",
+        "since=.s", "since=1.2.3s", "since=-", "since=--1s", "since=1,5h", "since=1ms5", "since=1 h",
+        "since=+10s",
+        "since=1x", "since=1e3s", "since=0x10s", "since=99999999999999999999", "since=2562048h", "since=s1",
+        "since=1h-30m",
     ])
     func whatIsNoTimeIsRefused(query: String) throws {
         if query == "since=10" {
@@ -59,6 +73,12 @@ import Testing
         #expect(try request(nil, [("authorization", "Basic cGhvbmU6dGtfMQ==")]).credentials?.token == "tk_1")
         // Bearer tk_1
         #expect(try request("auth=QmVhcmVyIHRrXzE").credentials?.token == "tk_1")
+        #expect(try request("authorization=QmVhcmVyIHRrXzE").credentials?.token == "tk_1")
+        #expect(try request("authorization=QmVhcmVyIHRrXzE&auth=eA").credentials?.token == "tk_1")
+        // Bearer tk_>>>, also by who writes the other Base64 and does not escape it.
+        for text in ["QmVhcmVyIHRrXz4-Pg", "QmVhcmVyIHRrXz4+Pg==", "QmVhcmVyIHRrXz4%2BPg%3D%3D"] {
+            #expect(try request("auth=\(text)").credentials?.token == "tk_>>>")
+        }
         for wrong in ["", "Bearer", "Digest x", "Basic ???", "Basic eA==", "Bearer a b"] {
             #expect(try request(nil, [("authorization", wrong)]).credentials?.token == "", "\(wrong)")
         }
@@ -71,9 +91,18 @@ import Testing
         for (query, takes) in [
             ("priority=high", true), ("p=5,4", true), ("p=3", false), ("id=abcdefghijkl", true),
             ("id=b", false),
-            ("title=Bisq", true), ("tags=a", false), ("message=x", false),
+            ("title=Bisq", true), ("tags=a", false), ("message=x", false), ("p=HIGH", true), ("p=3,+4", true),
+            ("message=Something+happened+in+Bisq.+Open+it+to+see+what.", true),
         ] { #expect(try request(query).filter?.takes(line) == takes, "\(query)") }
-        #expect(try request("").filter == nil)
+        for query in ["", "p=,", "message="] { #expect(try request(query).filter == nil, "\(query)") }
+        for query in ["p=abc", "priority=0", "prio=6", "p=4,x", "p=%C3%A9", "p=-1", "p=1.5"] {
+            #expect(throws: MailboxFault.badPriority) { try request(query) }
+        }
+        // Browsers say with each request how urgent it is to them.
+        for value in ["u=1, i", "u=0", "i", "u=5,i"] {
+            #expect(try request("", [("priority", value)]).filter == nil)
+        }
+        #expect(try request("p=4", [("priority", "u=1")]).filter?.takes(line) == true)
     }
 
     /// The fields that the Android app's parser requires, and the text beside the bell.

@@ -114,6 +114,49 @@ import struct Crypto.Secret
         await world.close()
     }
 
+    // MARK: Places of strangers
+
+    /// Silent ones keep nobody out.
+    @Test func aStrangerTooManyTakesThePlaceOfTheOldest() async throws {
+        let world = try await World()
+        let phone = try await Reader(world, "/mbopen,mbmine/json")
+        await phone.wait { $0.text.contains("open") }
+        var readers: [Reader] = []
+        for _ in 0..<MailboxDoor.mostReadings + 2 {
+            let reader = try await Reader(world, "/mbopen/json", token: nil)
+            await reader.wait { $0.text.contains("open") }
+            #expect(reader.text.contains("HTTP/1.1 200"))
+            readers.append(reader)
+        }
+        for reader in readers[..<2] { await reader.wait { $0.hasEnded } }
+        #expect(readers.map(\.hasEnded) == [true, true] + [Bool](repeating: false, count: 10))
+        #expect(!phone.hasEnded && world.door.openReadings == MailboxDoor.mostReadings + 1)
+        await world.close()
+    }
+
+    /// Whoever holds ten by one circuit makes room for the others, and for itself.
+    @Test func amongStrangersTheOneWithMostMakesRoom() async throws {
+        var told = Circuits.Settings()
+        told.areTold = true
+        let world = try await World(circuits: Circuits(settings: told))
+        func read(_ circuit: Int) async throws -> Reader {
+            let reader = try await Reader(
+                world, "/mbopen/json", token: nil,
+                after: "PROXY TCP6 fc00:dead:beef:4dad::0:\(circuit) ::1 \(circuit) 80\r\n")
+            await reader.wait { $0.text.contains(#""event":"open""#) }
+            return reader
+        }
+        let honest = try await read(7)
+        var greedy: [Reader] = []
+        for _ in 0..<MailboxDoor.mostReadings + 3 { greedy.append(try await read(8)) }
+        for reader in greedy[..<4] { await reader.wait { $0.hasEnded } }
+        #expect(greedy.count(where: \.hasEnded) == 4 && !honest.hasEnded)
+        let second = try await read(9)
+        await greedy[4].wait { $0.hasEnded }
+        #expect(greedy.count(where: \.hasEnded) == 5 && !honest.hasEnded && !second.hasEnded)
+        await world.close()
+    }
+
     private var channel: String { String(repeating: "c", count: 32) }
 
     // MARK: Guessing

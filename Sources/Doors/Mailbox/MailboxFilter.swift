@@ -1,0 +1,48 @@
+import Encodings
+
+/// Which messages a reader wants; those that it does not get it has not acknowledged.
+struct MailboxFilter: Equatable {
+    private let id: String?
+    private let message: String?
+    private let title: String?
+    /// Any of these; empty: any at all.
+    private let priorities: [Int]
+    private let hasTags: Bool
+
+    /// `nil`: there is none.
+    init?(
+        id: String?, message: String?, title: String?, priorities: String?, tags: String?
+    ) throws(MailboxFault) {
+        let priorities = try priorities.map(MailboxFilter.priorities) ?? []
+        guard id != nil || message != nil || title != nil || !priorities.isEmpty || tags != nil else {
+            return nil
+        }
+        (self.id, self.message, self.title, self.priorities) = (id, message, title, priorities)
+        hasTags = tags != nil
+    }
+
+    /// Names and numbers, parted by commas.
+    private static func priorities(_ list: String) throws(MailboxFault) -> [Int] {
+        guard let list = list.word(limit: 100) else { throw .badPriority }
+        var priorities: [Int] = []
+        for word in list.split(separator: ",") {
+            switch word.drop(while: { $0 == " " }).prefix(while: { $0 != " " }) {
+            case "1", "min": priorities.append(1)
+            case "2", "low": priorities.append(2)
+            case "3", "default": priorities.append(3)
+            case "4", "high": priorities.append(4)
+            case "5", "max", "urgent": priorities.append(5)
+            case _: throw .badPriority
+            }
+        }
+        return priorities
+    }
+
+    func takes(_ line: MailboxLine) -> Bool {
+        // Ours have no tags.
+        !hasTags && id.map { $0.hasSameBytes(as: line.id) } ?? true
+            && message.map { $0.hasSameBytes(as: line.message) } ?? true
+            && title.map { $0.hasSameBytes(as: line.title ?? "") } ?? true
+            && (priorities.isEmpty || priorities.contains(line.priority))
+    }
+}

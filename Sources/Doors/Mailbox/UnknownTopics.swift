@@ -1,0 +1,46 @@
+import Relay
+
+/// Topics that Matrix servers push to and that nobody has subscribed to: an app is given its endpoint before its distributor's
+/// subscription has come, so a topic has to stay unknown for half a day before its pushes are rejected for good.
+///
+/// The table has a bound, and each sender a share of it. What has no room is not remembered, and so never rejected: its
+/// server tries for longer than it need.
+struct UnknownTopics {
+    private struct Entry {
+        /// Of the first push.
+        let since: Int64
+        /// The circuit, address or connection by which it came.
+        let sender: Int
+    }
+
+    static let most = 4096
+    static let mostOfOneSender = 64
+    /// Nanoseconds, as in ntfy.
+    static let patience: Int64 = 12 * 3600 * 1_000_000_000
+
+    private var entries: [Digest: Entry] = [:]
+    private var counts: [Int: Int] = [:]
+
+    var count: Int { entries.count }
+
+    /// Notes a push to a topic that there is none of.
+    ///
+    /// - Parameter now: Monotonic nanoseconds.
+    /// - Returns: Whether it has been unknown for so long that no subscriber is to be expected.
+    mutating func isGone(_ topic: Digest, by sender: Int, at now: Int64) -> Bool {
+        if let entry = entries[topic] { return now - entry.since >= UnknownTopics.patience }
+        guard entries.count < UnknownTopics.most, counts[sender, default: 0] < UnknownTopics.mostOfOneSender
+        else { return false }
+        entries[topic] = Entry(since: now, sender: sender)
+        counts[sender, default: 0] += 1
+        return false
+    }
+
+    /// Keeps those that are still unknown, for twice the time after which they are gone.
+    mutating func clean(at now: Int64, isKnown: (Digest) -> Bool) {
+        entries = entries.filter { topic, entry in
+            now - entry.since < 2 * UnknownTopics.patience && !isKnown(topic)
+        }
+        counts = entries.values.reduce(into: [:]) { $0[$1.sender, default: 0] += 1 }
+    }
+}
