@@ -11,6 +11,8 @@ package enum PhoneError: Error, Equatable, CustomStringConvertible {
     case unreadableText
     /// The field is absent, has another type, or is one this kind of phone doesn't take.
     case field(String)
+    /// An ERASE that is not obeyed.
+    case notErased
 
     package var description: String {
         switch self {
@@ -19,6 +21,8 @@ package enum PhoneError: Error, Equatable, CustomStringConvertible {
         case .unreadableText:
             "the message does not open: it was sealed under another key, or filled in another way"
         case .field(let name): "the message has no fitting field \(name)"
+        case .notErased:
+            "it asks to erase all messages, and its date is missing, more than a day old, ahead, or not later than the last one's"
         }
     }
 }

@@ -104,8 +104,8 @@ import Wire
     @Test func theBookIsTheSameAfterItWasKept() throws {
         var book = MailboxBook(.init(pairingToken: try Self.token(), url: "http://x/t", token: "tk"))
         #expect(book.last == nil)
-        book.note(note(1), ReceivedMessage(kind: .trade, title: "a", message: "b\nc", tradeID: "d"))
-        book.note(note(2), nil)
+        book.note(note(1), ReceivedMessage(kind: .trade, title: "a", message: "b\nc", tradeID: "d"), at: 0)
+        book.note(note(2), nil, at: 0)
         #expect(book.has("m1") && book.has("m2") && !book.has("m3"))
         #expect(book.last == "m2" && book.entries.map(\.id) == ["m1"])
         let again = try #require(MailboxBook(JSON(Array(book.json.text.utf8))))
@@ -120,17 +120,73 @@ import Wire
         let long = ReceivedMessage(
             kind: .trade, title: String(repeating: "\"", count: 200),
             message: String(repeating: "\"", count: 4000))
-        for id in 0..<(MailboxBook.mostSeen + 5) { book.note(note(id), long) }
+        for id in 0..<(MailboxBook.mostSeen + 5) { book.note(note(id), long, at: 0) }
         #expect(book.seen.count == MailboxBook.mostSeen && !book.has("m4") && book.has("m5"))
         #expect(book.entries.count < MailboxBook.mostEntries && book.last == "m1004")
         #expect(book.json.text.utf8.count < MailboxBook.longest, "also with each character escaped")
         #expect(MailboxBook(try JSON(Array(book.json.text.utf8))) == book)
-        for id in 2000..<2300 { book.note(note(id), ReceivedMessage(kind: .trade)) }
+        for id in 2000..<2300 { book.note(note(id), ReceivedMessage(kind: .trade), at: 0) }
         #expect(book.entries.count == MailboxBook.mostEntries)
-        book.note(note(3000), ReceivedMessage(kind: .erase))
+        book.note(note(3000), ReceivedMessage(kind: .erase, sentDate: 3_000_000), at: 3_000_000)
         #expect(book.entries.map(\.id) == ["m3000"] && book.has("m2299"))
         book.use(.init(pairingToken: book.access.pairingToken, url: "http://y/t", token: ""))
         #expect(book.last == nil && book.entries.count == 1, "another mailbox has other ids")
+    }
+
+    /// Bisq 1's cipher has no MAC, and whoever handled a message has it still.
+    @Test func anEraseIsObeyedOnceAndOnItsDay() throws {
+        let (hour, minute, now) = (3_600_000 as Int64, 60_000 as Int64, 1_800_000_000_000 as Int64)
+        var book = MailboxBook(.init(pairingToken: try Self.token(), url: "http://x/t", token: ""))
+        func erase(_ sentDate: Int64) -> ReceivedMessage {
+            ReceivedMessage(kind: .erase, sentDate: sentDate)
+        }
+        func titles() -> [String] { book.entries.filter { $0.message.kind != .erase }.map(\.message.title) }
+        func note(_ id: Int, _ message: ReceivedMessage) {
+            book.note(MailboxNote(id: "m\(id)", time: now / 1000, text: ""), message, at: now)
+        }
+        note(1, ReceivedMessage(kind: .trade, title: "goes", sentDate: now - 3 * hour))
+        note(2, ReceivedMessage(kind: .trade, title: "stays", sentDate: now - 2 * hour))
+        note(3, erase(now - 2 * hour - 1))
+        #expect(titles() == ["stays"])
+        // It was kept, and is read again.
+        book = try #require(MailboxBook(JSON(Array(book.json.text.utf8))))
+        for (id, sent) in [
+            0, now - 2 * hour - 1, now - 2 * hour - 2, now - 24 * hour - 1, now + hour, .max,
+            now + 10 * minute,
+        ].enumerated() {
+            #expect(!book.takes(erase(sent), at: now), "\(sent - now)")
+            note(10 + id, erase(sent))
+            #expect(titles() == ["stays"] && book.has("m\(10 + id)"))
+        }
+        // None of them holds up a true one.
+        note(20, erase(now - hour))
+        #expect(titles() == [] && book.erased == now - hour)
+        #expect(!book.takes(erase(now - hour), at: now) && book.takes(erase(now - hour + 1), at: now))
+        #expect(book.takes(erase(now + 10 * minute - 1), at: now), "Bisq's clock may be ahead a little")
+        #expect(book.takes(ReceivedMessage(kind: .trade), at: now))
+    }
+
+    /// A clock that was ahead must not shut out Bisq's erase messages for as long.
+    @Test func anErasureOfAFalseFutureIsForgotten() throws {
+        let (year, now) = (31_536_000_000 as Int64, 1_800_000_000_000 as Int64)
+        var book = MailboxBook(.init(pairingToken: try Self.token(), url: "http://x/t", token: ""))
+        book.note(note(1), ReceivedMessage(kind: .erase, sentDate: now + year), at: now + year)
+        #expect(book.erased == now + year)
+        #expect(book.takes(ReceivedMessage(kind: .erase, sentDate: now), at: now))
+    }
+
+    /// An old file has no date of an erasure; a node may say any time.
+    @Test func noNumberBreaksTheBook() throws {
+        var book = MailboxBook(.init(pairingToken: try Self.token(), url: "http://x/t", token: ""))
+        let old = book.json.text.replacing(#","erased":0"#, with: "")
+        #expect(old != book.json.text)
+        #expect(MailboxBook(try JSON(Array(old.utf8))) == book)
+        for time in [Int64.min, -1, 0, .max] {
+            let note = MailboxNote(id: "m\(UInt64(bitPattern: time))", time: time, text: "")
+            book.note(note, ReceivedMessage(kind: .trade, sentDate: .max), at: 0)
+            book.note(note, ReceivedMessage(kind: .erase, sentDate: 1), at: 0)
+        }
+        #expect(book.erased == 1)
     }
 
     // MARK: The connection

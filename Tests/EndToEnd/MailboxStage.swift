@@ -42,9 +42,11 @@ struct StagedMailbox {
     }
 
     /// As Bisq 1 asks its relay.
-    func bisq1(_ title: String, kind: MobileMessage.Kind = .trade) throws -> HTTPRequest {
+    func bisq1(
+        _ title: String, kind: MobileMessage.Kind = .trade, sent: Int64 = EventLoop.unixMilliseconds
+    ) throws -> HTTPRequest {
         try BisqSender(to: pairingToken).httpRequest(
-            for: MobileMessage(sentDate: 1_790_000_000_000, title: title, message: "Grüße", kind: kind))
+            for: MobileMessage(sentDate: sent, title: title, message: "Grüße", kind: kind))
     }
 
     /// As a trusted node of Bisq 2 asks its relay.

@@ -39,9 +39,14 @@ private func check(_ message: ReceivedMessage) {
 private func checkBook(_ known: MailboxBook) {
     var book = known
     book.note(
-        MailboxNote(id: "a1", time: 1, text: ""), ReceivedMessage(kind: .trade, title: "a", message: "b"))
+        MailboxNote(id: "a1", time: 1, text: ""), ReceivedMessage(kind: .trade, title: "a", message: "b"),
+        at: 1)
     precondition(book.has("a1") && book.entries.count <= MailboxBook.mostEntries)
     for entry in book.entries { check(entry.message) }
+    var erased = book
+    erased.note(
+        MailboxNote(id: "a2", time: .max, text: ""), ReceivedMessage(kind: .erase, sentDate: 1), at: 1)
+    precondition(erased.entries.count <= MailboxBook.mostEntries && erased.has("a2"))
     guard !isCostOnly else { return }
     let bytes = Array(book.json.text.utf8)
     guard let again = (try? JSON(bytes)).flatMap({ MailboxBook($0) }) else {

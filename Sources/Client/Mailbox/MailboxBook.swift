@@ -46,6 +46,8 @@ package struct MailboxBook: Equatable, Sendable {
     package private(set) var seen: [ByteText] = []
     /// The last one last.
     package private(set) var entries: [Entry] = []
+    /// The date of the last ERASE that was obeyed, in milliseconds since 1970; 0: none was.
+    package private(set) var erased: Int64 = 0
 
     /// Above these the oldest go. A mailbox holds 500 by default.
     package static let mostSeen = 1000
@@ -68,14 +70,35 @@ package struct MailboxBook: Equatable, Sendable {
         self.access = access
     }
 
-    /// Notes a message that is new; ERASE leaves an empty list.
+    /// Whether a message is what it says. An ERASE has to have a date of the last day that is later than that of the last one
+    /// that was obeyed: Bisq 1's cipher does not show what was forged, and an old message can be handed in again.
     ///
-    /// - Parameter message: `nil`: it does not open.
-    package mutating func note(_ note: MailboxNote, _ message: ReceivedMessage?) {
+    /// - Parameter now: Milliseconds since 1970.
+    package func takes(_ message: ReceivedMessage, at now: Int64) -> Bool {
+        guard message.kind == .erase else { return true }
+        // One that is still to come was obeyed by a clock that was ahead: it must not hold up those of today.
+        let isNew = message.sentDate > erased || erased >= now + MailboxBook.clockError
+        return isNew && message.sentDate >= now - MailboxBook.longestErase
+            && message.sentDate < now + MailboxBook.clockError
+    }
+
+    /// Milliseconds.
+    private static let longestErase: Int64 = 24 * 3_600_000
+    fileprivate static let clockError: Int64 = 600_000
+
+    /// Notes a message that is new; ERASE leaves what was sent after it.
+    ///
+    /// - Parameters:
+    ///   - message: `nil`: it does not open.
+    ///   - now: Milliseconds since 1970.
+    package mutating func note(_ note: MailboxNote, _ message: ReceivedMessage?, at now: Int64) {
         seen.append(ByteText(note.id))
         seen.removeFirst(max(0, seen.count - MailboxBook.mostSeen))
-        guard let message else { return }
-        if message.kind == .erase { entries = [] }
+        guard let message, takes(message, at: now) else { return }
+        if message.kind == .erase {
+            erased = message.sentDate
+            entries.removeAll { $0.isErased(by: erased) }
+        }
         entries.append(Entry(id: note.id, time: note.time, message: message))
         var room = MailboxBook.mostTextBytes
         let kept = entries.reversed().prefix(MailboxBook.mostEntries).prefix { entry in
@@ -94,7 +117,7 @@ package struct MailboxBook: Equatable, Sendable {
             "token": .string(access.token),
             // Letters and digits only: one value, however many there are.
             "seen": .string(seen.map(\.wrappedValue).joined(separator: " ")),
-            "list": .array(entries.map(\.json)),
+            "list": .array(entries.map(\.json)), "erased": .integer(erased),
         ]
     }
 
@@ -106,6 +129,7 @@ package struct MailboxBook: Equatable, Sendable {
             let seen = json["seen"]?.string, let list = json["list"]?.array
         else { return nil }
         access = Access(pairingToken: token, url: url, token: bearer)
+        erased = json["erased"]?.integer ?? 0
         self.seen = seen.utf8.split(separator: UInt8(ascii: " ")).map { ByteText(String(Substring($0))) }
         for item in list {
             guard let entry = Entry(item) else { return nil }
@@ -115,6 +139,18 @@ package struct MailboxBook: Equatable, Sendable {
 }
 
 extension MailboxBook.Entry {
+    /// Whether it was sent before an ERASE of that date, or has no date and may have been.
+    fileprivate func isErased(by date: Int64) -> Bool {
+        // The node's own word, which may be any number.
+        let taken = min(max(0, time), 1 << 40) * 1000
+        let isDated =
+            message.sentDate > taken - Self.longestDelay && message.sentDate < taken + MailboxBook.clockError
+        return (isDated ? message.sentDate : taken - MailboxBook.clockError) <= date
+    }
+
+    /// Milliseconds: a message lies in a mailbox for 28 days at most.
+    private static let longestDelay: Int64 = 31 * 24 * 3_600_000
+
     fileprivate init?(_ json: JSON) {
         guard let id = json["id"]?.string, let time = json["time"]?.integer,
             let kind = json["kind"]?.string?.name().flatMap({ ReceivedMessage.Kind(rawValue: $0) })

@@ -166,10 +166,12 @@ final class ReceiveRun {
     private func take(_ event: MailboxEvent) async -> Bool {
         guard case .message(let note) = event, !book.has(note.id) else { return true }
         hasNews = true
+        let now = EventLoop.unixMilliseconds
         var opened: ReceivedMessage?
         let isShown: Bool
         do throws(PhoneError) {
             let message = try ReceivedMessage(opening: note.text, with: book.access.pairingToken)
+            guard book.takes(message, at: now) else { throw .notErased }
             opened = message
             isShown = await screen.show(
                 MailboxBook.Entry(id: note.id, time: note.time, message: message))
@@ -180,7 +182,7 @@ final class ReceiveRun {
             failure = fail("standard output takes no more", status: 74).rawValue
             return false
         }
-        book.note(note, opened)
+        book.note(note, opened, at: now)
         do throws(BookFile.Fault) {
             try file.write(book)
         } catch {
