@@ -25,6 +25,8 @@ export const state = {
     pushes: [],
     /** The delivery has ended and needs the user to turn it on again. */
     isLost: false,
+    /** How many were not kept while the key was locked: told until it is locked again. */
+    missed: 0,
     /** Another phone's key, for the pairing that comes. */
     takenKey: "",
     words: wordsIn(languageFor("")),
@@ -47,8 +49,15 @@ export const isLocked = () => Boolean(state.pairing?.wrapped) && state.key === n
 export const nodeKey = () => bakedKey || state.preferences.vapidKey || "";
 export const unreadCount = () => state.pushes.filter((push) => !push.isRead).length;
 
-/** Reads everything anew. Throws when the browser keeps nothing for this page. */
-export async function refresh() {
+let reading = Promise.resolve();
+
+/** Reads everything anew, one time after the other: each obeys what it finds. Throws when the browser keeps nothing here. */
+export function refresh() {
+    reading = reading.catch(() => {}).then(read);
+    return reading;
+}
+
+async function read() {
     state.pairing = (await store.setting("pairing")) ?? null;
     state.preferences = (await store.setting("preferences")) ?? {};
     state.language = languageFor(state.preferences.language);
@@ -72,8 +81,8 @@ async function openedPushes() {
         }
         notices.set(push.id, notice);
         if (notice.kind === "ERASE") {
-            await store.erasePushesThrough(push.id);
-            opened = [];
+            const kept = await store.obeyErase({ ...push, notice }, opened);
+            if (kept) opened = opened.filter(({ id }) => kept.includes(id));
             continue;
         }
         if (notice.kind === "SETUP_CONFIRMATION" && push.received > state.pairing.confirmed) {
@@ -82,7 +91,10 @@ async function openedPushes() {
         }
         opened.push({ ...push, notice });
     }
-    return opened.sort(byTime);
+    // What was kept while it was locked, and opens, counts as everything else.
+    if (opened.length > store.capacity)
+        await store.letOldestGo((count) => Math.min(count, opened.length) - store.capacity);
+    return opened.slice(-store.capacity).sort(byTime);
 }
 
 /** `null` for what this key will never open. */
@@ -184,6 +196,8 @@ export async function unlock(passcode) {
     const key = await unwrap(state.pairing.wrapped, passcode);
     if (key === null) return false;
     state.key = key;
+    state.missed = (await store.setting("missed")) ?? 0;
+    await store.changeSetting("missed", () => undefined);
     await refresh();
     return true;
 }
@@ -191,6 +205,7 @@ export async function unlock(passcode) {
 export function lock() {
     notices.clear();
     state.key = null;
+    state.missed = 0;
     state.pushes = [];
 }
 

@@ -1,14 +1,24 @@
 /* What the page keeps, in IndexedDB. The page and its worker both use it; all else belongs to one of them.
 
-   `settings`: `pairing` and `preferences`, see state.js.
+   `settings`: `pairing` and `preferences`, see state.js; `erased`, the date of the last ERASE that was obeyed; `missed`, how
+   many pushes were not kept while a passcode locked the key.
    `pushes`: what came, in the order in which it came: {id, digest, text, received, isRead, notice}. `text` is the push as it
    came; `notice` is what messages.js made of it, and is missing while a passcode locks the key. */
+
+import { isErased, isObeyed } from "./notices.js";
 
 /** The folder that this page is served from. Two pages on one host must not share anything. */
 export const place = `onionbell ${new URL("./", import.meta.url).pathname}`;
 
 /** The oldest pushes go when there are more. */
 export const capacity = 1000;
+
+/**
+ * While a passcode locks the key nobody can tell Bisq's pushes from a stranger's, and a flood must not push out what came
+ * before it. So the first that come stay, 500 at least beside what is there, and the last hundred; those in between go.
+ */
+const lockedFirst = capacity + 500;
+const lockedLast = 100;
 
 let opening = null;
 
@@ -90,24 +100,42 @@ export const changeSetting = (name, change) =>
  */
 export async function keepPush(push) {
     try {
-        return await insert(push, capacity);
+        return await insert(push, (_, pushes) => drop(pushes, (count) => count - capacity));
     } catch (error) {
         if (error?.name !== "QuotaExceededError") throw error;
     }
     await letOldestGo((count) => Math.floor(count / 2));
-    return insert(push, capacity);
+    return insert(push, (_, pushes) => drop(pushes, (count) => count - capacity));
 }
 
-const insert = (push, maximum) =>
-    transaction("readwrite", async (_, pushes) => {
+/** Keeps one push while the key is locked. Gives its id; when the storage is full it throws, and nothing goes for it. */
+export async function keepLockedPush(push) {
+    try {
+        return await insert(push, dropBetween);
+    } catch (error) {
+        await changeSetting("missed", (count) => (count ?? 0) + 1).catch(() => {});
+        throw error;
+    }
+}
+
+const insert = (push, makeRoom) =>
+    transaction("readwrite", async (settings, pushes) => {
         const known = await result(pushes.index("digest").getKey(push.digest));
         if (known !== undefined) return known;
         const id = await result(pushes.add(push));
-        await drop(pushes, (count) => count - maximum);
+        await makeRoom(settings, pushes);
         return id;
     });
 
-const letOldestGo = (surplus) => transaction("readwrite", (_, pushes) => drop(pushes, surplus));
+export const letOldestGo = (surplus) => transaction("readwrite", (_, pushes) => drop(pushes, surplus));
+
+async function dropBetween(settings, pushes) {
+    const surplus = (await result(pushes.count())) - lockedFirst - lockedLast;
+    if (surplus <= 0) return;
+    const ids = await result(pushes.getAllKeys(null, lockedFirst + surplus));
+    for (const id of ids.slice(lockedFirst)) await result(pushes.delete(id));
+    await result(settings.put(((await result(settings.get("missed"))) ?? 0) + surplus, "missed"));
+}
 
 async function drop(pushes, surplus) {
     const count = surplus(await result(pushes.count()));
@@ -138,9 +166,23 @@ export const markAllRead = () =>
 
 export const erasePushes = () => transaction("readwrite", (_, pushes) => result(pushes.clear()));
 
-/** Removes the pushes up to this one. */
-export const erasePushesThrough = (id) =>
-    transaction("readwrite", (_, pushes) => result(pushes.delete(IDBKeyRange.upperBound(id))));
+/**
+ * Obeys an ERASE, if it is to be obeyed: removes what it erases of the pushes that came before it, of `opened` or of all that
+ * are kept, and writes down its date, in one step. The ERASE itself goes in either case, if it was kept.
+ *
+ * Gives the ids of those that stay; `null` if it is not obeyed.
+ */
+export const obeyErase = (erase, opened) =>
+    transaction("readwrite", async (settings, pushes) => {
+        const { id: end = Infinity, notice: { sentDate } } = erase;
+        if (end !== Infinity) await result(pushes.delete(end));
+        if (!isObeyed(erase, (await result(settings.get("erased"))) ?? 0)) return null;
+        await result(settings.put(sentDate, "erased"));
+        const before = (opened ?? (await result(pushes.getAll()))).filter(({ id }) => id < end);
+        const erased = before.filter((push) => isErased(push, sentDate));
+        for (const { id } of erased) await result(pushes.delete(id));
+        return before.filter((push) => !erased.includes(push)).map(({ id }) => id);
+    });
 
 /**
  * Replaces the pairing and all pushes in one step, as locking and unlocking for good do. `change` gives the new push, or
@@ -158,6 +200,6 @@ export const replaceAll = (pairing, change) =>
 /** Forgets the pairing and all that came under it. What the user prefers stays. */
 export const unpair = () =>
     transaction("readwrite", async (settings, pushes) => {
-        await result(settings.delete("pairing"));
+        for (const name of ["pairing", "erased", "missed"]) await result(settings.delete(name));
         await result(pushes.clear());
     });

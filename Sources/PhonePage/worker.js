@@ -6,7 +6,7 @@ import { digestOf } from "./bytes.js";
 import { files, version } from "./deployed.js";
 import { open } from "./messages.js";
 import { messageOf, titleOf } from "./notices.js";
-import { changeSetting, erasePushesThrough, keepPush, place, setting, unreadCount } from "./store.js";
+import { changeSetting, keepLockedPush, keepPush, obeyErase, place, setting, unreadCount } from "./store.js";
 import { isSame, subscribe, within } from "./subscription.js";
 import { languageFor, wordsIn } from "./words.js";
 
@@ -53,7 +53,7 @@ async function take(text) {
     const pairing = await setting("pairing");
     if (!pairing) return { kind: "unreadable", digest };
     const push = { digest, text: text.slice(0, 8192), received: Date.now(), isRead: false };
-    if (pairing.wrapped) return { kind: "locked", digest, id: await keepPush(push).catch(() => undefined) };
+    if (pairing.wrapped) return { kind: "locked", digest, id: await keepLockedPush(push).catch(() => undefined) };
 
     let notice;
     try {
@@ -61,10 +61,11 @@ async function take(text) {
     } catch {
         return { kind: "unreadable", digest };
     }
-    const shown = { kind: "notice", notice, digest };
+    const isErase = notice.kind === "ERASE";
+    const shown = { kind: "notice", notice, digest, isIgnored: isErase };
     try {
-        shown.id = await keepPush({ ...push, notice });
-        if (notice.kind === "ERASE") await erase(shown.id);
+        if (isErase) shown.isIgnored = !(await erase({ ...push, notice }));
+        else shown.id = await keepPush({ ...push, notice });
         if (notice.kind === "SETUP_CONFIRMATION") await confirm();
     } catch {
         shown.isLost = true;
@@ -72,9 +73,13 @@ async function take(text) {
     return shown;
 }
 
-async function erase(id) {
-    await erasePushesThrough(id);
-    for (const notification of await registration.getNotifications()) notification.close();
+/** Whether it was obeyed. */
+async function erase(push) {
+    const kept = await obeyErase(push);
+    if (!kept) return false;
+    for (const notification of await registration.getNotifications())
+        if (!kept.includes(notification.data?.id)) notification.close();
+    return true;
 }
 
 /** Bisq has taken the pairing token, so it knows this phone's address. */
@@ -90,6 +95,7 @@ async function show(shown, preferences) {
         title = titleOf(shown.notice, words);
         body = messageOf(shown.notice, words);
         if (shown.notice.kind === "NODE") title = `${words("kind_NODE")}: ${title}`;
+        if (shown.isIgnored) [title, body] = ["Bisq", words("not_erased_text")];
         if (shown.isLost) body = `${body}\n${words("not_kept")}`;
     }
     await showNotification(title, {

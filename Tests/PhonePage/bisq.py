@@ -58,6 +58,18 @@ def bisq1(key, content):
     return f"BisqMessageAndroid|{iv}|{base64.b64encode(encryptor.update(plain) + encryptor.finalize()).decode()}"
 
 
+def forged(key, block):
+    """What somebody without the key makes of a message that passes by: its first block is another one. In one of thirty
+    messages the new IV is printable, as it has to be."""
+    while True:
+        _, iv, sealed = bisq1(key, message("TRADE", "passes by")).split("|")
+        first = f'{{"sentDate":{now}'.encode()[:16]
+        changed = bytes(a ^ b ^ c for a, b, c in zip(iv.encode(), first, block))
+        if all(0x21 <= byte <= 0x7E and byte != ord("|") for byte in changed):
+            cut = base64.b64encode(base64.b64decode(sealed)[:16]).decode()
+            return f"BisqMessageAndroid|{changed.decode()}|{cut}"
+
+
 def bisq2(key, content):
     """AES-256-GCM under the key's 32 characters as bytes."""
     nonce = os.urandom(12)

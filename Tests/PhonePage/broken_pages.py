@@ -39,9 +39,30 @@ faults = [
     (
         "ERASE is ignored",
         "worker.js",
-        'if (notice.kind === "ERASE") await erase(shown.id);',
-        "",
+        "shown.isIgnored = !(await erase({ ...push, notice }));",
+        "shown.isIgnored = false;",
         message_checks.erase_empties_the_list,
+    ),
+    (
+        "every ERASE is obeyed",
+        "store.js",
+        "if (!isObeyed(erase,",
+        "if (false && !isObeyed(erase,",
+        message_checks.an_erase_that_is_forged_old_ahead_or_repeated_erases_nothing,
+    ),
+    (
+        "ERASE erases what was sent after it",
+        "store.js",
+        "before.filter((push) => isErased(push, sentDate))",
+        "before",
+        message_checks.erase_erases_only_what_was_sent_before_it,
+    ),
+    (
+        "a flood pushes out what came before it",
+        "store.js",
+        "return await insert(push, dropBetween);",
+        "return await keepPush(push);",
+        screens_checks.a_flood_on_a_locked_page_pushes_out_nothing_that_came_before,
     ),
     (
         "nothing is shown for garbage",

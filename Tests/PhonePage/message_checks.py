@@ -97,6 +97,68 @@ def erase_empties_the_list(bench):
         page.says("No notifications yet")
 
 
+def an_erase_that_is_forged_old_ahead_or_repeated_erases_nothing(bench):
+    minute, hour = 60_000, 3_600_000
+    now = int(time.time() * 1000)
+    with bench.page() as page:
+        page.pair(key)
+        erase = bisq.bisq1(key, bisq.message("ERASE", sent=now - hour))
+        page.push(erase)
+        page.notified("Erased")
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "stays", sent=now - 2 * hour)))
+        page.notified("stays")
+        undated = bisq.message("ERASE")
+        del undated["sentDate"]
+        for name, push in [
+            ("forged", bisq.forged(key, b'{"type":"ERASE"}')),
+            ("no date", bisq.bisq1(key, undated)),
+            ("no number", bisq.bisq1(key, bisq.message("ERASE", sent="today"))),
+            ("the same", erase),
+            ("the same date", bisq.bisq1(key, bisq.message("ERASE", "again", sent=now - hour))),
+            ("before the last", bisq.bisq1(key, bisq.message("ERASE", sent=now - hour - 1))),
+            ("older than a day", bisq.bisq1(key, bisq.message("ERASE", sent=now - 24 * hour - minute))),
+            ("ahead", bisq.bisq1(key, bisq.message("ERASE", sent=now + hour))),
+            ("far ahead", bisq.bisq1(key, bisq.message("ERASE", sent=9 * 10**15))),
+        ]:
+            page.reload()  # What was obeyed is not forgotten.
+            page.close_notifications()
+            page.push(push)
+            page.notified("Nothing is erased.")
+            equal((name, [kept["notice"]["title"] for kept in page.kept()]), (name, ["stays"]))
+        page.push(bisq.bisq1(key, bisq.message("ERASE", sent=now - minute)))
+        page.notified("Bisq has erased")
+        equal(page.kept(), [])
+
+
+def erase_erases_only_what_was_sent_before_it(bench):
+    now = int(time.time() * 1000)
+    with bench.page() as page:
+        page.pair(key)
+        for title, sent in [("before", now - 60_000), ("of then", now - 30_000), ("after", now - 29_999)]:
+            page.push(bisq.bisq1(key, bisq.message("TRADE", title, sent=sent)))
+            page.notified(title)
+        page.push(bisq.bisq2(key, {"title": "undated"}))
+        page.notified("undated")
+        page.push(bisq.bisq1(key, bisq.message("ERASE", sent=now - 30_000)))
+        page.notified("Erased")
+        until(lambda: len(page.notifications()) == 2, "the erased ones to go")
+        assert page.notified("after")
+        equal([kept["notice"]["title"] for kept in page.kept()], ["after"])
+
+
+def a_clock_that_was_ahead_does_not_hold_up_later_erases(bench):
+    now = int(time.time() * 1000)
+    with bench.page() as page:
+        page.pair(key)
+        page.run(
+            "await (await import('./store.js')).changeSetting('erased', () => given[0])", now + 400 * 24 * 3_600_000
+        )
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "goes", sent=now - 2)))
+        page.push(bisq.bisq1(key, bisq.message("ERASE", sent=now - 1)))
+        page.notified("Bisq has erased")
+        equal(page.kept(), [])
+
+
 def every_garbage_shows_a_notification(bench):
     with bench.page() as page:
         page.pair(key)
@@ -231,6 +293,9 @@ checks = [
     messages_are_shown_and_kept_as_the_vectors_say,
     markup_in_a_message_stays_text,
     erase_empties_the_list,
+    an_erase_that_is_forged_old_ahead_or_repeated_erases_nothing,
+    erase_erases_only_what_was_sent_before_it,
+    a_clock_that_was_ahead_does_not_hold_up_later_erases,
     every_garbage_shows_a_notification,
     texts_of_any_type_and_length_are_bounded,
     ten_thousand_notifications_leave_the_newest_thousand,

@@ -1,5 +1,6 @@
 """What users meet: settings, passcode, languages, keyboard, screen readers."""
 
+import time
 from pathlib import Path
 
 import axe_playwright_python
@@ -156,6 +157,56 @@ def what_came_while_locked_is_honoured_on_unlock(bench):
         page.notified("open again")
 
 
+def an_erase_that_came_while_locked_has_to_be_true_too(bench):
+    hour = 3_600_000
+    now = int(time.time() * 1000)
+    with bench.page() as page:
+        page.pair(key)
+        page.run("const state = await import('./state.js'); await state.setPasscode(given[0]); state.lock();", passcode)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "goes", sent=now - 2 * hour)))
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "stays", sent=now)))
+        page.push(bisq.bisq1(key, bisq.message("ERASE", sent=now - hour)))
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "stays too", sent=now - 3 * hour)))
+        page.push(bisq.forged(key, b'{"type":"ERASE"}'))
+        page.push(bisq.bisq1(key, bisq.message("ERASE", "again", sent=now - hour)))
+        page.reload()
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("stays", "stays too", "Unread: 2")
+        assert "goes" not in page.text()
+        equal(len(page.kept()), 2)
+
+
+def a_flood_on_a_locked_page_pushes_out_nothing_that_came_before(bench):
+    """Some seconds: it keeps and opens more pushes than the page has room for."""
+    with bench.page() as page:
+        page.pair(key)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "before the lock")))
+        page.run("const state = await import('./state.js'); await state.setPasscode(given[0]); state.lock();", passcode)
+        for number in range(3):
+            page.push(bisq.bisq1(key, bisq.message("TRADE", f"before the flood {number}")))
+        page.run(
+            """const store = await import("./store.js");
+            const text = (number) => `BisqMessageAndroid|0123456789abcdef|${btoa(String(number).padEnd(16))}`;
+            for (let from = 0; from < 1700; from += 100)
+                await Promise.all(Array.from({length: 100}, (_, at) => store.keepLockedPush(
+                    {digest: `d${from + at}`, text: text(from + at), received: Date.now(), isRead: false})));"""
+        )
+        equal(len(page.kept()), 1600)
+        page.push(bisq.bisq1(key, bisq.message("TRADE", "behind the flood")))
+        page.reload()
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("before the lock", *[f"before the flood {number}" for number in range(3)], "behind the flood")
+        page.says("Unread: 5", "Not kept: 105")
+        equal(len(page.kept()), 5)
+        page.reload()
+        page.type("input", passcode)
+        page.tap("Unlock")
+        page.says("Unread: 5")
+        assert "Not kept" not in page.text()
+
+
 def a_forgotten_passcode_leads_to_pairing_anew(bench):
     with bench.page() as page:
         page.pair(key)
@@ -279,6 +330,8 @@ checks = [
     the_keyboard_reaches_everything,
     a_passcode_seals_the_key_and_what_comes,
     what_came_while_locked_is_honoured_on_unlock,
+    an_erase_that_came_while_locked_has_to_be_true_too,
+    a_flood_on_a_locked_page_pushes_out_nothing_that_came_before,
     a_forgotten_passcode_leads_to_pairing_anew,
     the_report_holds_no_secret,
     settings_do_what_they_say,

@@ -17,6 +17,7 @@ export function listScreen({ go, show }) {
         title: words("list_title"),
         nodes: [
             banner(go, show),
+            state.missed > 0 ? element("p", { class: "note" }, words("missed_text", { count: state.missed })) : null,
             pushes.length === 0 ? emptiness() : null,
             unreadCount() > 0 ? element("p", { class: "summary" }, words("unread_count", { count: unreadCount() }),
                 button(words("mark_all_read"), async () => {
