@@ -15,7 +15,9 @@ package final class Certificate: @unchecked Sendable {
         LibraryErrors.clear()
         let file = MemoryBIO(pem)
         guard let handle = PEM_read_bio_X509(file.handle, nil, nil, nil) else {
-            throw .unreadable(what: "certificate", reason: LibraryErrors.takeReason())
+            let reason = LibraryErrors.takeReason()
+            throw .unreadable(
+                what: "certificate", reason: MistakenFile.words(for: pem, wanted: .certificate) ?? reason)
         }
         self.init(owning: handle)
     }

@@ -10,6 +10,8 @@ package enum CryptoError: Error, Equatable, Sendable {
     case unreadable(what: String, reason: String)
     /// The password does not open the file.
     case wrongPassword
+    /// The file has a password, and none was given.
+    case passwordNeeded
     /// A PKCS#12 file of the old RC2 or 3DES kind, and this OpenSSL has no legacy provider to read it.
     case legacyPKCS12Unsupported
     /// OpenSSL failed where it should not.
@@ -27,6 +29,8 @@ extension CryptoError: CustomStringConvertible {
             "\(what): \(reason)"
         case .wrongPassword:
             "the password does not open the file"
+        case .passwordNeeded:
+            "the file has a password, and none was given"
         case .legacyPKCS12Unsupported:
             """
             the PKCS#12 file is encrypted with RC2 or 3DES, which this OpenSSL can't read (no legacy provider); \

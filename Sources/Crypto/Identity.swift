@@ -28,7 +28,10 @@ package struct Identity: Sendable {
             chain.append(Certificate(owning: handle))
         }
         guard !chain.isEmpty else {
-            throw .unreadable(what: "certificate file", reason: LibraryErrors.takeReason())
+            let reason = LibraryErrors.takeReason()
+            throw .unreadable(
+                what: "certificate file",
+                reason: MistakenFile.words(for: certificatePEM, wanted: .certificate) ?? reason)
         }
         LibraryErrors.clear()
         try self.init(chain: chain, key: Key(pem: keyPEM, called: "private key file"))

@@ -16,8 +16,9 @@ final class Key: @unchecked Sendable {
         let file = MemoryBIO(pem)
         // The callback refuses a pass phrase: without it OpenSSL would ask at the terminal.
         guard let handle = PEM_read_bio_PrivateKey(file.handle, nil, { _, _, _, _ in -1 }, nil) else {
+            let reason = "no private key in PEM form (\(LibraryErrors.takeReason()))"
             throw .unreadable(
-                what: name, reason: "no private key in PEM form (\(LibraryErrors.takeReason()))")
+                what: name, reason: MistakenFile.words(for: pem, wanted: .privateKey) ?? reason)
         }
         self.init(owning: handle)
     }

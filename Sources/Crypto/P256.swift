@@ -180,12 +180,24 @@ extension Key {
         else { throw .unreadable(what: "P-256 point", reason: LibraryErrors.takeReason()) }
     }
 
-    var isOnP256: Bool {
-        guard EVP_PKEY_is_a(handle, "EC") == 1 else { return false }
+    /// In words, with its article.
+    var kind: String {
+        if EVP_PKEY_is_a(handle, "EC") == 1 {
+            return "an elliptic curve key on \(group ?? "an unnamed curve")"
+        }
+        if EVP_PKEY_is_a(handle, "RSA") == 1 { return "an RSA key of \(EVP_PKEY_get_bits(handle)) bits" }
+        return
+            "a key of another algorithm (\(EVP_PKEY_get0_type_name(handle).map { String(cString: $0) } ?? "?"))"
+    }
+
+    var isOnP256: Bool { EVP_PKEY_is_a(handle, "EC") == 1 && group == "prime256v1" }
+
+    /// OpenSSL's name of the curve.
+    private var group: String? {
         var name = [CChar](repeating: 0, count: 32)
         var length = 0
-        guard EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 else { return false }
-        return name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } == "prime256v1"
+        guard EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 else { return nil }
+        return name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
     /// Of a key on P-256: 65 bytes.

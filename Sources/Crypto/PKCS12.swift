@@ -31,7 +31,18 @@ package enum PKCS12 {
         var archive = PKCS12_init_ex(NID_pkcs7_data, context.handle, nil)
         defer { PKCS12_free(archive) }
         guard d2i_PKCS12_bio(file.handle, &archive) != nil, archive != nil else {
-            throw .unreadable(what: "PKCS#12 file", reason: LibraryErrors.takeReason())
+            let reason = LibraryErrors.takeReason()
+            if isCertificate(bytes) {
+                throw .unreadable(
+                    what: "PKCS#12 file",
+                    reason:
+                        "this is a certificate without its key (.cer): export both together as .p12 from where the key was made"
+                )
+            }
+            throw .unreadable(
+                what: "PKCS#12 file",
+                reason: MistakenFile.words(for: bytes, wanted: .archive)
+                    ?? "no .p12, or cut off or damaged (\(reason))")
         }
         if PKCS12_mac_present(archive) == 1 {
             // An empty password is written in two ways: as no bytes, and as none at all.
@@ -40,7 +51,7 @@ package enum PKCS12 {
                 || password.isEmpty && PKCS12_verify_mac(archive, nil, 0) == 1
             guard fits else {
                 LibraryErrors.clear()
-                throw .wrongPassword
+                throw password.isEmpty ? .passwordNeeded : .wrongPassword
             }
         }
         LibraryErrors.clear()
@@ -62,6 +73,17 @@ package enum PKCS12 {
             throw .unreadable(what: "PKCS#12 file", reason: "it holds no certificate that belongs to its key")
         }
         return try identity(key: key, certificate: certificate, others: others)
+    }
+
+    /// In DER.
+    private static func isCertificate(_ bytes: [UInt8]) -> Bool {
+        let certificate = bytes.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_X509(nil, &start, bytes.count)
+        }
+        LibraryErrors.clear()
+        X509_free(certificate)
+        return certificate != nil
     }
 
     /// Written out and read again, so that nothing refers to the private context, which goes now.

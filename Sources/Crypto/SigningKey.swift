@@ -22,11 +22,13 @@ package struct SigningKey: Sendable {
         switch algorithm {
         case .es256:
             guard key.isOnP256 else {
-                throw .unreadable(what: "ES256 key", reason: "not an elliptic curve key on P-256")
+                throw .unreadable(
+                    what: "ES256 key", reason: "\(key.kind), and one on the curve P-256 is needed")
             }
         case .rs256:
             guard EVP_PKEY_is_a(key.handle, "RSA") == 1, EVP_PKEY_get_bits(key.handle) >= 2048 else {
-                throw .unreadable(what: "RS256 key", reason: "not an RSA key of 2048 bits or more")
+                throw .unreadable(
+                    what: "RS256 key", reason: "\(key.kind), and an RSA key of 2048 bits or more is needed")
             }
         }
         self.key = key

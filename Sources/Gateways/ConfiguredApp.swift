@@ -187,7 +187,12 @@ func read(_ path: String, key: String, by file: FileReader) throws(CredentialFau
 ///
 /// - Parameter caFile: Empty: the system's authorities.
 func trust(in caFile: String, by file: FileReader) throws(CredentialFault) -> TLSTrust {
-    caFile.isEmpty ? .systemRoots : .authorities(pem: try read(caFile, key: "ca_file", by: file))
+    guard !caFile.isEmpty else { return .systemRoots }
+    let pem = try read(caFile, key: "ca_file", by: file)
+    if let words = MistakenFile.words(for: pem, wanted: .certificate) {
+        throw CredentialFault(key: "ca_file", problem: "\(caFile): \(words)")
+    }
+    return .authorities(pem: pem)
 }
 
 @EventLoop

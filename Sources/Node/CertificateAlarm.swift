@@ -1,3 +1,5 @@
+import Relay
+
 /// When an operator is to hear that a certificate comes to its end: Apple gives those for pushing for a year, others
 /// are given for some weeks and renewed a month before.
 ///
@@ -34,7 +36,10 @@ package struct CertificateAlarm: Equatable {
 
     /// How long it lasts, in words.
     package static func state(end: Int64, now: Int64) -> String {
-        guard end > now else { return "the certificate has expired" }
+        guard end > now else {
+            return "the certificate has expired"
+                + (UTCTime.text(end * 1000).map { " on \($0.prefix(10))" } ?? "")
+        }
         let days = (end - now) / day
         return "the certificate expires in \(days == 1 ? "one day" : "\(days) days")"
     }

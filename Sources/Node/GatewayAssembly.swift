@@ -81,7 +81,14 @@ package enum GatewayAssembly {
         }
         if !closed.contains(settings.doors.keyFile) {
             do throws(SettingsFault) {
-                _ = try DoorListeners.shown(by: settings.doors)
+                let now = EventLoop.unixMilliseconds / 1000
+                if let end = try DoorListeners.shown(by: settings.doors)?.end, end <= now {
+                    faults.append(
+                        SettingsFault(
+                            key: "doors.https.certificate_file",
+                            problem: "\(CertificateAlarm.state(end: end, now: now)): "
+                                + CertificateAlarm.advice(for: "https")))
+                }
             } catch {
                 faults.append(error)
             }

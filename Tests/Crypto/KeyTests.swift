@@ -62,12 +62,15 @@ import Vectors
         let elliptic = try SigningKey.generate(.es256).privatePEM().bytes
         let rsa = try SigningKey.generate(.rs256).privatePEM().bytes
         #expect(
-            throws: CryptoError.unreadable(what: "RS256 key", reason: "not an RSA key of 2048 bits or more")
+            throws: CryptoError.unreadable(
+                what: "RS256 key",
+                reason: "an elliptic curve key on prime256v1, and an RSA key of 2048 bits or more is needed")
         ) {
             try SigningKey(pem: elliptic, algorithm: .rs256)
         }
         #expect(
-            throws: CryptoError.unreadable(what: "ES256 key", reason: "not an elliptic curve key on P-256")
+            throws: CryptoError.unreadable(
+                what: "ES256 key", reason: "an RSA key of 2048 bits, and one on the curve P-256 is needed")
         ) {
             try SigningKey(pem: rsa, algorithm: .es256)
         }

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: [
         (3 * day, "the certificate expires in 3 days"), (day + 1, "the certificate expires in one day"),
-        (1, "the certificate expires in 0 days"), (0, "the certificate has expired"),
+        (1, "the certificate expires in 0 days"), (0, "the certificate has expired on 2027-01-15"),
     ])
     func theStateSaysHowLongItLasts(left: Int64, words: String) {
         #expect(CertificateAlarm.state(end: Self.end, now: Self.end - left) == words)

@@ -130,14 +130,44 @@ package struct APNsApp: ConfiguredApp {
             let text = try read(certificatePasswordFile, key: "certificate_password_file", by: file)
             password = String(decoding: text.prefix { $0 != 0x0a && $0 != 0x0d }, as: UTF8.self)
         }
+        let identity: Identity
         do throws(CryptoError) {
-            return keyFile.isEmpty
-                ? .certificate(try PKCS12.open(bytes, password: password))
-                : .providerKey(try ProviderKey(keyID: keyID, teamID: teamID, p8: bytes))
+            guard keyFile.isEmpty else {
+                return .providerKey(try ProviderKey(keyID: keyID, teamID: teamID, p8: bytes))
+            }
+            identity = try PKCS12.open(bytes, password: password)
         } catch {
-            throw CredentialFault(key: key, problem: "\(path): \(error)")
+            let advice = error == .passwordNeeded ? ": write it into certificate_password_file" : ""
+            throw CredentialFault(key: key, problem: "\(path): \(error)\(advice)")
         }
+        if let words = misfit(of: identity.certificate) {
+            throw CredentialFault(key: key, problem: "\(path): \(words)")
+        }
+        return .certificate(identity)
     }
+
+    /// Why a certificate can't push for this app; `nil`: it can, as far as it says.
+    private func misfit(of certificate: Certificate) -> String? {
+        if let name = certificate.commonName,
+            let use = APNsApp.otherUses.first(where: { name.utf8.starts(with: "\($0): ".utf8) })
+        {
+            return "this is a certificate for \"\(use)\", and one for pushing is needed "
+                + "(developer.apple.com, Certificates, Apple Push Notification service SSL)"
+        }
+        // One certificate is for the app and for topics below it, such as its complications.
+        guard let topic = certificate.userID, bundleID != topic, !bundleID.utf8.starts(with: "\(topic).".utf8)
+        else { return nil }
+        return
+            "the certificate is for the topic \(topic.filter { !$0.isWhitespace }.prefix(200)), and topic is "
+            + "\(bundleID): set topic to the former, or use a certificate for \(bundleID)"
+    }
+
+    /// What Apple's other certificates are called, before whose they are.
+    private static let otherUses = [
+        "Apple Development", "Apple Distribution", "iPhone Developer", "iPhone Distribution",
+        "Developer ID Application", "Developer ID Installer", "Mac Developer", "Pass Type ID",
+        "Website Push ID", "VoIP Services",
+    ]
 
     package static func advice(for reason: String) -> String? {
         switch reason {

@@ -13,6 +13,8 @@ package struct ServiceAccount: Sendable {
     /// A file's fault, in words for the operator; never holds what stands in it.
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case notJSON(JSONError)
+        /// What it is instead.
+        case mistaken(String)
         case notServiceAccount
         case missing(key: String)
         case badKey(CryptoError)
@@ -20,6 +22,7 @@ package struct ServiceAccount: Sendable {
         package var description: String {
             switch self {
             case .notJSON(let error): "not a JSON file: \(error)"
+            case .mistaken(let words): words
             case .notServiceAccount: "\"type\" is not \"service_account\""
             case .missing(let key): "\"\(key)\" is missing"
             case .badKey(let error): "\"private_key\": \(error)"
@@ -29,8 +32,16 @@ package struct ServiceAccount: Sendable {
 
     package init(file: [UInt8]) throws(Fault) {
         let json: JSON
-        do throws(JSONError) { json = try JSON(file) } catch { throw .notJSON(error) }
-        guard json["type"]?.string == "service_account" else { throw .notServiceAccount }
+        do throws(JSONError) {
+            json = try JSON(Array(file.withoutMark))
+        } catch {
+            throw MistakenFile.words(for: file, wanted: .json).map { Fault.mistaken($0) }
+                ?? Fault.notJSON(error)
+        }
+        guard json["type"]?.string == "service_account" else {
+            throw ServiceAccount.otherFile(json).map { Fault.mistaken("\($0). \(ServiceAccount.way)") }
+                ?? Fault.notServiceAccount
+        }
         func text(_ key: String) throws(Fault) -> String {
             guard let text = json[key]?.string, !text.isEmpty else { throw .missing(key: key) }
             return text
@@ -44,6 +55,23 @@ package struct ServiceAccount: Sendable {
             key = try SigningKey(pem: Array(pem.utf8), algorithm: .rs256)
         } catch {
             throw .badKey(error)
+        }
+    }
+
+    /// Where Google gives the right file.
+    private static let way =
+        "In Firebase's console: Project settings, Service accounts, Generate new private key"
+
+    /// What Google calls other files that it gives.
+    private static func otherFile(_ json: JSON) -> String? {
+        if json["project_info"] != nil, json["client"] != nil {
+            return "this is google-services.json, which belongs into the phone's app"
+        }
+        if json["installed"] != nil || json["web"] != nil { return "this is an OAuth client, and no account" }
+        switch json["type"]?.string {
+        case "authorized_user": return "these are a person's credentials (gcloud), and no service account's"
+        case "external_account": return "this is an external account (workload identity), which has no key"
+        case _: return nil
         }
     }
 

@@ -20,7 +20,8 @@ package enum SettingsText {
                 key: "",
                 problem: "is larger than \(sizeLimit) bytes, so it is not a configuration of onionbell")
         }
-        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+        let isMarked = bytes[..<count].starts(with: [0xef, 0xbb, 0xbf])
+        guard let text = String(validating: bytes[(isMarked ? 3 : 0)..<count], as: UTF8.self) else {
             throw SettingsFault(key: "", problem: "is not UTF-8 text")
         }
         return text

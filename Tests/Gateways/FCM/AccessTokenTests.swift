@@ -111,7 +111,22 @@ private let second: Int64 = 1_000_000_000
                 return nil
             } catch { return error }
         }
-        #expect(fault("") == .notJSON(.unexpectedEnd))
+        #expect(fault("") == .mistaken("the file is empty"))
+        #expect(fault("[") == .notJSON(.unexpectedEnd))
+        for (text, words) in [
+            ("<!DOCTYPE html>", "web page"), ("-----BEGIN PRIVATE KEY-----\n", "this is PEM"),
+            (#"{"type":"service_account""#, "cut off"),
+            (#"{"project_info":{},"client":[]}"#, "google-services.json"),
+            (#"{"installed":{}}"#, "OAuth client"),
+            (#"{"type":"authorized_user"}"#, "gcloud"),
+        ] {
+            if case .mistaken(let found) = fault(text) {
+                #expect(found.contains(words), "\(found)")
+            } else {
+                Issue.record("\(text) is not named")
+            }
+        }
+        #expect(fault("\u{feff}{}") == .notServiceAccount)
         #expect(fault("{}") == .notServiceAccount)
         #expect(fault(#"{"type":"service_account"}"#) == .missing(key: "project_id"))
         let almost =
