@@ -95,6 +95,11 @@ import Wire
         #expect(rung.output == "phone 1 (iOS, iPhone X): delivered: its push service has taken it\n")
         let push = try #require(await waiter.wait(for: theRun))
         #expect(try phone.open(try encrypted(push.push)).title == "Onionbell")
+        // Another phone's key would ring it with a text that it can't open.
+        let stranger = try Phone.new(.ios, descriptor: "iPhone X").pairingToken.text
+        let refused = try await phones(stage, "test", "alice", "--pairing-token", stranger)
+        #expect(refused.status == 65 && refused.errors.contains("another phone's"), "\(refused.errors)")
+        #expect(refused.output == "")
         // Without the key the push service takes it as well, and the phone can't open it.
         let blind = stage.world.nextPush(to: phone)
         #expect(try await phones(stage, "test", "alice").status == 0)

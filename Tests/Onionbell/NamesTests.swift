@@ -37,6 +37,14 @@ import Testing
         #expect(several.isEmpty, "\(several)")
     }
 
+    /// It shows what is typed, and leaves to the shell what is pasted behind the first line.
+    @Test func noSecretIsReadByTheLine() throws {
+        for file in Self.files where file.lastPathComponent != "Interview.swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(!text.contains("readLine(") && !text.contains("getpass("), "\(file.lastPathComponent)")
+        }
+    }
+
     @Test func eachFileCanBeReadAtOnce() throws {
         for file in Self.files {
             let lines = try String(contentsOf: file, encoding: .utf8).split(

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Encodings
+import Glibc
 import Node
 import Programs
 
@@ -8,6 +10,24 @@ struct ConfigOption: ParsableArguments {
         name: .long, help: ArgumentHelp("The configuration file.", valueName: "file"),
         completion: .file())
     var config = Settings.standardFile
+
+    /// What a printed command needs to mean the same configuration; empty for the standard one.
+    var words: String {
+        guard config != Settings.standardFile else { return "" }
+        let isPlain = config.utf8.allSatisfy {
+            ASCII.letter($0) | ASCII.digit($0) | ASCII.equal($0, "/") | ASCII.equal($0, ".")
+                | ASCII.equal($0, "-")
+                | ASCII.equal($0, "_") == 1
+        }
+        return isPlain ? " --config \(config)" : " --config '\(config.replacing("'", with: #"'\''"#))'"
+    }
+
+    /// A command as it can be run again by whoever ran this one: a node's user is often another one's `sudo`.
+    func command(_ words: String) -> String {
+        let sudo = environment["SUDO_USER"] != nil && geteuid() != 0
+        let user = sudo ? environment["USER"].map { "sudo -u \($0) " } ?? "" : ""
+        return "\(user)onionbell \(words)\(self.words)"
+    }
 
     /// The checked settings; every fault is printed, and the exit status is 78.
     func settings() throws -> Settings {

@@ -9,11 +9,12 @@ struct PairingTokenOption: ParsableArguments {
     var pairingToken: String
 
     func token() throws -> PairingToken {
-        try Self.token(pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken)
+        try Self.token(pairingToken)
     }
 
-    /// A text that is none is told, with the exit status 65.
-    static func token(_ text: String) throws -> PairingToken {
+    /// A text that is none is told, with the exit status 65; `-` is read.
+    static func token(_ option: String) throws -> PairingToken {
+        let text = try SecretInput.pairingToken.text(option)
         do {
             return try PairingToken(text)
         } catch {

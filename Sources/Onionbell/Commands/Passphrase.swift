@@ -9,7 +9,8 @@ enum Passphrase {
 
     /// The first line of a file; `-`: of standard input.
     static func read(from file: String) throws -> Secret {
-        let descriptor = file == "-" ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC)
+        if file == "-" { return try checked(SecretInput.line("Passphrase").read()) }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw fail(SystemError("open \(file)"), status: 66) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -26,11 +27,13 @@ enum Passphrase {
         return try checked(bytes)
     }
 
-    static func ask(_ prompt: String = "Passphrase: ") throws -> Secret {
-        guard let typed = getpass(prompt) else {
+    static func ask(_ prompt: String = "Passphrase") throws -> Secret {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else {
             throw fail("there is no terminal to ask for the passphrase", status: 66)
         }
-        return try checked(Array(String(cString: typed).utf8))
+        defer { close(terminal) }
+        return try checked(SecretInput.line(prompt).read(from: terminal))
     }
 
     private static func checked(_ bytes: [UInt8]) throws -> Secret {
@@ -59,7 +62,7 @@ struct PassphraseFileOption: ParsableArguments {
         guard secret.bytes.count >= Self.shortest else {
             throw fail("the passphrase must have \(Self.shortest) characters or more", status: 65)
         }
-        if passphraseFile == nil, try Passphrase.ask("Once more: ") != secret {
+        if passphraseFile == nil, try Passphrase.ask("Once more") != secret {
             throw fail("the two passphrases differ", status: 65)
         }
         return secret

@@ -99,7 +99,7 @@ struct RegisterCommand: AsyncParsableCommand {
     }
 
     private func code() throws -> TrustedNodeCode {
-        let text = pairingCode == "-" ? readLine(strippingNewline: true) ?? "" : pairingCode
+        let text = try SecretInput.pairingCode.text(pairingCode)
         let code: TrustedNodeCode
         do throws(TrustedNodeCode.Fault) {
             code = try TrustedNodeCode(text.filter { !$0.isWhitespace })

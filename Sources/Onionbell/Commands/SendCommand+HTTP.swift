@@ -49,8 +49,9 @@ extension SendCommand {
     }
 
     private func keyBytes() throws -> [UInt8] {
-        let text = key == "-" ? readLine(strippingNewline: true) ?? "" : key ?? ""
-        guard let bytes = Base64.decode(text), bytes.count == ConnectPhone.keyLength else {
+        guard let bytes = Base64.decode(try SecretInput.key.text(key ?? "")),
+            bytes.count == ConnectPhone.keyLength
+        else {
             throw fail("--key must be \(ConnectPhone.keyLength) bytes in Base64", status: 65)
         }
         return bytes

@@ -65,21 +65,17 @@ struct PhonesAddCommand: ParsableCommand {
                         + (model.isEmpty ? "" : ", \(model)")
                         + (phone.app.isEmpty ? "" : ", app \(phone.app)"))
                 if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
-                printLine("Ring it: onionbell phones test \(which.name) --pairing-token -")
+                printLine("Ring it: \(config.command("phones test \(which.name) --pairing-token -"))")
             }
         }
     }
 
     private func target() throws -> (Platform, token: String, model: String) {
         if let pairingToken {
-            let token = try PairingTokenOption.token(text(pairingToken))
+            let token = try PairingTokenOption.token(pairingToken)
             return (token.platform, token.deviceToken, Self.model(of: token))
         }
-        return ((platform ?? .android).value, text(deviceToken ?? ""), "")
-    }
-
-    private func text(_ argument: String) -> String {
-        argument == "-" ? readLine(strippingNewline: true) ?? "" : argument
+        return ((platform ?? .android).value, try SecretInput.deviceToken.text(deviceToken ?? ""), "")
     }
 
     private static func model(of token: PairingToken) -> String {

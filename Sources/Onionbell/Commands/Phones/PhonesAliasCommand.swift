@@ -53,9 +53,7 @@ struct PhonesAliasCommand: ParsableCommand {
                 printLine("removed")
             }
         }
-        let token = try pairingToken.map {
-            try PairingTokenOption.token($0 == "-" ? readLine(strippingNewline: true) ?? "" : $0)
-        }
+        let token = try pairingToken.map { try PairingTokenOption.token($0) }
         if let token, token.platform != .android {
             throw fail("Bisq takes the address of several phones for Android phones only", status: 65)
         }

@@ -50,12 +50,18 @@ struct PhonesTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let sealer = try sealer()
+        let pairing = try pairingToken.map { try PairingTokenOption.token($0) }
+        let sealer = try sealer(pairing)
         var phones: [PhoneEntry] = []
+        var alias: DeviceToken?
         try config.registrations(isReadOnly: true) { file in
-            phones = try file.phoneBook().entries.filter { $0.phone.name == which.name }
+            let (entries, book) = try file.phoneBook()
+            phones = entries.filter { $0.phone.name == which.name }
+            alias = book.alias(of: which.name)
         }
         guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+        // The phone of this key; `nil`: not known, or all of the name.
+        let owner = try pairing.flatMap { try number(of: $0, among: phones, alias: alias) }
         let socket = try NodeSocket(config)
         var status: Int32 = 0
         for entry in phones {
@@ -64,7 +70,11 @@ struct PhonesTestCommand: AsyncParsableCommand {
             let answer = try await Self.answer(of: socket, number: phone.number, Array(text.utf8))
             let (words, code) = Self.verdict(answer)
             let model = entry.model.isEmpty ? "" : ", \(entry.model)"
-            printLine("phone \(phone.number) (\(phone.platform.stored)\(model)): \(words)")
+            let doubt =
+                owner.map { $0 != phone.number ? "; it shows the test if it has the key of phone \($0)" : "" }
+            printLine(
+                "phone \(phone.number) (\(phone.platform.stored)\(model)): \(words)"
+                    + (code == 0 ? doubt ?? "" : ""))
             if status != 1, code != 0 { status = code }
         }
         if status != 0 { throw ExitCode(status) }
@@ -82,14 +92,33 @@ struct PhonesTestCommand: AsyncParsableCommand {
         return try await socket.post("/phones/test?number=\(number)", text)
     }
 
-    private func sealer() throws -> Sealer {
-        if let pairingToken {
-            let text = pairingToken == "-" ? readLine(strippingNewline: true) ?? "" : pairingToken
-            return .bisq1(key: try PairingTokenOption.token(text).key)
+    /// Whose the pairing token is: another phone's key would ring the phone with a text that it can't open, and the push
+    /// service takes that as well.
+    ///
+    /// - Returns: The phone's number; `nil`: the token has the address of all phones of the name.
+    private func number(
+        of token: PairingToken, among phones: [PhoneEntry], alias: DeviceToken?
+    ) throws -> Int64? {
+        let given = DeviceToken(token.deviceToken)
+        guard given != alias else { return nil }
+        // As the book has it, in the spelling of its service.
+        let spelt =
+            (try? PhonesAddCommand.entry(of: token, named: which.name, settings: try config.settings()))?
+            .phone.deviceToken ?? given
+        guard let owner = phones.first(where: { [given, spelt].contains($0.phone.deviceToken) }) else {
+            throw fail(
+                "the pairing token is another phone's: no phone of \(which.name) has its device token, so none was rung. "
+                    + "Give the token of one of them, or add this phone: \(config.command("phones add \(which.name) --pairing-token -"))",
+                status: 65)
         }
+        return owner.phone.number
+    }
+
+    private func sealer(_ pairing: PairingToken?) throws -> Sealer {
+        if let pairing { return .bisq1(key: pairing.key) }
         guard let key else { return .nobody }
-        let text = key == "-" ? readLine(strippingNewline: true) ?? "" : key
-        guard let bytes = Base64.decode(text), bytes.count == ConnectPhone.keyLength else {
+        guard let bytes = Base64.decode(try SecretInput.key.text(key)), bytes.count == ConnectPhone.keyLength
+        else {
             throw fail("--key must be \(ConnectPhone.keyLength) bytes in Base64", status: 65)
         }
         return .bisq2(key: bytes)

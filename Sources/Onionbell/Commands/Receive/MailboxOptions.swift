@@ -44,8 +44,7 @@ struct MailboxOptions: ParsableArguments {
         let bearer = try token(in: file) ?? known?.token ?? ""
         let pairing: PairingToken
         if let text = pairingToken ?? file?["pairingToken"]?.string {
-            pairing = try PairingTokenOption.token(
-                text == "-" ? readLine(strippingNewline: true) ?? "" : text)
+            pairing = try PairingTokenOption.token(text)
         } else if let known {
             pairing = known.pairingToken
         } else {
@@ -63,8 +62,7 @@ struct MailboxOptions: ParsableArguments {
     /// The reader's token: it goes into a field of a request's head.
     private func token(in file: JSON?) throws -> String? {
         guard
-            let text = token == "-"
-                ? readLine(strippingNewline: true) ?? "" : try token ?? file.flatMap(tokenOfReader)
+            let text = try token.map(SecretInput.line("Reader's token").text) ?? file.flatMap(tokenOfReader)
         else { return nil }
         guard text.utf8.count <= 200, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw fail("the reader's token has characters that no token has", status: 65)
@@ -98,11 +96,7 @@ struct MailboxOptions: ParsableArguments {
     static func contents(of path: String) throws -> JSON {
         let bytes: [UInt8]
         if path == "-" {
-            var text: [UInt8] = []
-            while let line = readLine(strippingNewline: false), text.count < longest {
-                text += line.utf8
-            }
-            bytes = text
+            bytes = try SecretInput.mailbox.read()
         } else {
             do {
                 bytes = try PrivateFile.read(path, limit: longest)

@@ -133,8 +133,6 @@ struct BisqAgentCommand: AsyncParsableCommand {
         guard let text = pairingToken ?? file?["pairingToken"]?.string else {
             throw fail("give --pairing-token, or --mailbox", status: 64)
         }
-        let token = try PairingTokenOption.token(
-            text == "-" ? readLine(strippingNewline: true) ?? "" : text)
-        return (token, try MailboxURL(url, needsTopic: false))
+        return (try PairingTokenOption.token(text), try MailboxURL(url, needsTopic: false))
     }
 }
