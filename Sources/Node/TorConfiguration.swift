@@ -6,7 +6,8 @@ package enum TorConfiguration {
     package static func path(setting: String) throws(NodeError) -> String {
         if !setting.isEmpty { return setting }
         guard let found = InstalledFile.path("torrc", source: "torrc") else {
-            throw .configuration("no torrc is installed beside the program: set tor.torrc to its path")
+            throw .configuration(
+                "no torrc: \(InstalledFile.absence(of: "torrc")), or set tor.torrc to its path")
         }
         return found
     }

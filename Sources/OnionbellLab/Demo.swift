@@ -53,6 +53,8 @@ final class Demo {
 
     private func tellStory() async throws {
         narrator.chapter("1. A private Tor network on this machine")
+        // Before anything takes long.
+        _ = try installedTorrc()
         let network = try await PrivateTorNetwork.start(tor: tor) { [narrator] in narrator.tell($0) }
         self.network = network
         let client = try await network.startTor()

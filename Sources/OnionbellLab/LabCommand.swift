@@ -85,6 +85,8 @@ struct LabCommand: AsyncParsableCommand {
 
     @EventLoop
     private func serve(_ directory: String) async throws {
+        // Before a network is built for half a minute.
+        let torrc = try installedTorrc()
         let network = try await PrivateTorNetwork.start(tor: tor) { printError("onionbell: \($0)") }
         let client = try await network.startTor()
         let credentials = try LabCredentials()
@@ -111,7 +113,7 @@ struct LabCommand: AsyncParsableCommand {
         ]
         for (name, bytes) in files { try LabDirectory.write(bytes, to: "\(directory)/\(name)") }
         try network.writeTorrc(
-            basedOn: installedTorrc(), to: "\(directory)/torrc",
+            basedOn: torrc, to: "\(directory)/torrc",
             lines: Set(PointedClient.allCases.map(\.builtInAddress)).sorted().map {
                 "MapAddress \($0) \(relay.address)"
             })

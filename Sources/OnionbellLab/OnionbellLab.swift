@@ -15,7 +15,7 @@ struct OnionbellLab: AsyncParsableCommand {
 /// The torrc that comes with the programs.
 func installedTorrc() throws(LabError) -> String {
     guard let path = InstalledFile.path("torrc", source: "torrc") else {
-        throw .unreadable("the torrc of the installation")
+        throw .notInstalled(InstalledFile.absence(of: "torrc"))
     }
     return path
 }

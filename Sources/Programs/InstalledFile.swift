@@ -9,13 +9,25 @@ package enum InstalledFile {
     ///   - installed: its name in `share/onionbell`.
     ///   - source: its path in a checkout.
     package static func path(_ installed: String, source: String) -> String? {
-        let program = ProgramBeside.directory
-        var candidates = ["\(program)/../share/onionbell/\(installed)", "\(program)/\(installed)"]
-        var ancestor = program
+        var candidates = places(of: installed)
+        var ancestor = ProgramBeside.directory
         while let slash = ancestor.lastIndex(of: "/"), slash > ancestor.startIndex {
             ancestor = String(ancestor[..<slash])
             candidates.append("\(ancestor)/\(source)")
         }
         return candidates.first { access($0, R_OK) == 0 }
+    }
+
+    /// Why there is no such file, and what to do, as a sentence without its end.
+    package static func absence(of installed: String) -> String {
+        "\(installed) comes with the program and is neither \(places(of: installed).joined(separator: " nor ")): "
+            + "install the package onionbell, or build and start it in a checkout"
+    }
+
+    /// Where an installation has it.
+    private static func places(of installed: String) -> [String] {
+        let program = ProgramBeside.directory
+        let parent = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? ""
+        return ["\(parent)/share/onionbell/\(installed)", "\(program)/\(installed)"]
     }
 }

@@ -14,6 +14,8 @@ package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// A program of Debian's.
     case missing(String, package: String)
+    /// A file that comes with the programs, as a sentence.
+    case notInstalled(String)
 
     package var description: String {
         switch self {
@@ -23,6 +25,7 @@ package enum LabError: Error, Equatable, Sendable, CustomStringConvertible {
         case .control(let error): error.description
         case .timedOut(let what): "\(what) took too long"
         case .unreadable(let what): "\(what) can't be read"
+        case .notInstalled(let sentence): sentence
         case .missing(let what, let package): "\(what) is not installed: apt install \(package)"
         }
     }

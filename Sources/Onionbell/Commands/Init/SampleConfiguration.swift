@@ -51,7 +51,7 @@ struct SampleConfiguration {
 
     static func installedText() throws(NodeError) -> String {
         guard let path = InstalledFile.path("onionbell.yaml", source: "Deploy/onionbell.yaml") else {
-            throw .unavailable("no sample configuration (onionbell.yaml) is installed beside the program")
+            throw .unavailable("no sample configuration: \(InstalledFile.absence(of: "onionbell.yaml"))")
         }
         do { return try SettingsText.read(path) } catch { throw .unavailable("\(path) \(error)") }
     }
