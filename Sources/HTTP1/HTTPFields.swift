@@ -77,6 +77,15 @@ package struct HTTPFields: Sendable {
         return nil
     }
 
+    /// The same from the last field to the first.
+    package func lastResult<Result>(of name: String, _ body: (Span<UInt8>) -> Result?) -> Result? {
+        let wanted = name.utf8.span
+        for mark in marks.reversed() where has(mark, wanted) {
+            if let result = body(bytes.span.extracting(mark.value)) { return result }
+        }
+        return nil
+    }
+
     func count(of name: String) -> Int {
         let wanted = name.utf8.span
         var count = 0
@@ -124,7 +133,7 @@ extension HTTPFields: Equatable {
 
 extension Collection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
     /// Without blanks and tabs at both ends.
-    var trimmingBlanks: SubSequence.SubSequence {
+    package var trimmingBlanks: SubSequence.SubSequence {
         let start = drop(while: \.isBlank)
         let end = start.lastIndex { !$0.isBlank }
         return end.map { start[...$0] } ?? start[start.endIndex...]

@@ -1,6 +1,7 @@
 import Crypto
 import Doors
 import Gateways
+import Logging
 import Reactor
 import TLS
 import Tor
@@ -34,12 +35,17 @@ final class DoorListeners {
     private let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles
+    private let log: Logger
+    private var hasToldOfUnknownClients = false
     /// Seconds since 1970 of the end of the certificate shown; `nil`: none is.
     private(set) var certificateEnd: Int64?
 
     /// - Throws: The fault of a file that the settings name.
-    init(_ settings: Settings, circuits: Circuits, room: BufferRoom) throws(SettingsFault) {
+    init(
+        _ settings: Settings, circuits: Circuits, room: BufferRoom, log: Logger
+    ) throws(SettingsFault) {
         self.settings = settings
+        self.log = log
         sockets = DoorSockets(settings)
         self.circuits = circuits
         self.room = room
@@ -67,6 +73,13 @@ final class DoorListeners {
                 serverWith: TLSCredentials(chainPEM: chain, keyPEM: key), protocols: ["http/1.1"])
             return (context, try Certificate(pem: chain).validUntil)
         } catch {
+            if let words = MistakenFile.words(for: chain, wanted: .certificate) {
+                throw SettingsFault(
+                    key: "doors.https.certificate_file", problem: "\(doors.certificateFile): \(words)")
+            }
+            if let words = MistakenFile.words(for: key, wanted: .privateKey) {
+                throw SettingsFault(key: "doors.https.key_file", problem: "\(doors.keyFile): \(words)")
+            }
             throw SettingsFault(key: "doors.https", problem: "\(doors.certificateFile): \(error)")
         }
     }
@@ -100,7 +113,12 @@ final class DoorListeners {
             case .onion(let port): onionPorts[indices, default: []].append(port)
             case .plain(let endpoint):
                 // From this machine alone, unless it is a proxy that says for whom it asks.
-                let isProxied = !settings.http.trustedProxies.isEmpty
+                let isProxied =
+                    if case .unix = endpoint {
+                        !settings.http.clientAddressHeader.isEmpty
+                    } else {
+                        !settings.http.trustedProxies.isEmpty
+                    }
                 try open(
                     indices.map { doors[$0] }, on: endpoint,
                     by: isProxied ? addresses : Circuits(settings: .unlimited))
@@ -151,8 +169,22 @@ final class DoorListeners {
         let server = HTTPServer(
             settings: http, circuits: circuits, room: room,
             doors: doors.map { isOnion ? $0.door : $0.worldDoor })
+        server.onUnknownClient = { [unowned self] in tellOfUnknownClient() }
         servers.append(server)
         return try server.open(on: endpoint, showing: certificate)
+    }
+
+    /// Once: it is the proxy's way, not one request's.
+    private func tellOfUnknownClient() {
+        guard !hasToldOfUnknownClients else { return }
+        hasToldOfUnknownClients = true
+        log.warning(
+            "endpoint.client_unknown",
+            metadata: [
+                "field": "\(settings.http.clientAddressHeader)",
+                "advice":
+                    "let the proxy write the client's address there: until then its clients share the limits of one address",
+            ])
     }
 
     /// Accepts nothing more; returns when the requests in progress have been answered.

@@ -87,7 +87,7 @@ final class RelayNode {
         for app in settings.apps { for file in app.settings.ownFiles { try state.make(file) } }
         gateways = try GatewayAssembly.gateways(for: settings, by: egress, tor: torEgress, log: log)
         do throws(SettingsFault) {
-            listeners = try DoorListeners(settings, circuits: circuits, room: room)
+            listeners = try DoorListeners(settings, circuits: circuits, room: room, log: log)
         } catch {
             throw .configuration("\(error)")
         }
@@ -268,6 +268,8 @@ final class RelayNode {
         } catch {
             throw .configuration("\(error)")
         }
+        transports = settings.transports
+        invited = presenceSettings.form.clients?.count
         let presence = OnionPresence(presenceSettings, log: log)
         self.presence = presence
         virtualPorts = ports.map(\.number)
@@ -276,7 +278,9 @@ final class RelayNode {
             presence.closeCircuit(circuit)
         }
         let watch = InvitationWatch(invitations, clients: presenceSettings.form.clients, log: log) {
-            [unowned presence] in presence.use(clients: $0)
+            [unowned self, unowned presence] in
+            invited = $0?.count
+            presence.use(clients: $0)
         }
         watch.start()
         invitationWatch = watch

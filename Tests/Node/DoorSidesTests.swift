@@ -1,6 +1,7 @@
 import Client
 import Foundation
 import HTTP1
+import Logging
 import Reactor
 import Testing
 
@@ -46,7 +47,8 @@ import Testing
             door: Answering(200), worldDoor: Answering(201), places: [.onion(port: 80), .plain(world)],
             body: 100)
         let listeners = try DoorListeners(
-            settings, circuits: Circuits(settings: .unlimited), room: BufferRoom())
+            settings, circuits: Circuits(settings: .unlimited), room: BufferRoom(),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let ports = try listeners.open([door])
         let onion = try #require(ports.first).target
         var statuses: [Int] = []

@@ -217,6 +217,9 @@ class DoorConnection: StreamHandler {
         }
     }
 
+    /// `nil` of a Unix socket.
+    final var peerAddress: NetworkAddress? { stream.peerAddress }
+
     /// It turned out to be somebody else's, as behind a proxy.
     ///
     /// - Returns: Whether there is room for it.

@@ -15,7 +15,8 @@ package final class HTTPServer {
         package var connections = 5000
         /// Of one address at endpoints for the world; 0: no limit.
         package var connectionsPerAddress = 100
-        /// The field, in lower case, in which ``trustedProxies`` say whose a request is; empty: none.
+        /// The field, in lower case, in which ``trustedProxies``, and whoever comes by a Unix socket, say whose a request
+        /// is; empty: none.
         package var clientAddressHeader = ""
         package var trustedProxies: [NetworkAddress.Range] = []
         /// From a request's first byte to its last.
@@ -55,6 +56,8 @@ package final class HTTPServer {
     private let liveDoors: [any LiveDoor]
     private var listeners: [Listener] = []
     private let connections: Places
+    /// Called when a trusted proxy does not say readably whose a request is. The request counts as the proxy's own.
+    package var onUnknownClient: (@EventLoop () -> Void)?
 
     /// - Parameters:
     ///   - circuits: by which connections come; `nil`: they don't come over Tor, and have no limits of that kind.
@@ -115,7 +118,8 @@ package final class HTTPServer {
     private func accept(_ stream: Stream, _ certificate: ServerCertificate?) {
         let address = circuits.settings.areAddresses ? stream.peerAddress : nil
         let isProxy =
-            address.map { address in settings.trustedProxies.contains { $0.contains(address) } } ?? false
+            circuits.settings.areAddresses && !settings.clientAddressHeader.isEmpty
+            && (stream.peerAddress.map(isTrusted) ?? true)
         var arrival = DoorConnection.Arrival(circuits: circuits)
         if let address, !isProxy { arrival.origin = .address(address.block) }
         if let certificate {
@@ -154,11 +158,20 @@ package final class HTTPServer {
         return nil
     }
 
-    /// Whose a request is, as a proxy says: the last address of the field, which the proxy itself has put there.
-    func client(of request: HTTPRequest) -> NetworkAddress? {
-        guard let field = request.fields[settings.clientAddressHeader] else { return nil }
-        let last = field.utf8.reversed().prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") }
-        return NetworkAddress(String(decoding: last.reversed(), as: UTF8.self))
+    private func isTrusted(_ address: NetworkAddress) -> Bool {
+        settings.trustedProxies.contains { $0.contains(address) }
+    }
+
+    /// Whose a request of a trusted proxy is.
+    func client(of request: borrowing HTTPRequest, from proxy: NetworkAddress?) -> Origin {
+        let client = ForwardedClient(
+            in: request.fields, of: settings.clientAddressHeader, from: proxy, isTrusted: isTrusted)
+        switch client {
+        case .address(let address): return .address(address.block)
+        case .unknown(let proxy):
+            onUnknownClient?()
+            return proxy.map { .address($0.block) } ?? .anybody
+        }
     }
 
     /// Accepts nothing more and lets the requests in progress be answered. Returns when all connections have ended.
