@@ -28,7 +28,7 @@ package final class OnionPresence {
 
     private let settings: Settings
     var form: OnionForm
-    private let log: Logger
+    let log: Logger
     let words: PresenceWords
     private var key: OnionKey?
     private var link: TorLink?
@@ -41,6 +41,7 @@ package final class OnionPresence {
     let watch: OnionWatch
     private var mending: Mending
     private var counted = TorFigures()
+    var repeated = RepeatedLines()
     private(set) var circuits = CircuitBook()
     /// Of the last descriptor.
     private var uploadBegun = ContinuousClock.now
@@ -126,9 +127,7 @@ package final class OnionPresence {
         case .running(let endpoint, let credentials, _):
             link = try await .running(at: endpoint, credentials)
         case .own(let settings):
-            link = try await .own(settings) { [log] line in
-                log.log(level: line.level, "tor.log", metadata: ["line": "\(line.words)"])
-            }
+            link = try await .own(settings) { [weak self] line in self?.tell(line) }
             counted.torStarts += 1
         }
         guard !isStopping else { throw await link.close(because: .closed) }

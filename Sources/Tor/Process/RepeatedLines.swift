@@ -1,0 +1,53 @@
+import Logging
+import Reactor
+
+/// Which lines of tor's log are told: one that repeats is told once, then counted, and told again after an hour.
+///
+/// Lines are the same when they differ in digits only, as in "for the 17th time". At most ``most`` are remembered, of the
+/// last hour.
+struct RepeatedLines {
+    static let most = 64
+    /// Seconds.
+    static let window: Int64 = 3600
+    /// Bytes of a line that are compared.
+    private static let compared = 300
+
+    private struct Line {
+        let since: Int64
+        var heldBack = 0
+    }
+
+    private var known: [[UInt8]: Line] = [:]
+
+    /// - Parameter now: Seconds of a clock that never goes back.
+    /// - Returns: How often the line was held back since it was told last; `nil`: it is held back now.
+    mutating func pass(_ line: String, at now: Int64) -> Int? {
+        let key = line.utf8.prefix(Self.compared).filter {
+            !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        }
+        if var same = known[key], now - same.since < Self.window {
+            same.heldBack += 1
+            known[key] = same
+            return nil
+        }
+        let heldBack = known.removeValue(forKey: key)?.heldBack ?? 0
+        if known.count >= Self.most, let oldest = known.min(by: { $0.value.since < $1.value.since }) {
+            known[oldest.key] = nil
+        }
+        known[key] = Line(since: now)
+        return heldBack
+    }
+}
+
+extension OnionPresence {
+    /// What tor complains of each second is told once.
+    func tell(_ line: TorLogLine) {
+        var metadata: Logger.Metadata = ["line": "\(line.words)"]
+        if line.level >= .warning {
+            guard let repeated = repeated.pass(line.words, at: EventLoop.monotonicNanoseconds / 1_000_000_000)
+            else { return }
+            if repeated > 0 { metadata["repeated"] = "\(repeated)" }
+        }
+        log.log(level: line.level, "tor.log", metadata: metadata)
+    }
+}
