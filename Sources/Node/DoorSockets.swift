@@ -8,6 +8,7 @@ package struct DoorSockets {
     package let directory: String
     /// Tor runs as another user, who comes in by the directory's group.
     private let isForGroup: Bool
+    private let isGuarded: Bool
 
     /// Of a tor that is no child of ours. The package makes it for the node alone; one for a group is the operator's.
     static let runtimeDirectory = "/run/onionbell"
@@ -16,6 +17,7 @@ package struct DoorSockets {
 
     package init(_ settings: Settings) {
         isForGroup = settings.tor.mode == .system
+        isGuarded = settings.isGuarded
         let usual =
             settings.tor.mode == .own ? settings.stateDirectory + "/sockets" : Self.runtimeDirectory
         directory = settings.onion.socketDirectory.isEmpty ? usual : settings.onion.socketDirectory
@@ -42,13 +44,7 @@ package struct DoorSockets {
         _ open: (Endpoint) throws(SystemError) -> Endpoint
     ) throws(NodeError) -> Endpoint {
         let endpoint = set.endpoint ?? .unix(path: "\(directory)/\(name)")
-        if case .unix(let path) = endpoint, path.utf8.count > Self.longestPath {
-            throw .configuration(
-                """
-                \(path) is \(path.utf8.count) bytes long, and a Unix socket takes \(Self.longestPath): set \
-                onion.socket_directory to a shorter one, which only this user can enter
-                """)
-        }
+        if case .unix(let path) = endpoint, let words = unfitness(of: path) { throw .configuration(words) }
         do {
             let opened = try open(endpoint)
             if isForGroup, case .unix(let path) = opened, chmod(path, 0o660) != 0 {
@@ -58,6 +54,34 @@ package struct DoorSockets {
         } catch {
             throw .unavailable("\(error). \(advice(for: set.endpoint == nil ? nil : set.key))")
         }
+    }
+
+    /// Why no door can be opened there, found before a start.
+    func fault(in settings: Settings) -> SettingsFault? {
+        let places = [("peers", settings.onion.peerListen), ("http", settings.onion.httpListen)]
+        for (name, set) in places where set == nil {
+            guard let words = unfitness(of: "\(directory)/\(name)") else { continue }
+            let key = settings.onion.socketDirectory.isEmpty ? "state_directory" : "onion.socket_directory"
+            return SettingsFault(key: key, problem: words)
+        }
+        return nil
+    }
+
+    private func unfitness(of path: String) -> String? {
+        let advice = "set onion.socket_directory to another one, which only this user can enter"
+        if path.utf8.count > Self.longestPath {
+            return
+                "\(path) is \(path.utf8.count) bytes long, and a Unix socket takes \(Self.longestPath): \(advice)"
+        }
+        do throws(VirtualPortError) {
+            _ = try VirtualPort(1, to: .unix(path: path))
+        } catch {
+            return "\(error): \(advice)"
+        }
+        guard !isGuarded, VirtualPort.needsQuotes(path) else { return nil }
+        return
+            "tor can't connect an onion port to \(path) unless onion.guarded is on: its path has blanks, commas or "
+            + "letters beyond ASCII: \(advice)"
     }
 
     private func advice(for key: String?) -> String {

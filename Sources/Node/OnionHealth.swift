@@ -16,6 +16,8 @@ package struct OnionHealth {
     let now: Int64
     /// See ``Tor/ClockSkew/offset``.
     let clockOffset: Int64
+    /// Why tor does not reach its bridges; `nil`: nothing is known that would keep it.
+    var bridgeFault: String?
 
     /// Seconds by which the clock may be wrong: tor's own limits are far wider, Apple's and Google's are not.
     private static let clockTolerance = 60
@@ -28,13 +30,18 @@ package struct OnionHealth {
             words += ", \(figures.introductionPoints) introduction points"
             if let client = figures.lastClient { words += ", last client \(age(client)) ago" }
         }
+        if !state.isPublished, let bridgeFault { words += "; \(bridgeFault)" }
         // The state follows a lost connection a moment later.
         let isWell = state.isPublished && figures.isConnected && !isCutOff
         return ManagementDoor.Check(name: "onion", isWell: isWell, state: words, advice: onionAdvice)
     }
 
     private var onionAdvice: String {
-        switch state {
+        if !state.isPublished, bridgeFault != nil {
+            return
+                "do what is said of the bridges, then restart the node; onionbell check-config finds it as well"
+        }
+        return switch state {
         case .connecting, .bootstrapping, .publishing:
             "this takes a minute or two after a start; if it lasts, check the clock and whether a firewall blocks tor"
         case .lost: "the node repairs this by itself; if it lasts, run onionbell doctor"

@@ -39,6 +39,11 @@ package final class Tool {
         }
     }
 
+    /// For one that takes too long.
+    package func kill() {
+        if exit == nil { child.signal(9) }
+    }
+
     /// Its output, line by line, once it has ended well.
     package func finish() async throws(ToolError) -> [String] {
         if exit == nil { await withUnsafeContinuation { waiter = $0 } }

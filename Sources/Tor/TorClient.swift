@@ -42,6 +42,9 @@ package final class TorClient {
         }
     }
 
+    /// How long a tor may do nothing before it has reached any relay.
+    private static let firstAnswer = Duration.seconds(20)
+
     private static func join(
         _ link: TorLink, within limit: Duration, onProgress: @escaping @EventLoop (Bootstrap) -> Void
     ) async throws(TorClientError) -> TorClient {
@@ -51,15 +54,23 @@ package final class TorClient {
             if case .clockSkew(let seconds) = event { clock.note(skew: seconds) }
         }
         let end = ContinuousClock.now + limit
+        var changedAt = ContinuousClock.now
         do {
             try await link.connection.send(.setEvents(["STATUS_CLIENT", "STATUS_GENERAL"]))
             while true {
                 let reply = try await link.connection.send(.getInfo(["status/bootstrap-phase"]))
                 let bootstrap = reply["status/bootstrap-phase"].flatMap { Bootstrap(phase: $0) }
-                if let bootstrap, bootstrap != last { onProgress(bootstrap) }
+                if let bootstrap, bootstrap != last {
+                    changedAt = .now
+                    onProgress(bootstrap)
+                }
                 last = bootstrap ?? last
                 if bootstrap?.progress == 100 { break }
-                guard ContinuousClock.now < end else { throw TorClientError.notInNetwork(last, clock) }
+                // Before the first relay has answered there is nothing that takes long.
+                let patience = (last?.progress ?? 0) < 10 ? firstAnswer : limit
+                guard ContinuousClock.now < min(end, changedAt + patience) else {
+                    throw TorClientError.notInNetwork(last, clock)
+                }
                 try? await Task.sleep(for: .milliseconds(200))
             }
             try await clock.ask(link.connection)

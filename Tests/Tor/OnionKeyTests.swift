@@ -62,7 +62,7 @@ import Testing
     @Test func aTargetThatTorCannotBeToldIsRefused() {
         #expect(throws: VirtualPortError.zero) { try VirtualPort(0, to: .host("127.0.0.1", port: 1)) }
         #expect(throws: VirtualPortError.zero) { try VirtualPort(1, to: .host("127.0.0.1", port: 0)) }
-        #expect(throws: VirtualPortError.pathUnfit("/a b")) { try VirtualPort(1, to: .unix(path: "/a b")) }
+        #expect(throws: VirtualPortError.pathUnfit("/a\"b")) { try VirtualPort(1, to: .unix(path: "/a\"b")) }
         #expect(throws: VirtualPortError.pathUnfit("a")) { try VirtualPort(1, to: .unix(path: "a")) }
         #expect(throws: VirtualPortError.pathUnfit("/a\r\nQUIT")) {
             try VirtualPort(1, to: .unix(path: "/a\r\nQUIT"))

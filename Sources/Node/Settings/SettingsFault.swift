@@ -6,6 +6,12 @@ package struct SettingsFault: Error, Equatable, CustomStringConvertible {
     package var line: Int?
     package var problem: String
 
+    package init(key: String, line: Int? = nil, problem: String) {
+        self.key = key
+        self.line = line
+        self.problem = problem
+    }
+
     package var description: String {
         let place = line.map { "line \($0): " } ?? ""
         return place + (key.isEmpty ? problem : "\(key): \(problem)")

@@ -1,5 +1,6 @@
 import Glibc
 import Programs
+import Tor
 
 extension Settings {
     /// What a start would not find on this machine: tor's program, the place of the state directory. Who may read and
@@ -11,6 +12,19 @@ extension Settings {
                 SettingsFault(
                     key: "tor.binary",
                     problem: "there is no program \(tor.binary): install tor, or correct this"))
+        }
+        if let fault = DoorSockets(self).fault(in: self) { faults.append(fault) }
+        if tor.mode == .own {
+            let longest = TorProcess.longestDataDirectory - "/tor".utf8.count
+            if stateDirectory.utf8.count > longest {
+                faults.append(
+                    SettingsFault(
+                        key: "state_directory",
+                        problem:
+                            "\(stateDirectory) has \(stateDirectory.utf8.count) bytes, and tor's sockets in it leave room for \(longest): choose a shorter one"
+                    ))
+            }
+            faults += transports.faults.map { SettingsFault(key: "tor.torrc", problem: $0) }
         }
         var status = stat()
         if stat(stateDirectory, &status) == 0 {

@@ -34,7 +34,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         let closed = settings.closedCredentials
         let faults =
             await GatewayAssembly.faults(in: settings, except: closed) + settings.missingPlaces
-            + settings.frontFaults
+            + settings.frontFaults + [await TorrcCheck.fault(in: settings)].compactMap(\.self)
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
         printLine("\(config.config): no errors")

@@ -114,6 +114,9 @@ extension Doctor {
         } catch {
             return tell(.fail("tor", "\(error)", "apt install tor, or set tor.binary"))
         }
+        if let fault = await TorrcCheck.fault(in: settings) {
+            return tell(.fail("tor", fault.problem, "correct that in torrc, then run onionbell check-config"))
+        }
         let directory: TemporaryDirectory
         let torrc: String
         do {

@@ -92,7 +92,8 @@ final class Doctor {
                 tell(
                     .warn(
                         "credentials", "\(app.name) has none, so notifications for it are refused",
-                        "name its files in \(file), or remove the app"))
+                        "name its files in \(file), or remove the app; the phone apps that Bisq publishes need none: onionbell init --bisq --force"
+                    ))
             } else if let doubt = app.settings.doubt {
                 tell(.warn("credentials", "\(app.name): \(doubt.words)", doubt.advice))
             }

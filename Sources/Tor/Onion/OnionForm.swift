@@ -67,7 +67,7 @@ package struct OnionForm: Equatable, Sendable {
 
     private func setConfiguration(directory: String, ports: [VirtualPort], hasFront: Bool) -> ControlCommand {
         var options = [(key: "HiddenServiceDir", value: directory)]
-        options += ports.map { ("HiddenServicePort", "\($0.number) \($0.target)") }
+        options += ports.map { ("HiddenServicePort", $0.option) }
         options.append(("HiddenServiceExportCircuitID", "haproxy"))
         if streamsPerCircuit > 0 {
             options += [

@@ -65,7 +65,7 @@ extension OnionState: CustomStringConvertible {
         switch self {
         case .connecting: "connecting to tor"
         case .bootstrapping(let progress, let summary): "tor bootstraps: \(progress) %, \(summary)"
-        case .publishing: "tor publishes the onion service"
+        case .publishing: "not published yet: tor makes the address known to its directories"
         case .published(let uploads, _): "the onion service is published (\(uploads) uploads)"
         case .lost(let loss): "the onion service can't be reached: \(loss)"
         case .stopped: "stopped"

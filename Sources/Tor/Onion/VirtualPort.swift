@@ -5,7 +5,7 @@ package struct VirtualPort: Hashable, Sendable {
     package let number: UInt16
     package let target: Endpoint
 
-    /// - Throws: ``VirtualPortError``. Tor takes a target without any quoting, so some can't be told.
+    /// - Throws: ``VirtualPortError``: some targets can't be told to tor.
     package init(_ number: UInt16, to target: Endpoint) throws(VirtualPortError) {
         guard number > 0 else { throw .zero }
         switch target {
@@ -13,10 +13,24 @@ package struct VirtualPort: Hashable, Sendable {
             guard port > 0 else { throw .zero }
             guard !host.isEmpty, host.utf8.allSatisfy(Self.isPlain) else { throw .hostUnfit(host) }
         case .unix(let path):
-            guard path.hasPrefix("/"), path.utf8.allSatisfy(Self.isPlain) else { throw .pathUnfit(path) }
+            guard path.hasPrefix("/"), path.utf8.allSatisfy(Self.isQuotable) else { throw .pathUnfit(path) }
         }
         self.number = number
         self.target = target
+    }
+
+    /// Whether a path must stand in quotes. Tor's configuration takes them; `ADD_ONION` does not, so that a service which is
+    /// made by it can't have such a path.
+    package static func needsQuotes(_ path: String) -> Bool { !path.utf8.allSatisfy(isPlain) }
+
+    /// As a line `HiddenServicePort` has it.
+    var option: String {
+        guard case .unix(let path) = target, Self.needsQuotes(path) else { return "\(number) \(target)" }
+        return "\(number) unix:\"\(path)\""
+    }
+
+    private static func isQuotable(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -35,8 +49,8 @@ package enum VirtualPortError: Error, Equatable, Sendable, CustomStringConvertib
         case .hostUnfit(let host): "tor can't connect an onion port to the host \(host)"
         case .pathUnfit(let path):
             """
-            tor can't connect an onion port to \(path): the path must begin with / and be of printable ASCII without \
-            spaces, commas and quotes
+            tor can't connect an onion port to \(path): the path must begin with / and have no quotes, backslashes or \
+            control characters
             """
         }
     }

@@ -120,7 +120,9 @@ package final class TorProcess {
     }
 
     /// The kernel's limit for the path of a Unix socket, in bytes.
-    private static let longestSocketPath = 107
+    private nonisolated static let longestSocketPath = 107
+    /// Bytes of the longest data directory, in which the control socket lies.
+    package nonisolated static let longestDataDirectory = longestSocketPath - "/control".utf8.count
 }
 
 package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -143,7 +145,8 @@ package enum TorProcessError: Error, Equatable, Sendable, CustomStringConvertibl
         case .filesUnusable(let error): "tor can't be started: \(error)"
         case .pathTooLong(let path):
             "\(path) is \(path.utf8.count) bytes long, and the limit for a Unix socket is 107: choose a shorter state_directory"
-        case .ended(let exit, let words): "tor ended (\(exit))\(words.isEmpty ? "" : ": \(words)")"
+        case .ended(let exit, let words):
+            "tor ended (\(exit)): \(words.isEmpty ? "it said nothing of why; onionbell doctor looks at its version and torrc" : words)"
         case .silent(let time): "tor did not open its control port within \(time)"
         case .anotherTor(let directory):
             "another tor runs in \(directory): is a second node started with this state_directory?"
