@@ -225,7 +225,8 @@ extension RelayNode {
         OnionHealth(
             state: presence?.state ?? .connecting, figures: presence?.figures ?? TorFigures(),
             isCutOff: presence?.isCutOff ?? false, interval: settings.onion.selfDial.interval,
-            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset
+            now: EventLoop.unixMilliseconds, clockOffset: EventLoop.wallClockOffset,
+            bridgeFault: presence?.state.isPublished == true ? nil : transports.faults.first
         ).checks
     }
 
@@ -238,6 +239,7 @@ extension RelayNode {
         report.address = publicAddress(orOwn: presence.address)
         report.ownAddress = presence.address?.description
         report.ports = virtualPorts
+        report.invited = invited
         report.isPublished = presence.state.isPublished
         report.state = presence.state.word
         report.sentence = presence.state.description

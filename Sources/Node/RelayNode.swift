@@ -56,6 +56,8 @@ final class RelayNode {
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
     private var invitationWatch: InvitationWatch?
+    private(set) var invited: Int?  // Peers who are invited; `nil`: everybody may call.
+    private(set) var transports = TransportPrograms()  // As tor was started.
     private(set) var phoneBook: StoreWatch<PhoneBook>?
     private(set) var mailboxes: MailboxAssembly?
     var watchman: Watchman?

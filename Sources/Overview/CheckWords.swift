@@ -1,3 +1,6 @@
+import Metrics
+import Relay
+
 /// What checks mean for people who don't know their names.
 extension Check {
     /// What is checked, as a heading; an app's is its name.
@@ -56,7 +59,8 @@ extension Check {
         case "disk":
             isFailing
                 ? "Soon no new notifications can be accepted: the disk"
-                : "Notifications go out, but the disk is filling up"
+                : report.isDelivering
+                    ? "Notifications go out, but the disk is filling up" : "The disk is filling up"
         case "nodes": "Not all nodes of the database are well"
         case "database": "The database is slow"
         case "backlog": isFailing ? "Senders of one app are turned away" : "Much waits for one app"
@@ -79,8 +83,8 @@ extension Report {
     /// The state of the node in a sentence: what it means for people.
     package var verdict: (level: Check.Level, word: String, sentence: String) {
         let worst = checks.level
-        let bad = checks.filter { $0.level == worst }
-        guard worst != .ok, let first = bad.min(by: { Report.rank($0) < Report.rank($1) }) else {
+        let bad = faults.filter { $0.level == worst }
+        guard worst != .ok, let first = bad.min(by: { rank($0) < rank($1) }) else {
             return (.ok, "OK", "Everything works")
         }
         // One cause has several checks as a rule: what follows is read below.
@@ -89,12 +93,49 @@ extension Report {
         return (worst, worst == .failing ? "Failing" : "Warning", first.headline(in: self) + rest)
     }
 
-    /// The first one is what people notice most.
-    private static func rank(_ check: Check) -> Int {
+    /// The first one is what people notice most. An app that gets nothing is noticed before a disk that fills up.
+    private func rank(_ check: Check) -> Int {
         let order = [
-            "onion", "tor", "outbox", "pushing", "self_dial", "front", "disk", "backlog", "connections",
+            "onion", "tor", "outbox", "pushing", "self_dial", "front", "an app", "disk", "backlog",
+            "connections",
         ]
-        return order.firstIndex(of: check.name) ?? order.count
+        return order.firstIndex(of: isOfLane(check) ? "an app" : check.name) ?? order.count
+    }
+
+    private func isOfLane(_ check: Check) -> Bool { lanes.contains { $0.name == check.name } }
+
+    /// Nothing is known that keeps notifications from going out.
+    fileprivate var isDelivering: Bool {
+        !checks.contains { $0.level != .ok && (isOfLane($0) || ["outbox", "pushing"].contains($0.name)) }
+    }
+
+    /// What is not well, the worst first. What is said of an app's second host in the same words is said once.
+    package var faults: [Check] {
+        var faults: [Check] = []
+        for check in checks where check.level != .ok {
+            let twin = faults.firstIndex { other in
+                isOfLane(check) && isOfLane(other) && app(of: check) == app(of: other)
+                    && (check.level, check.state, check.advice) == (other.level, other.state, other.advice)
+            }
+            guard let twin else {
+                faults.append(check)
+                continue
+            }
+            if faults[twin].name.utf8.count > check.name.utf8.count { faults[twin] = check }
+        }
+        return faults.enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }
+            .map(\.element)
+    }
+
+    private func app(of check: Check) -> String? { lanes.first { $0.name == check.name }?.app }
+
+    /// Those that were used, or have something to say: an app for browsers has one for each of their makers.
+    package var shownLanes: [Lane] {
+        lanes.filter { lane in
+            lane.host == .production || lane.host == .sandbox || lane.waiting > 0 || lane.gateway == nil
+                || lane.figures != LaneFigures()
+                || checks.contains { $0.name == lane.name && $0.level != .ok }
+        }
     }
 
     fileprivate var stalledHeadline: String? {

@@ -7,7 +7,7 @@ package enum GatewayAdvice {
 
     /// While a gateway may come back by itself.
     package static let network =
-        "nothing, if it passes; else see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
+        "if it does not pass within minutes, see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
 
     /// What helps against a word of the node's own connections; another one's meaning is in the article.
     package static func text(for reason: String) -> String {
@@ -21,7 +21,8 @@ package enum GatewayAdvice {
             "a web page came in place of an answer: a proxy or a captive portal stands in this machine's way"
         case "TokenFailed", "SigningFailed": "the app's key cannot sign: put the right file in its place"
         case "StoreFailed": "as for the outbox: see whether the disk is full or its permissions are wrong"
-        case "UpstreamAway", "BadAnswer": "nothing, if it passes; else see whether url is a relay that works"
+        case "UpstreamAway", "BadAnswer":
+            "if it does not pass within minutes, see whether url is a relay that works"
         case "Paced", "Stopped", "MailboxFull", "RelayRefused": article
         case "TooManyRequests", "ServiceUnavailable", "InternalServerError", "Shutdown", "IdleTimeout",
             "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "HTTP429":

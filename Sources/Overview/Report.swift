@@ -265,6 +265,12 @@ package struct OnionReport: Equatable, Sendable {
     package var isBehindFront: Bool { ownAddress != nil && ownAddress != address }
     /// At which clients call.
     package var ports: [UInt16] = []
+    /// Peers who are invited to a private node; `nil`: everybody may call.
+    package var invited: Int?
+    /// Who may call, where not everybody may.
+    package var privacy: String? {
+        invited.map { "private: only \(Words.count($0, of: "invited peer")) can reach it" }
+    }
     package var isPublished = false
     /// One of ``states``.
     package var state = "connecting"

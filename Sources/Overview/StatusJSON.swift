@@ -52,6 +52,7 @@ package enum StatusJSON {
         return .object([
             "address": text(onion.address),
             "own_address": text(onion.ownAddress),
+            "invited": onion.invited.map(count) ?? .null,
             "ports": .array(onion.ports.map { count(Int($0)) }),
             "state": .string(onion.state),
             "sentence": .string(onion.sentence),

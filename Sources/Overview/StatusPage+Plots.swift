@@ -65,6 +65,7 @@ extension StatusPage {
             return "<i title=\"\(words)\">\(boxes)</i>"
         }
         let sum = spans.reduce(into: History.Totals()) { $0.add($1) }
+        guard highest > 0 else { return empty(title) }
         return plot(
             "\(title): \(sum.inWords)", parts, top: Words.count(highest), half: half(highest),
             minutes: minutes)
@@ -79,10 +80,16 @@ extension StatusPage {
                 <b class="gauge h\(StatusPage.height(value, of: highest))"></b></i>
                 """
         }
-        let top = highest > 0 ? words(highest) : "0"
+        guard highest > 0 else { return empty(title) }
+        let top = words(highest)
         return plot(
             "\(title): at most \(top)", parts, top: top, half: highest > 1 ? words(highest / 2) : "",
             minutes: 15)
+    }
+
+    /// A plot from 0 to 0 would show nothing.
+    private func empty(_ title: String) -> Markup {
+        "<figure><figcaption>\(title): nothing yet</figcaption></figure>"
     }
 
     private func half(_ highest: Int) -> String {

@@ -55,8 +55,7 @@ package struct StatusPage {
     private var script: Markup { Markup(stringLiteral: StatusScript.text) }
 
     private var reasons: Markup {
-        let bad = report.checks.filter { $0.level != .ok }.sorted { $0.level > $1.level }
-        let items = bad.map { check -> Markup in
+        let items = report.faults.map { check -> Markup in
             let since: Markup =
                 report.timeline.since(check.name).map { " <span class=\"soft\">since \(moment($0))</span>" }
                 ?? ""
@@ -79,10 +78,11 @@ package struct StatusPage {
             (Words.count(day.delivered), "delivered, \(covered(History.minutes))"),
             (Words.count(day.refused.total), "refused, \(covered(History.minutes))"),
             (
-                report.lastDelivery.map { Words.time(report.age(of: $0)) + " ago" } ?? "none yet",
+                report.lastDelivery.map { Words.time(report.age(of: $0)) + " ago" }
+                    ?? (day.delivered > 0 ? "before the start" : "none yet"),
                 "last delivery"
             ),
-            (Words.count(report.peers.open), "peers connected"),
+            (Words.count(report.peers.open), report.peers.open == 1 ? "peer connected" : "peers connected"),
         ]
         // A young node has no more than that.
         if report.history.covered > 60 {
@@ -137,12 +137,13 @@ package struct StatusPage {
                 "<details><summary>QR code as characters</summary><pre>\(preformatted($0))</pre></details>"
             } ?? ""
         let ports = onion.ports.map(String.init).joined(separator: ", ")
+        let privacy: Markup = onion.privacy.map { "<p>\($0)</p>" } ?? ""
         let own: Markup =
             onion.isBehindFront
             ? onion.ownAddress.map { "<p class=\"soft\">of this node: <code>\($0)</code></p>" } ?? "" : ""
         return """
             <section><h2>Onion address</h2><div class="address"><div><code>\(address)</code>\
-            <p>\(onion.sentence)</p><p class="soft">ports \(ports)</p>\(own)\(text)</div>\(code)</div></section>
+            <p>\(onion.sentence)</p><p class="soft">ports \(ports)</p>\(privacy)\(own)\(text)</div>\(code)</div></section>
             """
     }
 
@@ -180,7 +181,7 @@ package struct StatusPage {
     // MARK: Gateways
 
     private var gateways: Markup {
-        let lanes = report.lanes.map(lane)
+        let lanes = report.shownLanes.map(lane)
         let none: Markup = "<p class=\"soft\">No app is configured.</p>"
         return "<section><h2>Gateways</h2>\(lanes.isEmpty ? none : "\(lanes)")</section>"
     }

@@ -26,7 +26,7 @@ package struct StatusText {
     private mutating func addVerdict() {
         let verdict = report.verdict
         line(painted(verdict.sentence, verdict.level), in: "Onionbell \(report.version)")
-        for check in report.checks.filter({ $0.level != .ok }).sorted(by: { $0.level > $1.level }) {
+        for check in report.faults {
             line(painted("\(check.name): \(check.state)", check.level), in: "")
             if let advice = check.advice { line("-> \(advice)", in: "") }
         }
@@ -43,6 +43,7 @@ package struct StatusText {
             line("ports " + onion.ports.map(String.init).joined(separator: ", "), in: "")
         }
         if onion.isBehindFront, let own = onion.ownAddress { line("of this node: \(own)", in: "") }
+        if let privacy = onion.privacy { line(privacy, in: "") }
         line(onion.sentence, in: "Tor")
         var facts = [onion.isConnected ? onion.version.map { "tor \($0)" } ?? "connected" : "not connected"]
         if onion.isConnected, let bootstrap = onion.bootstrap {
@@ -109,7 +110,7 @@ package struct StatusText {
         gap()
         table(
             ["Gateway", "state", "waiting", "delivered", "refused", "dead", "last"],
-            report.lanes.map { lane in
+            report.shownLanes.map { lane in
                 let check = report.checks.first { $0.name == lane.name }
                 let state =
                     lane.gateway == nil
@@ -137,7 +138,9 @@ package struct StatusText {
                     ], .ok
                 )
             })
-        line("\(report.peers.open) peers, \(report.http.open) HTTP clients", in: "Connected")
+        line(
+            "\(Words.count(report.peers.open, of: "peer")), \(Words.count(report.http.open, of: "HTTP client"))",
+            in: "Connected")
         for (index, words) in report.limitsHit.inLines(upTo: 60).enumerated() {
             line(words, in: index == 0 ? "Limits hit" : "")
         }

@@ -51,6 +51,11 @@ package enum Words {
         return result
     }
 
+    /// `1 peer`, `2 peers`.
+    package static func count(_ number: Int, of noun: String) -> String {
+        "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
+    }
+
     /// `2026-11-21 22:41:42 UTC`, of milliseconds since 1970.
     package static func date(_ milliseconds: Int64) -> String {
         guard let text = UTCTime.text(milliseconds) else { return "–" }

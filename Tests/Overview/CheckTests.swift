@@ -13,7 +13,7 @@ import Testing
         #expect(Sample.good.verdict.sentence == "Everything works")
         #expect(
             Sample.warned.verdict.sentence
-                == "Notifications go out, but the disk is filling up (and 2 more things)")
+                == "Notifications for bisq-remote-android may be late (and 2 more things)")
         #expect(Sample.broken.verdict.sentence == "Senders cannot reach this node (and 2 more things)")
         #expect([Check]().level == .ok)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import Relay
 import Testing
 
 @testable import Overview
@@ -19,6 +20,45 @@ import Testing
         let well = html(Sample.good)
         #expect(well.contains("<h1>Everything works</h1><div class=\"strip\""))
         #expect(!well.components(separatedBy: "</header>")[0].contains("<li "))
+    }
+
+    /// Seen on a page: each was true only in part.
+    @Test func thePageSaysNothingThatItsOtherPartsDeny() {
+        var report = Sample.good
+        for index in report.lanes.indices { report.lanes[index].figures.lastDelivery = nil }
+        report.peers.open = 1
+        report.onion.invited = 1
+        var text = html(report)
+        #expect(text.contains("<b>before the start</b><span>last delivery</span>"))
+        #expect(text.contains("<b>1</b><span>peer connected</span>"))
+        #expect(text.contains("<p>private: only 1 invited peer can reach it</p>"))
+        #expect(String(decoding: StatusJSON.bytes(of: report), as: UTF8.self).contains("\"invited\":1"))
+        let status = StatusText.text(of: report, coloured: false)
+        #expect(status.contains(" 1 peer, "), "\(status)")
+        #expect(status.contains("private: only 1 invited peer can reach it\n"))
+        #expect(!html(Sample.good).contains("private:"))
+        // A node without a past has no plot from 0 to 0.
+        report.history = History(at: 7)
+        text = html(report)
+        #expect(text.contains("<b>none yet</b><span>last delivery</span>"))
+        #expect(text.contains("<figcaption>By minute: nothing yet</figcaption></figure>"))
+        #expect(!text.contains("<div class=\"y\"><span>0</span>"))
+    }
+
+    /// An app for browsers has a lane for each of their makers, used or not.
+    @Test func unusedLanesOfBrowsersAreNotShown() {
+        var report = Sample.good
+        var lane = Report.Lane(
+            app: "browsers", host: LaneHost("https://push.example.org"), service: "web_push")
+        lane.gateway = GatewayFigures()
+        report.lanes.append(lane)
+        #expect(!html(report).contains("push.example.org"))
+        #expect(!StatusText.text(of: report, coloured: false).contains("push.example.org"))
+        report.checks.append(Check(name: lane.name, level: .warning, state: "away", advice: "y"))
+        #expect(html(report).contains("push.example.org"))
+        report.checks.removeLast()
+        report.lanes[report.lanes.count - 1].figures.delivered = 1
+        #expect(html(report).contains("push.example.org"))
     }
 
     /// A number stays with its unit, and a date is cut before its time, not at a hyphen.

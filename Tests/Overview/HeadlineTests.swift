@@ -1,0 +1,39 @@
+import Relay
+import Testing
+
+@testable import Overview
+
+/// What stands at the top is true of the whole.
+@Suite struct HeadlineTests {
+    /// Nothing goes out, and the disk fills up.
+    @Test func theHeadlineDoesNotSayThatNotificationsGoOutWhereTheyDoNot() {
+        var report = Sample.good
+        let disk = Check(name: "disk", level: .warning, state: "nearly full", advice: "y")
+        report.checks = [disk]
+        #expect(report.verdict.sentence == "Notifications go out, but the disk is filling up")
+        report.checks.append(
+            Check(name: report.lanes[0].name, level: .warning, state: "no connection", advice: "y"))
+        #expect(
+            report.verdict.sentence
+                == "Notifications for \(report.lanes[0].name) may be late (and one more thing)")
+        report.checks[1] = Check(name: "pushing", level: .warning, state: "x", advice: "y")
+        #expect(report.verdict.sentence.hasPrefix("Nobody can be rung"))
+    }
+
+    /// Apple's two hosts are away for one reason.
+    @Test func whatIsSaidOfBothHostsOfAnAppIsSaidOnce() throws {
+        var report = Sample.good
+        let both = report.lanes.filter { lane in
+            report.lanes.contains { $0.app == lane.app && $0.host != lane.host }
+        }
+        try #require(both.count == 2)
+        func fault(_ lane: Report.Lane, _ state: String) -> Check {
+            Check(name: lane.name, level: .warning, state: state, advice: "y")
+        }
+        report.checks = [fault(both[1], "no connection"), fault(both[0], "no connection")]
+        #expect(report.faults.map(\.name) == [both[0].app])
+        #expect(report.verdict.sentence == "Notifications for \(both[0].app) may be late")
+        report.checks[0] = fault(both[1], "paused")
+        #expect(report.faults.count == 2)
+    }
+}
