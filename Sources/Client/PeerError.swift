@@ -21,6 +21,8 @@ package enum PeerError: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
+        case .closedByNode(.wrongNetworkID):
+            "the node closed the connection: WRONG_NETWORK_ID. It serves another of Bisq's networks: name that with --network, or set onion.network there"
         case .closedByNode(let reason):
             "the node closed the connection: \(reason?.word ?? "a reason unknown here")"
         case .connectionEnded(let end): "the connection to the node ended: \(end)"

@@ -55,7 +55,10 @@ package struct StateDirectory: ~Copyable {
         do {
             try StateDirectory.note(getpid(), in: lock)
         } catch {
-            throw .unavailable("\(path)/lock: \(error)")
+            throw .unavailable(
+                error.code == ENOSPC || error.code == EDQUOT
+                    ? "the disk of \(path) is full: make room on it, then start the node again"
+                    : "\(path)/lock: \(error)")
         }
         self.path = path
         self.lock = lock
@@ -135,7 +138,13 @@ package struct StateDirectory: ~Copyable {
     /// - Throws: Also when it is another user's: files made here would keep that user's node out.
     package init?(ofStoppedNode path: String) throws(NodeError) {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw .unavailable("\(SystemError("open \(path)"))") }
+        guard stat(path, &status) == 0 else {
+            throw .unavailable(
+                errno == ENOENT
+                    ? "there is no \(path) yet: the node creates it when it starts for the first time"
+                    : "\(SystemError("open \(path)")). Run this as the node's user: sudo -u onionbell onionbell ..."
+            )
+        }
         guard status.st_uid == geteuid() else {
             throw .unavailable(
                 "\(path) belongs to another user: run this as that user, for example sudo -u onionbell onionbell ..."

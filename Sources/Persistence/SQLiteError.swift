@@ -55,6 +55,11 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     /// With what to do when the file is damaged, and which file it is.
     package func explained(path: String) -> SQLiteError {
         guard isCorrupt else {
+            if isDiskFull, remote == nil {
+                return SQLiteError(
+                    code: SQLITE_ERROR, operation: .open,
+                    message: "\(path): the disk is full or takes nothing: make room on it, then try again")
+            }
             guard isOurs else { return self }
             return SQLiteError(code: code, operation: operation, message: "\(path): \(message)")
         }

@@ -6,7 +6,9 @@ import Reactor
 import Testing
 
 /// `onionbell init` as an operator runs it.
-@Suite(.timeLimit(.minutes(5))) struct InitCommandTests {
+@Suite struct InitCommandTests {
+    /// The sample's.
+    private static let topic = "bisqremote.joachimneumann.com"
     private let directory: String
     private let credentials: LabCredentials
     private var configuration: String { directory + "/etc/onionbell.yaml" }
@@ -18,7 +20,7 @@ import Testing
         credentials = try LabCredentials()
         for (name, bytes) in [
             ("AuthKey_ABC123DEFG.p8", try credentials.providerKeyPEM()),
-            ("push.p12", try credentials.certificateFile(topic: "t", password: "secret")),
+            ("push.p12", try credentials.certificateFile(topic: Self.topic, password: "secret")),
             ("password", Array("secret\n".utf8)), ("wrong", Array("wrong\n".utf8)),
             ("account.json", try credentials.serviceAccountFile(tokenURL: "https://localhost/token")),
             ("junk.p8", Array("no key".utf8)),
@@ -95,6 +97,53 @@ import Testing
         let right = try initialize(
             "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password")
         #expect(right.status == 0, "\(right.errors)")
+    }
+
+    @Test func aCertificateForAnotherTopicIsNamedWithBoth() throws {
+        let other = try initialize(
+            "--force", "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password",
+            "--ios-topic", "org.example.other")
+        #expect(other.status == 65)
+        #expect(
+            other.errors.contains(Self.topic) && other.errors.contains("org.example.other"), "\(other.errors)"
+        )
+        #expect(access(configuration, F_OK) != 0)
+        let below = try initialize(
+            "--force", "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password",
+            "--ios-topic", Self.topic + ".voip")
+        #expect(below.status == 0, "\(below.errors)")
+    }
+
+    /// In the order in which they are run, each for the same configuration.
+    @Test func whatIsPrintedWorksAsPrinted() throws {
+        let made = try run([program, "init", "--bisq", "--config", configuration])
+        #expect(made.status == 0, "\(made.errors)")
+        let commands = made.output.split(separator: "\n").filter {
+            $0.contains("onionbell ") && !$0.hasPrefix("wrote")
+        }
+        #expect(commands.count == 4, "\(commands)")
+        for command in commands { #expect(command.contains(" --config \(configuration)"), "\(command)") }
+        #expect(commands.dropFirst().map { $0.prefix(5) } == ["Next:", "A min", "Then:"], "\(commands)")
+        #expect(commands[1].contains("onionbell run") && commands[2].contains("onionbell doctor"))
+    }
+
+    /// As programs of Windows save text.
+    @Test func filesWithAMarkBeforeThemAreTaken() throws {
+        for name in ["account.json", "AuthKey_ABC123DEFG.p8", "password"] {
+            let bytes = try LabDirectory.read("\(directory)/\(name)")
+            try LabDirectory.write([0xef, 0xbb, 0xbf] + bytes, to: "\(directory)/\(name)")
+        }
+        let made = try initialize(
+            "--ios-key", "DIR/AuthKey_ABC123DEFG.p8", "--ios-team-id", "DEF123GHIJ", "--android-account",
+            "DIR/account.json")
+        #expect(made.status == 0, "\(made.errors)")
+        let text = try LabDirectory.read(configuration)
+        try LabDirectory.write([0xef, 0xbb, 0xbf] + text, to: configuration)
+        let checked = try run([program, "check-config", "--config", configuration])
+        #expect(checked.output == "\(configuration): no errors\n", "\(checked.errors)")
+        let certificate = try initialize(
+            "--force", "--ios-certificate", "DIR/push.p12", "--ios-certificate-password", "DIR/password")
+        #expect(certificate.status == 0, "\(certificate.errors)")
     }
 
     /// What a start would only warn of, and Apple refuse.

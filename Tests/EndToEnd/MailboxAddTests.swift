@@ -28,6 +28,27 @@ import Wire
         return try await Task.detached { try run(arguments) }.value
     }
 
+    /// Until then senders would hear that the address is no device's, and give it up.
+    @Test func aNodeThatDoesNotServeMailboxesYetIsToBeRestartedFirst() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let text =
+            try String(contentsOfFile: stage.configuration, encoding: .utf8)
+            .replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n")
+            + "doors:\n  mailbox: {listen: [\"127.0.0.1:\(port)\"]}\n"
+        try text.write(toFile: stage.configuration, atomically: true, encoding: .utf8)
+        let early = try await onionbell(["mailbox", "add", "me"], stage.configuration)
+        #expect(early.status == 75 && early.errors.contains("Restart it first"), "\(early.errors)")
+        #expect(early.output == "")
+        #expect(try await onionbell(["mailbox", "list"], stage.configuration).output == "mailbox: none\n")
+        await stage.node?.stop()
+        try await stage.start()
+        let made = try await onionbell(["mailbox", "add", "me"], stage.configuration)
+        #expect(made.status == 0, "\(made.errors)")
+        await stage.close()
+    }
+
     /// Each text with its QR code below it, and what Bisq needs: all of it is good, and nothing prints it again.
     @Test func itPrintsAllThatAPhoneNeedsAndOnlyOnce() async throws {
         let port = try freePort()

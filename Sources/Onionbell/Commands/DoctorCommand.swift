@@ -67,7 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes findings as they come; on a terminal also what is being done.
+/// Writes findings as they come, and what is being done where it takes long.
 @EventLoop
 private final class DoctorPaper {
     private let isJSON: Bool
@@ -90,7 +90,9 @@ private final class DoctorPaper {
     }
 
     func tell(_ progress: String) {
-        guard isTerminal, !isJSON else { return }
+        guard !isJSON else { return }
+        // Through a pipe a line cannot be taken back: what is being done goes beside the findings.
+        guard isTerminal else { return printError("onionbell: \(progress) ...") }
         clearProgress()
         printText("...   \(progress)")
         hasProgress = true

@@ -155,14 +155,18 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private func tellWhatIsNext(_ choices: ConfigurationChoices) {
-        let option = config.config == Settings.standardFile ? "" : " --config \(config.config)"
+        let option = config.words
+        // Of the package: the unit has the standard configuration, and a user of its own.
+        let isUnits = config.config == Settings.standardFile && access("/run/systemd/system", F_OK) == 0
+        let asRoot = isUnits && geteuid() != 0 ? "sudo " : ""
+        let asNode = isUnits && getpwnam("onionbell") != nil ? "sudo -u onionbell " : ""
         if choices.ringsThroughBisq {
             printLine(
                 """
                 Bisq's relay rings the published Bisq apps for this node. It is called through Tor and needs no account.
                 After you have paired your phone, let the node ring no others, so that strangers cannot use up what
                 Bisq's relay grants this node:
-                  onionbell phones add me --pairing-token -
+                  \(asNode)onionbell phones add me --pairing-token -\(option)
                   then set targets: phone_book at \(ConfigurationChoices.bisq1Relay) in \(config.config)
                 """)
         } else if choices.apple == nil, choices.androidAccount == nil, choices.webPushContact == nil {
@@ -174,7 +178,8 @@ struct InitCommand: AsyncParsableCommand {
                 """)
         }
         if choices.webPushContact != nil {
-            printLine("For the phone's page, after the first start: onionbell key show --vapid\(option)")
+            printLine(
+                "For the phone's page, after the first start: \(asNode)onionbell key show --vapid\(option)")
         }
         if choices.httpsName != nil {
             let place = ConfigurationTarget(path: config.config).credentials
@@ -186,7 +191,6 @@ struct InitCommand: AsyncParsableCommand {
                 then set doors.https.certificate_file: \(ConfigurationChoices.credentialPath(ConfigurationChoices.httpsCertificate))
                 """)
         }
-        let isSystemdRunning = access("/run/systemd/system", F_OK) == 0
         if choices.tor == .system {
             printLine(
                 """
@@ -195,13 +199,12 @@ struct InitCommand: AsyncParsableCommand {
                   then the directory /run/onionbell, by which tor reaches the node
                 """)
         }
-        printLine("Next: onionbell doctor\(option)")
         let units = choices.tor == .instance ? "onionbell-tor onionbell" : "onionbell"
         printLine(
-            isSystemdRunning
-                ? "Then: systemctl enable --now \(units)" : "Then: onionbell run\(option)")
+            isUnits ? "Next: \(asRoot)systemctl enable --now \(units)" : "Next: onionbell run\(option)")
+        printLine("A minute later: \(asRoot)onionbell doctor\(option)")
         if choices.ringsThroughBisq {
-            printLine("Then: onionbell point\(option)    what to write into Bisq's configuration")
+            printLine("Then: \(asNode)onionbell point\(option)    what to write into Bisq's configuration")
         }
     }
 }

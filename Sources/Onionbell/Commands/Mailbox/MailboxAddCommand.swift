@@ -3,6 +3,8 @@ import Client
 import Crypto
 import Doors
 import Gateways
+import Glibc
+import JSONCoding
 import Node
 import Persistence
 import Pointing
@@ -16,7 +18,7 @@ import Tor
 extension Mailbox.Show: ExpressibleByArgument {}
 
 /// `onionbell mailbox add`.
-struct MailboxAddCommand: ParsableCommand {
+struct MailboxAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Make a mailbox, and print its pairing token, its ntfy address and its readers' tokens.",
@@ -28,8 +30,8 @@ struct MailboxAddCommand: ParsableCommand {
             until it expires. With --tokens-of readers of another mailbox keep their tokens: the ntfy app \
             has one user for a server.
 
-            Exit status: 0 made, 1 there is a mailbox of this name, 64 usage, 69 the node has never run, 78 \
-            configuration.
+            Exit status: 0 made, 1 there is a mailbox of this name, 64 usage, 69 the node has never run, 75 the running \
+            node must be restarted first, 78 configuration.
 
             Example: onionbell mailbox add me --reader phone --reader desk
             """)
@@ -84,13 +86,14 @@ struct MailboxAddCommand: ParsableCommand {
         var readers: [(name: String, token: String?)]
     }
 
-    func run() throws {
+    func run() async throws {
         let settings = try config.settings()
         guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
             throw fail(
                 "\(config.config) has no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node",
                 status: 78)
         }
+        try await refuseUnknownNode(settings)
         let address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
         let topic = MailboxDigests.newTopic()
         let capabilities = Capabilities(
@@ -101,6 +104,21 @@ struct MailboxAddCommand: ParsableCommand {
                 ($0, MailboxDigests.newToken())
             })
         print(try add(capabilities, address: address, in: settings), in: settings)
+    }
+
+    /// A node that started before its configuration named the app would tell senders that the address is no device's, and
+    /// they would give it up.
+    private func refuseUnknownNode(_ settings: Settings) async throws {
+        guard (try? StateDirectory.runningNode(in: settings.stateDirectory)) != nil,
+            access(StateDirectory.statusSocket(in: settings.stateDirectory), R_OK | W_OK) == 0
+        else { return }
+        let answer = try? await NodeSocket(config).get("/status.json")
+        guard let gateways = answer.flatMap({ try? JSON($0.body) })?["gateways"]?.array,
+            !gateways.contains(where: { $0["service"]?.string == MailboxApp.gateway })
+        else { return }
+        throw fail(
+            "no mailbox was made: the running node does not serve mailboxes yet. Restart it first, for example "
+                + "systemctl restart onionbell, then run this again", status: 75)
     }
 
     /// - Returns: What was made: a reader that keeps its token gets no new one.

@@ -61,7 +61,9 @@ struct OutboxOption: ParsableArguments {
     private func store(in settings: Settings) throws(NodeError) -> StorePlace {
         let store = try settings.store()
         guard case .file(let path) = store, access(path, F_OK) != 0 else { return store }
-        throw .unavailable("there is no outbox in \(settings.stateDirectory) yet: the node creates it")
+        throw .unavailable(
+            "there is no outbox in \(settings.stateDirectory) yet: the node creates it when it starts for the first time"
+        )
     }
 
     /// Holds the node's lock meanwhile, if it is free; every failure becomes a sentence and an exit status.

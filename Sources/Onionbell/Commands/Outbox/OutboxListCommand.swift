@@ -14,6 +14,9 @@ struct OutboxListCommand: ParsableCommand {
             With --json an array of objects: sequence, app, sandbox, urgent, age_ms, attempts, next_attempt_in_ms \
             (0: due), expires_in_ms, bytes, device.
 
+            due: it goes as soon as its push service can be reached and takes it. An attempt counts when the service has \
+            answered.
+
             Example: onionbell outbox list --app bisq-remote-ios
             """)
 
@@ -77,7 +80,7 @@ private struct ListOutput {
             "\(row.sequence)",
             SettingsFault.shown(row.lane.app) + (row.lane.host == .production ? "" : " (\(row.lane.host))"),
             Age.text(now - row.acceptedAt), "\(row.attempts)",
-            row.notBefore <= now ? "now" : "in \(Age.text(row.notBefore - now))",
+            row.notBefore <= now ? "due" : "in \(Age.text(row.notBefore - now))",
             row.expiresAt <= now ? "over" : "in \(Age.text(row.expiresAt - now))", "\(row.size)",
             row.isUrgent ? "yes" : "no", row.device.shortHex,
         ])

@@ -21,6 +21,11 @@ struct OutboxRetryCommand: AsyncParsableCommand {
         let (count, isRunning) = try await outbox.change(
             orAsk: "/outbox/retry?\(which.query)", which.sequences
         ) { try $0.makeDue(which.selection) }
+        guard count > 0 else {
+            return printLine(
+                "nothing was put off: what waits goes as soon as its push service takes it; onionbell status says which does not"
+            )
+        }
         printLine("\(count) made due; the node sends them \(isRunning ? "now" : "when it starts")")
     }
 }

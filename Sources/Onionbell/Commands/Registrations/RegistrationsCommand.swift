@@ -97,7 +97,7 @@ extension ConfigOption {
     func listRegistrations(of kind: String?, asJSON: Bool) throws {
         try registrations(isReadOnly: true) { file in
             // Its table comes with the first one.
-            if let kind, ["installation", "mailbox"].contains(kind),
+            if let kind, ["bitwarden", "installation", "mailbox", "phone", "status"].contains(kind),
                 !file.views.contains(where: { $0.kind == kind })
             {
                 return printLine(asJSON ? "[]" : "\(kind): none")
@@ -140,8 +140,14 @@ extension ConfigOption {
         let path = StateDirectory.outbox(in: settings.stateDirectory)
         do {
             let store = try settings.store()
-            if case .file(let path) = store, access(path, F_OK) != 0 {
-                throw fail("\(SystemError("open \(path)")). The node creates it", status: 69)
+            if case .file(let path) = store, access(path, isReadOnly ? R_OK : R_OK | W_OK) != 0 {
+                throw errno == ENOENT
+                    ? fail(
+                        "there is no \(path) yet: the node creates it when it starts for the first time",
+                        status: 69)
+                    : fail(
+                        "\(SystemError("open \(path)")). Run this as the node's user: sudo -u onionbell onionbell ...",
+                        status: 77)
             }
             try body(try RegistrationFile(store, isReadOnly: isReadOnly))
         } catch let error as NodeError {
