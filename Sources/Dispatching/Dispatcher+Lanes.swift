@@ -42,6 +42,9 @@ extension Dispatcher {
         }
     }
 
+    /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.
+    package func lane(for submission: Submission) -> LaneID? { pipeline.lane(for: submission) }
+
     /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
     package func resume(_ lanes: [LaneID]) {
         for lane in lanes { pipeline.resume(lane, at: .now) }

@@ -1,16 +1,21 @@
 import Dispatching
 import Doors
 import Reactor
+import Relay
 
 /// The endpoints that are there only if the settings name a place for them.
 extension RelayNode {
     func webPush(_ dispatcher: Dispatcher) -> DoorListeners.PlacedDoor? {
         guard settings.doors.webPush.door.isOn else { return nil }
-        let door = WebPushDoor(settings: settings.doors.webPush.settings, dispatcher: dispatcher) {
-            [unowned self] lane in
-            lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
-        }
+        let door = WebPushDoor(
+            settings: settings.doors.webPush.settings, dispatcher: dispatcher,
+            isInDoubt: { [unowned self] in isInDoubt($0) })
         return DoorListeners.PlacedDoor(door, named: "web_push", settings.doors.webPush.door)
+    }
+
+    /// Whether what a lane's gateway says of device tokens may be the fault of the settings.
+    func isInDoubt(_ lane: LaneID) -> Bool {
+        lanes.first { $0.id == lane }?.gateway.figures.isInDoubt ?? true
     }
 
     func phonePage() throws(NodeError) -> DoorListeners.PlacedDoor? {

@@ -218,7 +218,9 @@ final class RelayNode {
     private func openHTTPDoors(_ dispatcher: Dispatcher) async throws(NodeError) -> [VirtualPort] {
         let places = settings.onion.httpPorts.map { DoorPlace.onion(port: $0) }
         let bisq = DoorListeners.PlacedDoor(
-            BisqRelayDoor(settings: settings.bisqRelay, dispatcher: dispatcher), places: places,
+            BisqRelayDoor(
+                settings: settings.bisqRelay, dispatcher: dispatcher,
+                isInDoubt: { [unowned self] in isInDoubt($0) }), places: places,
             body: settings.http.limits.body)
         let own = DoorListeners.PlacedDoor(ownDoors, places: places, body: 0)
         let status = try await StatusDoors(

@@ -29,15 +29,15 @@ package struct DeviceToken: Hashable, Sendable {
     /// of other services.
     package init?(opaque text: String) {
         let bytes = text.utf8.span
-        guard (DeviceToken.shortest...DeviceToken.longest).contains(bytes.count),
-            bytes.consists(of: DeviceToken.character), !DeviceToken.hasPrefix(bytes)
+        guard (DeviceToken.shortest...4096).contains(bytes.count),
+            bytes.consists(of: DeviceToken.character), !DeviceToken.hasServicePrefix(bytes)
         else { return nil }
         self.text = text
     }
 
     /// Two lower-case letters, `1` and a colon: what tells an address of a service that phones don't know by their
     /// platform (``PushService/prefix``). FCM's tokens have no colon before their 11th character.
-    private static func hasPrefix(_ bytes: Span<UInt8>) -> Bool {
+    static func hasServicePrefix(_ bytes: Span<UInt8>) -> Bool {
         bytes.count >= 4 && bytes[3] == UInt8(ascii: ":") && bytes[2] == UInt8(ascii: "1")
             && bytes.extracting(first: 2).consists { ASCII.letter($0) & (1 ^ ASCII.upperCase($0)) }
     }

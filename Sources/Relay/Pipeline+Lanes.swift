@@ -45,6 +45,11 @@ extension Pipeline {
         return (since, reason)
     }
 
+    /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.
+    package func lane(for submission: Submission) -> LaneID? {
+        try? validator.recipient(of: submission).0.lane
+    }
+
     /// The place of a lane, which is made if it is not there.
     mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
 

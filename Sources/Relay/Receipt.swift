@@ -47,14 +47,13 @@ package enum Ending: Equatable, Sendable {
     /// Not delivered before it expired.
     case expired
 
-    /// Whether a repetition hears the same for as long as identities are remembered. What may be the fault of the
-    /// configuration is tried again: somebody may have mended it. So is what came too late.
+    /// Whether a repetition hears the same for as long as identities are remembered. A gateway's refusal is asked for anew:
+    /// it may have been the fault of the configuration or the gateway's own trouble, and somebody may have mended it. So is
+    /// what came too late.
     package var isRemembered: Bool {
         switch self {
         case .delivered, .tokenDead: true
-        case .refused(.gateway(let word), _):
-            // As it may be the token of another environment, topic or project.
-            ![.unknownToken, .foreignToken, .full].contains(Reason.gateway(word).kind)
+        case .refused(.gateway, _): false
         case .refused: true
         case .expired: false
         }

@@ -32,7 +32,10 @@ package enum SenderAnswer: Equatable, Sendable {
 package enum FailureKind: Equatable, Sendable {
     case messageTooLarge
     case deadToken
-    /// It has not the form of the app's tokens, or its gateway has given it to no device.
+    /// It has not the form of the app's tokens, as far as this node knows it. Whether there is such a device only its gateway
+    /// knows, which was not asked.
+    case malformedToken
+    /// Its gateway has given it to no device.
     case unknownToken
     /// It is of another topic or project.
     case foreignToken
@@ -69,7 +72,8 @@ extension Reason {
     package var kind: FailureKind {
         switch self {
         case .messageTooLarge: .messageTooLarge
-        case .badDeviceToken, .gateway("BadDeviceToken"): .unknownToken
+        case .badDeviceToken: .malformedToken
+        case .gateway("BadDeviceToken"): .unknownToken
         case .gateway("DeviceTokenNotForTopic"), .gateway("SENDER_ID_MISMATCH"): .foreignToken
         case .unknownApp, .gatewayDisabled: .notServed
         case .loop: .loop

@@ -105,6 +105,12 @@ package struct Validator: Sendable {
         {
             return claimant.app
         }
+        // Of a service that no app here has: that lies with this node, and says nothing of the phone.
+        if platform == .android, DeviceToken.hasServicePrefix(submission.deviceToken.text.utf8.span),
+            !submission.deviceToken.isAlias
+        {
+            return nil
+        }
         let fallback = platform == .android ? defaultAndroid : defaultIOS
         guard submission.app.utf8.count <= Validator.longestName,
             let app = app(submission.app.isEmpty ? fallback : submission.app),

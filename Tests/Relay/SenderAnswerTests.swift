@@ -30,19 +30,21 @@ import Testing
     /// A gateway's word that is spelled like one of ours is still the gateway's: only those named here mean the same.
     @Test(arguments: [
         (Reason.messageTooLarge, FailureKind.messageTooLarge), (.gateway("MessageTooLarge"), .other),
-        (.badDeviceToken, .unknownToken), (.gateway("BadDeviceToken"), .unknownToken),
+        (.badDeviceToken, .malformedToken), (.gateway("BadDeviceToken"), .unknownToken),
         (.gateway("DeviceTokenNotForTopic"), .foreignToken), (.gateway("SENDER_ID_MISMATCH"), .foreignToken),
         (.unknownApp, .notServed), (.gatewayDisabled, .notServed), (.gateway("UnknownApp"), .other),
         (.loop, .loop), (.notInPhoneBook, .other), (.badMessage, .other), (.duplicateUid, .other),
     ])
     func reasonsHaveTheirKinds(reason: Reason, kind: FailureKind) { #expect(reason.kind == kind) }
 
-    /// What may be the fault of the settings is tried again, and what the node refuses by itself is not.
-    @Test func onlyAGatewaysWordForAForeignTokenIsForgotten() {
-        for word in ["BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH"] {
+    /// What may be the fault of the settings or of the gateway is tried again, and what the node refuses by itself is not.
+    @Test func aGatewaysRefusalIsNotRemembered() {
+        for word in [
+            "BadDeviceToken", "SENDER_ID_MISMATCH", "FAILED_PRECONDITION", "HTTP400", "PayloadEmpty",
+        ] {
             #expect(!Ending.refused(reason: .gateway(word)).isRemembered)
+            #expect(Ending.tokenDead(reason: .gateway(word)).isRemembered)
         }
-        #expect(Ending.refused(reason: .badDeviceToken).isRemembered)
-        #expect(Ending.refused(reason: .gateway("PayloadEmpty")).isRemembered)
+        for reason in Reason.own { #expect(Ending.refused(reason: reason).isRemembered) }
     }
 }

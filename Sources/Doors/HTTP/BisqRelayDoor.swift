@@ -29,10 +29,16 @@ package final class BisqRelayDoor: HTTPDoor {
     private let dispatcher: Dispatcher
     private let deadlines: OutcomeDeadlines
     private let (bisq1, bisq2): (DoorCounter, DoorCounter)
+    private let isInDoubt: @EventLoop (LaneID) -> Bool
 
-    package init(settings: Settings, dispatcher: Dispatcher) {
+    /// - Parameter isInDoubt: Whether what a lane's gateway says of device tokens may be the fault of the settings.
+    package init(
+        settings: Settings, dispatcher: Dispatcher,
+        isInDoubt: @escaping @EventLoop (LaneID) -> Bool = { _ in false }
+    ) {
         self.settings = settings
         self.dispatcher = dispatcher
+        self.isInDoubt = isInDoubt
         deadlines = OutcomeDeadlines(after: settings.outcomeDeadline)
         (bisq1, bisq2) = (dispatcher.door("bisq1"), dispatcher.door("bisq2"))
     }
@@ -91,8 +97,16 @@ package final class BisqRelayDoor: HTTPDoor {
         if let reason = takesStandIn(&submission, settings.bisq2.standIn) {
             return respond(RelayPostForm.unavailable(reason))
         }
-        let verdict = OutcomeWait(until: deadlines) { receipt, _ in
-            respond(RelayPostForm.response(to: receipt))
+        let asked = Submission(
+            platform: submission.platform, app: submission.app, deviceToken: submission.deviceToken.text,
+            message: "")
+        let verdict = OutcomeWait(until: deadlines) { [dispatcher, isInDoubt] receipt, _ in
+            var isDoubtful = false
+            // Looked at for refusals only, which are few.
+            if case .ended(.refused(.gateway, _)) = receipt {
+                isDoubtful = dispatcher.lane(for: asked).map { isInDoubt($0) } ?? true
+            }
+            respond(RelayPostForm.response(to: receipt, isDoubtful: isDoubtful))
         }
         dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }
     }

@@ -52,7 +52,7 @@ extension FailureKind {
         case .notServed: 503
         case .full: 507
         case .loop: 508
-        case .deadToken, .unknownToken, .foreignToken, .expired, .other: 400
+        case .deadToken, .malformedToken, .unknownToken, .foreignToken, .expired, .other: 400
         }
     }
 }

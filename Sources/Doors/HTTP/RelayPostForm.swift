@@ -23,12 +23,18 @@ enum RelayPostForm {
         guard let body = try? JSON.members(of: request.body) else {
             return .failure(Refusal(status: 400, code: Reason.badMessage.code))
         }
-        var deviceToken = body.value(of: "deviceToken")?.string ?? ""
+        let deviceToken: String
         if let token {
             guard let decoded = try? String(percentEncoded: token.utf8.span) else {
                 return .failure(Refusal(status: 400, code: Reason.badDeviceToken.code))
             }
             deviceToken = decoded
+        } else {
+            // A request without a token is no verdict on one.
+            guard let named = body.value(of: "deviceToken")?.string, !named.isEmpty else {
+                return .failure(Refusal(status: 400, code: Reason.badMessage.code))
+            }
+            deviceToken = named
         }
         guard let encrypted = body.value(of: "encrypted")?.string,
             let isUrgent = flag(body.value(of: "isUrgent")),
@@ -55,7 +61,9 @@ enum RelayPostForm {
         }
     }
 
-    static func response(to receipt: Receipt) -> HTTPResponse {
+    /// - Parameter isDoubtful: What the gateway says of device tokens may be the fault of the settings. A client that hears
+    ///   `isUnregistered` forgets the phone for good.
+    static func response(to receipt: Receipt, isDoubtful: Bool = false) -> HTTPResponse {
         switch receipt.answer {
         case .taken: return accepted
         case .later(let busy):
@@ -67,7 +75,7 @@ enum RelayPostForm {
             // As Bisq's relay says it: a token that Apple doesn't know is as good as unregistered.
             return response(
                 status: failure.kind.bisqStatus, accepted: false, code: failure.code, text: failure.detail,
-                isUnregistered: failure.kind == .deadToken || failure.kind == .unknownToken)
+                isUnregistered: failure.kind == .deadToken || failure.kind == .unknownToken && !isDoubtful)
         }
     }
 

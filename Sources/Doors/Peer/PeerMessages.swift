@@ -38,7 +38,8 @@ extension MobileNotificationResponse.Status {
         switch kind {
         case .deadToken: self = .tokenDead
         case .expired: self = .expired
-        case .messageTooLarge, .unknownToken, .foreignToken, .notServed, .loop, .full, .other:
+        case .messageTooLarge, .malformedToken, .unknownToken, .foreignToken, .notServed, .loop, .full,
+            .other:
             self = .refused
         }
     }

@@ -20,6 +20,8 @@ enum WebPushReceipt {
             case .expired: accepted(state, route)
             case .messageTooLarge: HTTPResponse(status: 413, text: failure.code)
             case .deadToken: HTTPResponse(status: 410, text: failure.code)
+            // It stands in the endpoint, which is no phone's.
+            case .malformedToken: HTTPResponse(status: 410, text: failure.code)
             // Of no app, or of another one.
             case .unknownToken, .foreignToken:
                 isDoubtful ? fault(502, failure.code) : HTTPResponse(status: 410, text: failure.code)

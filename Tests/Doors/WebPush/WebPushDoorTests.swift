@@ -38,26 +38,6 @@ import Testing
         await world.end()
     }
 
-    /// A refusal that may be the settings' is forgotten: the sender comes again, as it was told to, with the same bytes.
-    @Test func whatWasMendedIsTakenWhenTheSameBytesComeAgain() async throws {
-        let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
-        let wrongTopic = FaultRule(.answer(status: 400, reason: "DeviceTokenNotForTopic"), times: 1)
-        world.apple.faults = FaultScript([wrongTopic])
-        let client = try await world.client()
-        let refused = await client.ask(push())
-        #expect(refused?.status == 502 && refused?.fields["retry-after"] != nil)
-        try #require(await client.ask(push())?.status == 201)
-        #expect(await world.pushes(1).count == 1 && world.apple.figures.requests == 2)
-        // As for Bisq's clients.
-        let body = #"{"encrypted":"\#(String(repeating: "QUJD", count: 12))","isUrgent":true}"#
-        let path = "/v1/apns/device/\(token)"
-        world.apple.faults = FaultScript([wrongTopic])
-        #expect(await client.post(path, body)?.status == 400)
-        try #require(await client.post(path, body)?.status == 200)
-        #expect(await world.pushes(2).count == 2 && world.apple.figures.requests == 4)
-        await world.end()
-    }
-
     @Test func aDeadDeviceIsGoneAtOnceAndFromThenOn() async throws {
         let world = try await RelayWorld { $0.webPush.outcomeDeadline = .seconds(30) }
         world.apple.faults = FaultScript([
