@@ -60,6 +60,8 @@ struct GatewayAnswer: Equatable, Sendable {
     var date: String?
     /// Seconds for which a push server of browsers keeps the notification: its `TTL`.
     var timeKept: Int64?
+    /// `X-WNS-Status`: what a push server of Microsoft's does with the notification.
+    var windowsStatus: String?
 
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
     static let bodyLimit = 16_384

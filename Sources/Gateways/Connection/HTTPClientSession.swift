@@ -160,7 +160,8 @@ extension GatewayAnswer {
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.headers["retry-after"], date: response.headers["date"]),
             body: response.body.count <= GatewayAnswer.bodyLimit ? response.body : [],
-            date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]))
+            date: response.headers["date"], timeKept: GatewayAnswer.seconds(response.headers["ttl"]),
+            windowsStatus: response.headers["x-wns-status"] ?? response.headers["x-wns-notificationstatus"])
     }
 
     init(_ response: HTTPResponse) {
@@ -168,11 +169,13 @@ extension GatewayAnswer {
             status: response.status,
             retryAfter: GatewayAnswer.wish(response.fields["retry-after"], date: response.fields["date"]),
             body: response.body, date: response.fields["date"],
-            timeKept: GatewayAnswer.seconds(response.fields["ttl"]))
+            timeKept: GatewayAnswer.seconds(response.fields["ttl"]),
+            windowsStatus: response.fields["x-wns-status"] ?? response.fields["x-wns-notificationstatus"])
     }
 
-    /// The fields of an answer that are read.
-    static let fields = ["retry-after", "date", "ttl"]
+    /// The fields of an answer that are read. Microsoft gives the last two the same meaning ("Push notification service request
+    /// and response headers").
+    static let fields = ["retry-after", "date", "ttl", "x-wns-status", "x-wns-notificationstatus"]
 
     private static func seconds(_ text: String?) -> Int64? {
         text.flatMap { $0.utf8.count <= 10 ? Int64($0) : nil }.flatMap { $0 >= 0 ? $0 : nil }

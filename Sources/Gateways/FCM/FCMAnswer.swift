@@ -29,12 +29,16 @@ enum FCMAnswer {
     ) -> Verdict? {
         switch code {
         case "INVALID_ARGUMENT", "SENDER_ID_MISMATCH": .refused(code, detail: text)
-        case "UNREGISTERED": Verdict(outcome: .tokenDead(reason: code, since: nil, detail: text))
+        // The second is of an installation that is named by its id (firebase-admin-node, `messaging/error.ts`).
+        case "UNREGISTERED", "UNREGISTERED_FID":
+            Verdict(outcome: .tokenDead(reason: code, since: nil, detail: text))
         case "QUOTA_EXCEEDED": overQuota(answer, code, details)
         case "UNAVAILABLE": .deferred(code, .host, after: max(answer.retryAfter ?? faultPause, .zero))
         case "INTERNAL": fault(answer, code)
         // The key that the Firebase project holds for Apple or for web push: no new access token mends it.
         case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .blocked(code)
+        // A word that Firebase's page doesn't have (yet), of what this one message is for: a missing project has none.
+        case _ where answer.status == 404: .refused(code, detail: text)
         case _: nil
         }
     }

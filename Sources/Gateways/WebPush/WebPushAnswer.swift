@@ -8,12 +8,16 @@ import Relay
 enum WebPushAnswer {
     /// The subscription was made for another node's key.
     static let otherKey = "OtherVapidKey"
+    /// An ntfy server lets nobody write to this topic, whatever key it is asked with.
+    static let topicForbidden = "TopicForbidden"
+    static let topicAdvice =
+        "this server lets nobody write to this topic: its operator has to allow it (ntfy access everyone 'up*' write-only)"
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         switch answer.status {
         // What a hotspot or a proxy shows in place of the service is a page.
         case 200..<300 where isPage(answer): return .deferred("WebPage", .host)
-        case 200..<300: return Verdict(outcome: .accepted)
+        case 200..<300: return taken(answer)
         case _: break
         }
         let word = word(answer)
@@ -23,11 +27,13 @@ enum WebPushAnswer {
         // A reverse proxy that has lost its server says so with a page, and of all subscriptions.
         case 404 where isPage(answer), 410 where isPage(answer): return .refused(reason)
         case 404, 410: return Verdict(outcome: .tokenDead(reason: reason, since: nil))
+        case 401 where isOfTopic(answer), 403 where isOfTopic(answer): return .blocked(topicForbidden)
         // Key, contact or clock; or the token has just come to its end.
         case 401, 403: return .deferred(reason, .device, isUnharmed: true, .renewCredential)
         case 413: return .refused(reason)
         case 408, 421: return .deferred(reason, .device, after: answer.retryAfter)
-        case 429: return .throttled(reason, after: answer.retryAfter)
+        // Microsoft says 406 for it, where nobody else has a reason to: no form of an answer is asked for.
+        case 406, 429: return .throttled(reason, after: answer.retryAfter)
         case 300..<400, 405: return .refused(reason)
         case 400..<500: return .refused(reason, .ownFault)
         // With a time to wait all wait; without it one notification does, as single ones fail while others pass.
@@ -35,8 +41,24 @@ enum WebPushAnswer {
         }
     }
 
+    /// Microsoft takes some that it then does not deliver, and says so.
+    private static func taken(_ answer: GatewayAnswer) -> Verdict {
+        switch answer.windowsStatus?.word() {
+        case "channelthrottled": .throttled("ChannelThrottled", after: answer.retryAfter)
+        case "dropped": .deferred("Dropped", .device, after: answer.retryAfter)
+        case _: Verdict(outcome: .accepted)
+        }
+    }
+
+    /// Of the programs that stand before a server, some write a page and some of Go's this line.
     private static func isPage(_ answer: GatewayAnswer) -> Bool {
         answer.body.first { !(9...32).contains($0) } == UInt8(ascii: "<")
+            || answer.body.starts(with: "404 page not found".utf8)
+    }
+
+    /// ntfy's codes, of which the first three digits are the status, are about its own users and topics (`server/errors.go`).
+    private static func isOfTopic(_ answer: GatewayAnswer) -> Bool {
+        (try? JSON(answer.body))?["code"]?.integer.map { $0 / 100 == Int64(answer.status) } ?? false
     }
 
     /// Ours for what the body says; `nil` for what nobody knows.

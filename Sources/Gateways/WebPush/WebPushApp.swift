@@ -170,6 +170,7 @@ package struct WebPushApp: ConfiguredApp {
             "the push service refuses the node's token: set the clock (timedatectl set-ntp true), and set contact to an address that exists"
         case WebPushAnswer.otherKey:
             "the subscription was made for another node's key: the phone has to pair again; if many say so, restore vapid-key"
+        case WebPushAnswer.topicForbidden: WebPushAnswer.topicAdvice
         case "SigningFailed": "vapid-key cannot sign: restore it from a backup"
         case _: nil
         }

@@ -130,6 +130,16 @@ final class WebPushGateway: LinkedGateway {
     ) -> Verdict {
         let verdict = WebPushAnswer.verdict(answer)
         let word = verdict.outcome.word ?? answer.statusWord
+        switch verdict.outcome {
+        // It may be the node that has another key than before: no phone is forgotten for that.
+        case .tokenDead(WebPushAnswer.otherKey, _, _) where link.figures.isInDoubt: return .refused(word)
+        case .blocked where !isNamed: return .refused(word)
+        case .blocked:
+            log.warning(
+                "gateway.topic_forbidden",
+                metadata: ["host": "\(link.name)", "advice": "\(WebPushAnswer.topicAdvice)"])
+        case .accepted, .kept, .deferred, .tokenDead, .refused: break
+        }
         switch verdict.consequence {
         case .none, .keepCredential, .reconnect: return verdict
         case .ownFault where isNamed: return verdict
@@ -154,8 +164,8 @@ extension Outcome {
     fileprivate var word: String? {
         switch self {
         case .deferred(let deferral): deferral.reason
-        case .refused(let reason, _): reason
-        case .accepted, .kept, .tokenDead, .blocked: nil
+        case .refused(let reason, _), .tokenDead(let reason, _, _), .blocked(let reason): reason
+        case .accepted, .kept: nil
         }
     }
 }

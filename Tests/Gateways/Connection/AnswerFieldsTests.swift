@@ -24,6 +24,7 @@ import Testing
             var headers = HTTP2Headers()
             headers.add("date", date)
             headers.add("retry-after", end)
+            headers.add("x-wns-notificationstatus", "dropped")
             server.respond(stream, status: 429, headers: headers)
         }
         carry(server, client)
@@ -31,15 +32,17 @@ import Testing
             if case .answered(_, let response) = $0 { GatewayAnswer(response) } else { nil }
         }
         #expect(answers.map(\.retryAfter) == [.seconds(60)])
+        #expect(answers.map(\.windowsStatus) == ["dropped"])
     }
 
     @Test func overHTTP1() {
         let client = HTTP1ClientSession(host: "a")
         client.submit(HTTP2Headers(method: "POST", authority: "a", path: "/"), body: [], tag: 1)
-        let text = "HTTP/1.1 429 X\r\nDate: \(date)\r\nRetry-After: \(end)\r\nContent-Length: 0\r\n\r\n"
+        let text =
+            "HTTP/1.1 429 X\r\nDate: \(date)\r\nRetry-After: \(end)\r\nX-WNS-Status: dropped\r\nContent-Length: 0\r\n\r\n"
         client.receive(Array(text.utf8).span.bytes)
-        var wishes: [Duration?] = []
-        client.takeEvents { if case .answered(_, let answer) = $0 { wishes.append(answer.retryAfter) } }
-        #expect(wishes == [.seconds(60)])
+        var answers: [GatewayAnswer] = []
+        client.takeEvents { if case .answered(_, let answer) = $0 { answers.append(answer) } }
+        #expect(answers.map(\.retryAfter) == [.seconds(60)] && answers.map(\.windowsStatus) == ["dropped"])
     }
 }

@@ -36,6 +36,11 @@ import Testing
             status: 404, body: fcm("UNREGISTERED"),
             verdict: Verdict(outcome: .tokenDead(reason: "UNREGISTERED", since: nil, detail: "m"))),
         Row(
+            status: 404, body: fcm("UNREGISTERED_FID"),
+            verdict: Verdict(outcome: .tokenDead(reason: "UNREGISTERED_FID", since: nil, detail: "m"))),
+        // A word of FCM's is about one message, also one that nobody knows yet.
+        Row(status: 404, body: fcm("SOMETHING_NEW"), verdict: .refused("SOMETHING_NEW", detail: "m")),
+        Row(
             status: 403, body: fcm("SENDER_ID_MISMATCH"), verdict: .refused("SENDER_ID_MISMATCH", detail: "m")
         ),
         Row(

@@ -41,8 +41,32 @@ import Vectors
         let page = "\r\n <!DOCTYPE html><title>Log in</title>"
         #expect(verdict(200, page) == .deferred("WebPage", .host))
         #expect(verdict(404, page) == .refused("HTTP404") && verdict(410, page) == .refused("HTTP410"))
+        #expect(verdict(404, "404 page not found\n") == .refused("HTTP404"))
         #expect(verdict(302, page) == .refused("HTTP302"))
         #expect(verdict(200, #"{"id":"x"}"#).outcome == .accepted)
+    }
+
+    /// Microsoft's way of saying 429, and what it does with what it has taken.
+    @Test(arguments: [
+        (201, "received", Verdict(outcome: .accepted)), (201, nil, Verdict(outcome: .accepted)),
+        (201, "channelThrottled", .throttled("ChannelThrottled", after: nil)),
+        (200, "dropped", .deferred("Dropped", .device)), (406, nil, .throttled("HTTP406", after: nil)),
+        (406, "channelthrottled", .throttled("HTTP406", after: nil)),
+    ])
+    func microsoftSaysWhatItDoesWithANotification(status: Int, word: String?, expected: Verdict) {
+        var answer = GatewayAnswer(status: status, body: [])
+        answer.windowsStatus = word
+        #expect(WebPushAnswer.verdict(answer) == expected)
+    }
+
+    /// A UnifiedPush server of ntfy's: no other key of the node's would help.
+    @Test func aTopicThatNobodyMayWriteToIsNoMatterOfTheKey() {
+        let body = #"{"code":40301,"http":403,"error":"forbidden"}"#
+        #expect(verdict(403, body) == .blocked("TopicForbidden"))
+        #expect(verdict(401, #"{"code":40101,"http":401}"#) == .blocked("TopicForbidden"))
+        #expect(verdict(403, #"{"code":40101}"#).consequence == .renewCredential)
+        // Mozilla's code is the status itself.
+        #expect(verdict(401, #"{"code":401,"errno":109}"#).consequence == .renewCredential)
     }
 
     /// Key, contact or clock: another token may help, else the operator.

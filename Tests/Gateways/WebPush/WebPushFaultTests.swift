@@ -104,6 +104,22 @@ import Testing
         world.end()
     }
 
+    /// What an ntfy server says of its topics is no matter of the node's key, which must stay.
+    @Test(arguments: [true, false])
+    func aTopicThatNobodyMayWriteToSpeaksAgainstNoKey(isNamed: Bool) async throws {
+        let lines = LogLines()
+        let world = try WebPushWorld(
+            .unifiedPush, isNamed: isNamed, log: Logger(label: "test") { _ in LineLog(lines: lines) })
+        world.server.faults = FaultScript([
+            FaultRule(.text(status: 403, #"{"code":40301,"http":403,"error":"forbidden"}"#))
+        ])
+        let outcome = await world.gateway.deliver(webPush(to: try world.browser()))
+        let word = WebPushAnswer.topicForbidden
+        #expect(outcome == (isNamed ? .blocked(reason: word) : .refused(reason: word)))
+        #expect(lines.texts == (isNamed ? ["gateway.topic_forbidden -"] : []))
+        world.end()
+    }
+
     /// A name that somebody made up does not hold one of the lanes for weeks. As long as no other name was found either,
     /// it may be the name servers' fault.
     @Test func aServerThatThereNeverWasIsGivenUpAfterAnHour() async throws {
@@ -136,12 +152,12 @@ import Testing
 }
 
 /// What a gateway has logged.
-private final class LogLines: @unchecked Sendable {
+final class LogLines: @unchecked Sendable {
     // Unchecked: written and read on the event loop only.
     var texts: [String] = []
 }
 
-private struct LineLog: LogHandler {
+struct LineLog: LogHandler {
     let lines: LogLines
     var logLevel = Logger.Level.notice
     var metadata: Logger.Metadata = [:]

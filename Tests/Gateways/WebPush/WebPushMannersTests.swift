@@ -30,7 +30,8 @@ import Testing
         case .otherKey:
             (words, make) = (
                 ("OtherVapidKey", "OtherVapidKey", "OtherVapidKey", nil),
-                { .tokenDead(reason: $0, since: nil) }
+                // Nothing was taken before.
+                { .refused(reason: $0) }
             )
         case .badToken:
             (words, make) = (("Errno109", "BadJwtToken", "HTTP403", nil), { .blocked(reason: $0) })
