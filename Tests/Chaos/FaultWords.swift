@@ -1,7 +1,8 @@
 import Lab
 
 /// Faults of a simulated gateway in words, as they are handed from the driver to the gateway's process:
-/// `goaway/100` strikes every 100th request, `unavailable/5%` one in twenty by chance, `slow=5` (milliseconds) always.
+/// `goaway/100` strikes every 100th request, `unavailable/5%` one in twenty by chance, `slow=5` (milliseconds) always. `spoil/60` strikes once: from then on one
+/// connection only fails.
 struct FaultWords: Equatable, Sendable {
     /// Separated by commas; empty: no faults.
     var text: String
@@ -19,7 +20,9 @@ struct FaultWords: Equatable, Sendable {
     var isSilent: Bool { text.contains("silent") || text.contains("swallow") }
 
     /// Google wants nothing for ten seconds after a 5xx.
-    var makesGoogleWait: Bool { text.contains("unavailable") || text.contains("page") }
+    var makesGoogleWait: Bool {
+        text.contains("unavailable") || text.contains("page") || text.contains("spoil")
+    }
 
     /// A device that both gateways call dead, whatever else they do.
     static let deadAtApple = String(repeating: "dead", count: 16)
@@ -49,7 +52,8 @@ struct FaultWords: Equatable, Sendable {
             return FaultRule(fault, when: .probability(share / 100))
         }
         guard let every = Int(parts[1]), every > 0 else { throw UnknownFault(word: String(word)) }
-        return FaultRule(fault, when: .every(every))
+        let strikesOnce = if case .spoilConnection = fault { true } else { false }
+        return FaultRule(fault, when: .every(every), times: strikesOnce ? 1 : nil)
     }
 
     private static func fault(_ name: String, _ value: Int) -> GatewayFault? {
@@ -69,6 +73,7 @@ struct FaultWords: Equatable, Sendable {
         case "silent": .silence(isDelivered: false)
         case "swallow": .silence(isDelivered: true)
         case "shrink": .limitStreams(value)
+        case "spoil": .spoilConnection(status: 503, reason: "ServiceUnavailable")
         case "slow": .delay(.milliseconds(value))
         case _: nil
         }

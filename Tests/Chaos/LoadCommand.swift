@@ -29,11 +29,13 @@ struct LoadCommand: AsyncParsableCommand {
         ("5 % of 503", .apple, "unavailable/5%,slow=5", true),
         ("one stream until authenticated", .apple, "slow=5", false),
         ("silence on 1 %", .apple, "silent/100,slow=5", true),
+        ("a connection that only fails", .apple, "spoil/250,slow=5", true),
         ("all together", .apple, "goaway/100,reset/500,unavailable/5%,silent/100,slow=5", false),
         ("Google, no faults", .google, "slow=5", true),
         ("Google, 5 % of 503", .google, "unavailable/5%,slow=5", true),
         ("Google, 2 % of 401", .google, "unauthenticated/2%,slow=5", true),
         ("Google, a page in place of JSON", .google, "page/50,slow=5", true),
+        ("Google, a connection that only fails", .google, "spoil/250,slow=5", true),
         (
             "Google, all together", .google,
             "goaway/100,reset/500,unavailable/5%,unauthenticated/200,page/150,silent/100,slow=5", true

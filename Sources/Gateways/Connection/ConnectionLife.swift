@@ -19,6 +19,8 @@ struct ConnectionLife: Equatable, Sendable {
         var spare: Duration = .seconds(600)
         /// Without room for a request, while one waits for it and none is on its way.
         var starved: Duration = .seconds(60)
+        /// For how long a connection may only fail before another one takes its place.
+        var failing: Duration = .seconds(10)
         /// Requests on their way at once, whatever the gateway allows.
         var inFlight = 500
         /// Without a request for so long it is closed, and the next one is opened when there is one; `nil`: one
@@ -45,6 +47,12 @@ struct ConnectionLife: Equatable, Sendable {
     /// Since when something is on its way without pause, or since when nothing is.
     private var changedAt: Int64
     private var pingedAt: Int64?
+    /// Answers of 5xx with nothing taken between them, and when the first of them came.
+    private var failures = 0
+    private var failingSince: Int64 = 0
+
+    /// One failure may be its request's.
+    static let fewFailures = 2
 
     /// - Parameter needsProof: with an APNs provider token, only one request may be on its way until one was answered.
     init(limits: Limits = Limits(), needsProof: Bool, at time: Int64) {
@@ -95,6 +103,24 @@ struct ConnectionLife: Equatable, Sendable {
     }
 
     mutating func proved() { isProven = true }
+
+    /// The gateway has answered with this status. What it refuses says nothing of the connection.
+    mutating func answered(status: Int, at time: Int64) {
+        switch status {
+        case 200..<300: failures = 0
+        case 500..<600:
+            if failures == 0 { failingSince = time }
+            failures += 1
+        case _: break
+        }
+    }
+
+    /// Whether all that comes over it fails, and has for a while: what stands behind it may be broken, and another
+    /// connection may lead elsewhere.
+    func onlyFails(at time: Int64) -> Bool {
+        phase == .open && failures >= ConnectionLife.fewFailures
+            && time - failingSince >= limits.failing.nanoseconds
+    }
 
     /// A request had no answer in time. If no other one had either since it was sent, the gateway takes and doesn't
     /// give: the connection is drained, and another one opened.

@@ -160,7 +160,11 @@ final class GatewayConnection {
 
     private func complete(_ request: PendingRequests.Entry?, _ end: ExchangeEnd, at now: Int64) {
         guard let request else { return }
-        let wasAnswered = if case .answered = end { true } else { false }
+        var wasAnswered = false
+        if case .answered(let answer) = end {
+            wasAnswered = true
+            life.answered(status: answer.status, at: now)
+        }
         life.ended(wasAnswered: wasAnswered, at: now)
         if life.inFlight == 0, let rest = life.limits.rest { timer.start(after: rest) }
         if wasAnswered { owner?.connection(self, answeredAfter: now - request.sentAt) }

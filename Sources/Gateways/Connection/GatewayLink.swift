@@ -241,6 +241,10 @@ final class GatewayLink: ConnectionOwner {
         connections.contains { $0 !== connection && $0.life.phase == .open }
     }
 
+        let now = EventLoop.monotonicNanoseconds
+        guard connection.life.onlyFails(at: now), pace.mayReplace(at: now) else { return }
+        log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
+        connection.drain()
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd) {
         connections.removeAll { $0 === connection }
         endedRequests += connection.requests

@@ -12,8 +12,11 @@ struct OpeningPace: Equatable, Sendable {
     static let refill: Duration = .seconds(1)
     /// A connection that was never used but lived as long is no failure.
     static let longLife: Duration = .seconds(60)
+    /// Between two connections that are given up because they only fail: it may be the gateway that fails.
+    static let replacementPause: Duration = .seconds(60)
 
     private(set) var failures = 0
+    private var replacedAt: Int64?
     private var notBefore = Int64.min
     private var tokens = burst
     private var countedAt = Int64.min
@@ -45,6 +48,13 @@ struct OpeningPace: Equatable, Sendable {
             OpeningPace.longestPause.nanoseconds)
         failures += 1
         notBefore = max(notBefore, time + Int64.random(in: bound / 2...bound, using: &random))
+    }
+
+    /// Whether a connection that only fails may be given up for another one now. If so, it is counted.
+    mutating func mayReplace(at time: Int64) -> Bool {
+        if let replacedAt, time - replacedAt < OpeningPace.replacementPause.nanoseconds { return false }
+        replacedAt = time
+        return true
     }
 
     /// What stood in the way is gone: try at once.

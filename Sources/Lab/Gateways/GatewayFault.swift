@@ -23,6 +23,8 @@ package enum GatewayFault: Equatable, Sendable {
     /// the second this request, the third, a moment later, the one before it, and then the connection is closed at once.
     /// This request and those after it are not handled.
     case goaways(reason: String?)
+    /// From this request on its connection answers everything with this error. Other connections work.
+    case spoilConnection(status: Int, reason: String?)
     /// SETTINGS with a new limit of concurrent streams; the request itself is handled.
     case limitStreams(Int)
 

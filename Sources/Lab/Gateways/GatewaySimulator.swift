@@ -161,8 +161,14 @@ package final class GatewaySimulator {
     func handle(_ request: GatewayRequest, of connection: SimulatedConnection, stream: Int32) {
         let call = service.call(request)
         if call.subject == .push { figures.requests += 1 }
-        switch faults.fault(for: call.subject, deviceToken: call.deviceToken) {
-        case nil: connection.answer(answer(call, of: connection), on: stream)
+        var fault =
+            connection.facts.spoiled ?? faults.fault(for: call.subject, deviceToken: call.deviceToken)
+        if case .spoilConnection(let status, let reason) = fault {
+            fault = .answer(status: status, reason: reason)
+            connection.facts.spoiled = fault
+        }
+        switch fault {
+        case nil, .spoilConnection: connection.answer(answer(call, of: connection), on: stream)
         case .answer(let status, let reason, let timestamp, let retryAfter):
             let answer = service.error(
                 call.subject, status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)

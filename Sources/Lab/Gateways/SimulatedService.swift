@@ -66,6 +66,8 @@ struct ConnectionFacts {
     /// Milliseconds since 1970.
     var bearerIssuedAt: Int64 = 0
     var bearerSince: Int64 = 0
+    /// What it answers to everything.
+    var spoiled: GatewayFault?
     /// Whether a push under a provider token has opened the streams.
     var hasAcceptedPush = false
 }

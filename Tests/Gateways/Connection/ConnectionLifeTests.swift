@@ -105,6 +105,25 @@ private let second: Int64 = 1_000_000_000
             is: .wait(until: 111 * second))
     }
 
+    /// Two failures ten seconds apart are enough, at the last moment that is too early and the first that is not. What is
+    /// taken between them makes it good again, and a refusal neither.
+    @Test(
+        arguments: [
+            ([(500, 0)], 99, false), ([(500, 0), (503, 9)], 9, false), ([(500, 0), (503, 9)], 10, true),
+            ([(500, 0), (503, 10)], 10, true), ([(200, 0), (599, 1), (500, 2)], 11, true),
+            ([(500, 0), (200, 1), (500, 2)], 99, false), ([(500, 0), (410, 1), (500, 2)], 10, true),
+            ([(429, 0), (499, 5), (600, 9)], 99, false),
+            // A node's answers in the peers' protocol, which has no such numbers.
+            ([(6, 0), (5, 5), (3, 9)], 99, false),
+        ] as [([(Int, Int64)], Int64, Bool)])
+    func oneThatOnlyFailsIsKnownByItsAnswers(answers: [(Int, Int64)], at time: Int64, onlyFails: Bool) {
+        var life = open()
+        for (status, time) in answers { life.answered(status: status, at: time * second) }
+        #expect(life.onlyFails(at: time * second) == onlyFails)
+        life.drain()
+        #expect(!life.onlyFails(at: time * second))
+    }
+
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
         var life = open()
         life.received(at: 599 * second)
@@ -138,6 +157,14 @@ private let second: Int64 = 1_000_000_000
         }
         pace.reset(at: time)
         #expect(pace.nextOpening(at: time) == time)
+    }
+
+    /// It may be the gateway that fails, and then no other connection does better.
+    @Test func oneThatOnlyFailsIsReplacedOnceAMinute() {
+        var pace = OpeningPace()
+        expect(pace.mayReplace(at: 0), is: true)
+        expect(pace.mayReplace(at: 60 * second - 1), is: false)
+        expect(pace.mayReplace(at: 60 * second), is: true)
     }
 
     @Test mutating func aStormOfOpeningsIsSlowedDown() {
