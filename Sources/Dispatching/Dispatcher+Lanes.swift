@@ -147,7 +147,7 @@ extension Dispatcher {
             overview[shown, default: LaneOverview()].figures.add(figures)
         }
         for (shown, figures) in tally.gone.gateways {
-            overview[shown, default: LaneOverview()].addGateway { $0.addCounts(of: figures) }
+            overview[shown, default: LaneOverview()].addCounts(of: figures)
         }
         for (index, queue) in queues.enumerated() where !lanes[index].isGone {
             let figures = gateways.indices.contains(index) ? gateways[index]?.figures : nil

@@ -20,15 +20,29 @@ package struct LaneOverview: Equatable, Sendable {
     ) {
         self.queue.add(queue)
         self.figures.add(figures)
-        if let gateway { addGateway { $0.add(gateway) } }
+        if let gateway {
+            var figures = self.gateway ?? .ofNone
+            figures.add(gateway)
+            self.gateway = figures
+        }
         fullAt = [fullAt, lane.fullAt].compactMap(\.self).max()
         blockedReason = blockedReason ?? lane.blockedReason
         if case .paused = lane.condition { isPaused = true }
     }
 
-    mutating func addGateway(_ add: (inout GatewayFigures) -> Void) {
-        var figures = gateway ?? GatewayFigures()
-        add(&figures)
+    /// What was counted of a gateway that is gone.
+    mutating func addCounts(of gone: GatewayFigures) {
+        var figures = gateway ?? .ofNone
+        figures.addCounts(of: gone)
         gateway = figures
+    }
+}
+
+extension GatewayFigures {
+    /// Without a gateway nothing waits for a connection.
+    fileprivate static var ofNone: GatewayFigures {
+        var figures = GatewayFigures()
+        figures.isResting = true
+        return figures
     }
 }

@@ -20,6 +20,8 @@ package struct GatewayFigures: Equatable, Sendable {
     package var answerTime = Histogram()
     /// Why the last connection ended or could not be opened, if it was not in order.
     package var lastError: String?
+    /// What the gateway asked for last, as long as it has taken nothing since.
+    package var wish: Wish?
     /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
     package var fault: String?
     /// Device tokens refused in a row, with none accepted between them: many mean that the configured host, topic or
@@ -29,6 +31,19 @@ package struct GatewayFigures: Equatable, Sendable {
     package var hasAccepted = false
     /// Seconds since 1970 when the client certificate ends; `nil` where there is none.
     package var certificateEnd: Int64?
+
+    /// The gateway wants nothing for a while.
+    package struct Wish: Equatable, Sendable {
+        /// Its word for that.
+        package var reason: String
+        /// Monotonic nanoseconds.
+        package var until: Int64
+
+        package init(reason: String, until: Int64) {
+            self.reason = reason
+            self.until = until
+        }
+    }
 
     /// From this on, refused device tokens are taken for a wrong configuration.
     package static let suspiciousRefusals = 20
@@ -45,9 +60,11 @@ package struct GatewayFigures: Equatable, Sendable {
     package mutating func add(_ other: GatewayFigures) {
         addCounts(of: other)
         connections += other.connections
+        isResting = isResting && other.isResting
         inFlight += other.inFlight
         lastError = other.lastError ?? lastError
         fault = fault ?? other.fault
+        wish = [wish, other.wish].compactMap(\.self).max { $0.until < $1.until }
         hasAccepted = hasAccepted || other.hasAccepted
         refusedTokensInARow = max(refusedTokensInARow, other.refusedTokensInARow)
         certificateEnd = [certificateEnd, other.certificateEnd].compactMap(\.self).min()

@@ -78,7 +78,7 @@ extension Report {
         [outboxCheck, backlogCheck] + sharedChecks + (diskCheck.map { [$0] } ?? []) + [
             loopCheck, connectionsCheck, circuitsCheck, pushingCheck,
         ]
-            + lanes.compactMap(Report.check)
+            + lanes.compactMap(check)
     }
 
     /// Everything runs on one loop: while it is late, all peers, timers and gateways wait.
@@ -237,9 +237,9 @@ extension Report {
     }
 
     /// An app without credentials was left out on purpose; what still waits for it is told by ``pushingCheck``.
-    private static func check(_ lane: Lane) -> Check? {
-        guard let gateway = lane.gateway else { return lane.service == nil ? leftOver(lane) : nil }
-        if let reason = lane.blockedReason { return blocked(lane, reason, gateway) }
+    private func check(_ lane: Lane) -> Check? {
+        guard let gateway = lane.gateway else { return lane.service == nil ? Report.leftOver(lane) : nil }
+        if let reason = lane.blockedReason { return Report.blocked(lane, reason, gateway) }
         if gateway.isSuspicious {
             return Check(
                 name: lane.name, level: .failing,
@@ -255,7 +255,13 @@ extension Report {
                 name: lane.name, level: .warning, state: "open; new credentials rejected: \(fault)",
                 advice: "replace the file by the right one; until then the old credentials stay in use")
         }
-        if let trouble = trouble(of: lane, gateway) {
+        if let (wish, left) = wish(of: lane, gateway) {
+            return Check(
+                name: lane.name, level: .warning,
+                state: "its push service wants nothing for \(Words.time(left)): \(wish.reason)",
+                advice: lane.wishAdvice ?? GatewayAdvice.text(for: wish.reason))
+        }
+        if let trouble = Report.trouble(of: lane, gateway) {
             let reason = gateway.lastError
             return Check(
                 name: lane.name, level: .warning, state: trouble,
@@ -285,6 +291,16 @@ extension Report {
         return Check(
             name: lane.name, level: .failing, state: "blocked: \(reason)",
             advice: lane.blockedAdvice ?? GatewayAdvice.text(for: reason))
+    }
+
+    /// What the gateway asked for, while something waits for the end of it. The last connection's error says nothing of that.
+    private func wish(
+        of lane: Lane, _ gateway: GatewayFigures
+    ) -> (wish: GatewayFigures.Wish, left: Duration)? {
+        guard let wish = gateway.wish, wish.until > monotonicNow, lane.isPaused || lane.waiting > 0 else {
+            return nil
+        }
+        return (wish, .nanoseconds(wish.until - monotonicNow))
     }
 
     /// A gateway that may come back by itself. One connection is kept at all times, or while it is needed: none at all is

@@ -31,6 +31,8 @@ package struct Report: Equatable, Sendable {
         package var blockedReason: String?
         /// What its service says of that; `nil`: nothing more.
         package var blockedAdvice: String?
+        /// What its service says of the reason why the gateway wants nothing for a while; `nil`: nothing more.
+        package var wishAdvice: String?
         /// Nothing is sent for a while: the gateway is overloaded or away.
         package var isPaused = false
         /// Since a notification for it was turned away because there was no room for more of this lane.

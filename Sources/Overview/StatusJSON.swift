@@ -143,6 +143,9 @@ package enum StatusJSON {
             "has_credentials": .bool(lane.gateway != nil),
             "blocked": text(lane.blockedReason),
             "paused": .bool(lane.isPaused),
+            "wish": text(lane.gateway?.wish?.reason),
+            "wish_left": age(
+                lane.gateway?.wish.map { .nanoseconds(max(0, $0.until - report.monotonicNow)) }),
             "waiting": count(lane.waiting),
             "oldest_age": age(lane.oldestAge),
             "delivered": count(figures.delivered),

@@ -1,4 +1,5 @@
 import Foundation
+import Metrics
 import Testing
 
 @testable import Overview
@@ -267,6 +268,27 @@ import Testing
                 == "2 wait, and none is being sent: connection refused")
         report.lanes[0].gateway?.inFlight = 1
         #expect(check("bisq-remote-ios", of: report)?.level == .ok)
+    }
+
+    /// Whatever a connection ended with before: what the push service asked for is why nothing goes.
+    @Test func whatThePushServiceAskedForIsToldWithItsEnd() {
+        var report = Sample.good
+        report.lanes[0].isPaused = true
+        report.lanes[0].gateway?.lastError = "closed by the peer"
+        report.lanes[0].wishAdvice = "wait for the next day"
+        report.lanes[0].gateway?.wish = GatewayFigures.Wish(
+            reason: "Ntfy42908", until: report.monotonicNow + 3_540_000_000_000)
+        let paused = check("bisq-remote-ios", of: report)
+        #expect(paused?.state == "its push service wants nothing for 59 min: Ntfy42908")
+        #expect(paused?.level == .warning && paused?.advice == "wait for the next day")
+        // Also where one phone alone waits for it, and no longer than that.
+        report.lanes[0].isPaused = false
+        #expect(check("bisq-remote-ios", of: report)?.level == .warning)
+        report.lanes[0].waiting = 0
+        #expect(check("bisq-remote-ios", of: report)?.state == "open")
+        report.lanes[0].waiting = 2
+        report.lanes[0].gateway?.wish?.until = report.monotonicNow
+        #expect(check("bisq-remote-ios", of: report)?.state == "open")
     }
 
     @Test func gatewaysSayWhatIsWrongWithThem() {

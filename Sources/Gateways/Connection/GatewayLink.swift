@@ -43,6 +43,7 @@ final class GatewayLink: ConnectionOwner {
     // These are lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var counted = GatewayFigures()
     @exclusivity(unchecked) private var refusedDevices = RefusedDevices()
+    private var wished = WishedPause()
     private var endedRequests = 0
     private var context: TLSContext?
     private let log: Logger
@@ -126,6 +127,7 @@ final class GatewayLink: ConnectionOwner {
     var figures: GatewayFigures {
         var figures = counted
         figures.fault = fault
+        figures.wish = wished.wish
         figures.connections = connections.count
         figures.isResting = !isKept && !isWanted
         figures.inFlight = connections.reduce(0) { $0 + $1.life.inFlight }
@@ -221,7 +223,11 @@ final class GatewayLink: ConnectionOwner {
 
     func connectionChanged(_ connection: GatewayConnection) {
         // Its certificate was taken, and so was ours.
-        if connection.life.phase == .open, fault == GatewayLink.tlsFault { fault = nil }
+        if connection.life.phase == .open {
+            if fault == GatewayLink.tlsFault { fault = nil }
+            // Of an earlier one.
+            if counted.lastError != nil { counted.lastError = nil }
+        }
         endOfTurn.schedule()
     }
 
@@ -235,16 +241,16 @@ final class GatewayLink: ConnectionOwner {
 
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {
         counted.answerTime.add(time)
+        let now = EventLoop.monotonicNanoseconds
+        guard connection.life.onlyFails(at: now), pace.mayReplace(at: now) else { return }
+        log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
+        connection.drain()
     }
 
     func isSpare(_ connection: GatewayConnection) -> Bool {
         connections.contains { $0 !== connection && $0.life.phase == .open }
     }
 
-        let now = EventLoop.monotonicNanoseconds
-        guard connection.life.onlyFails(at: now), pace.mayReplace(at: now) else { return }
-        log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
-        connection.drain()
     func connectionEnded(_ connection: GatewayConnection, _ end: ConnectionEnd) {
         connections.removeAll { $0 === connection }
         endedRequests += connection.requests
@@ -286,18 +292,16 @@ final class GatewayLink: ConnectionOwner {
 
     // MARK: What became of requests
 
-    /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
-    var outcomeWithoutRoom: Outcome {
-        fault.map { .blocked(reason: $0) }
-            ?? .deferred(Deferral(reason: "NoConnection", scope: .device, isUnharmed: true))
+    /// What the gateway asks for, whichever device it is for.
+    func note(wish deferral: Deferral) {
+        guard let seconds = wished.asked(deferral, at: EventLoop.monotonicNanoseconds) else { return }
+        log.notice(
+            "gateway.wants_a_pause",
+            metadata: ["host": "\(name)", "reason": "\(deferral.reason)", "seconds": "\(seconds)"])
     }
 
-    /// Surely not handled; a word in a GOAWAY may name what the operator must mend.
-    func unharmed(_ reason: String) -> Outcome {
-        isFault(reason)
-            ? .blocked(reason: reason)
-            : .deferred(Deferral(reason: reason, scope: .device, isUnharmed: true))
-    }
+    /// The gateway takes notifications.
+    func noteAccepted() { wished.accepted() }
 
     /// It may have been handled: to be sent again under the same ids.
     func unclear(_ reason: String) -> Outcome {
@@ -311,6 +315,7 @@ final class GatewayLink: ConnectionOwner {
     func judge(_ verdict: Verdict, of notification: Notification, suspicious: [String]) {
         switch verdict.outcome {
         case .accepted, .kept:
+            noteAccepted()
             refusedDevices.accepted(notification.deviceToken)
             counted.hasAccepted = true
             counted.refusedTokensInARow = 0
@@ -326,7 +331,8 @@ final class GatewayLink: ConnectionOwner {
             fault = nil
             if suspicious.contains(reason) { suspect(reason, of: notification) }
         // Of one notification: whether it is the gateway's, its lane finds out.
-        case .blocked, .deferred: break
+        case .blocked: break
+        case .deferred(let deferral): note(wish: deferral)
         }
     }
 

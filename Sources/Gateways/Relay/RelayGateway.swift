@@ -243,6 +243,7 @@ package final class RelayGateway: Gateway {
         let isOfNobody = DeviceToken.ofNobody.contains(notification.deviceToken)
         switch answer {
         case .accepted:
+            upstreams[index].link.noteAccepted()
             doubts.accepted(notification.id)
             order.accepted(index)
             refusedDevices.accepted(notification.deviceToken)
@@ -264,7 +265,9 @@ package final class RelayGateway: Gateway {
             if scope != .device, setAside(index, for: pause, reason: reason) {
                 return next(notification, reason, after: pause)
             }
-            return .deferred(Deferral(reason: reason, scope: scope, retryAfter: pause))
+            let deferral = Deferral(reason: reason, scope: scope, retryAfter: pause)
+            upstreams[index].link.note(wish: deferral)
+            return .deferred(deferral)
         case .unclear(let reason, let pause):
             bound.unclear(notification.id)
             return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
@@ -324,6 +327,7 @@ package final class RelayGateway: Gateway {
         for (index, upstream) in upstreams.enumerated() where index != order.active {
             figures.add(upstream.link.figures)
         }
+        figures.isResting = active.figures.isResting
         figures.fault = fault
         figures.refusedTokensInARow = refusedDevices.inARow
         figures.hasAccepted = refusedDevices.hasAccepted

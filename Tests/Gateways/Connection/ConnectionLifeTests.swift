@@ -182,6 +182,26 @@ private let second: Int64 = 1_000_000_000
     }
 }
 
+@Suite struct WishedPauseTests {
+    private func deferral(_ word: String, _ pause: Duration?, _ scope: Deferral.Scope = .host) -> Deferral {
+        Deferral(reason: word, scope: scope, retryAfter: pause)
+    }
+
+    @Test func theLongestIsToldUntilSomethingIsTaken() {
+        var wished = WishedPause()
+        expect(wished.asked(deferral("a", nil), at: 0), is: nil)
+        expect(wished.asked(deferral("b", .seconds(99), .device), at: 0), is: nil)
+        #expect(wished.wish == nil)
+        expect(wished.asked(deferral("day", .seconds(3600)), at: 0), is: 3600)
+        expect(wished.asked(deferral("rate", .seconds(10), .app), at: second), is: nil)
+        #expect(wished.wish?.reason == "day" && wished.wish?.until == 3600 * second)
+        wished.accepted()
+        #expect(wished.wish == nil)
+        expect(wished.asked(deferral("rate", .seconds(10)), at: 600 * second - 1), is: nil)
+        expect(wished.asked(deferral("rate", .seconds(10)), at: 600 * second), is: 10)
+    }
+}
+
 @Suite struct GatewayURLTests {
     @Test(
         arguments: [

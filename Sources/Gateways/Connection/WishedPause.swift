@@ -1,0 +1,28 @@
+import Metrics
+import Relay
+
+/// What a gateway asks for when it wants nothing for a while, and how often the log is told of it.
+///
+/// Times are monotonic nanoseconds.
+struct WishedPause: Equatable, Sendable {
+    /// The longest, as long as the gateway has taken nothing since.
+    private(set) var wish: GatewayFigures.Wish?
+    private var toldAt: Int64?
+
+    /// Between two lines of the log.
+    static let interval: Duration = .seconds(600)
+
+    /// - Returns: How many seconds it is, where that is to be told.
+    mutating func asked(_ deferral: Deferral, at time: Int64) -> Int64? {
+        guard deferral.scope != .device, let pause = deferral.retryAfter, pause > .zero else { return nil }
+        let until = time + pause.nanoseconds
+        if until > wish?.until ?? 0 {
+            wish = GatewayFigures.Wish(reason: deferral.reason, until: until)
+        }
+        if let toldAt, time - toldAt < WishedPause.interval.nanoseconds { return nil }
+        toldAt = time
+        return pause.components.seconds
+    }
+
+    mutating func accepted() { if wish != nil { wish = nil } }
+}
