@@ -38,6 +38,9 @@ package protocol ConfiguredApp: Sendable {
     var onlyForm: RelayForm? { get }
     /// The other relays that it hands on to.
     var upstreams: [GatewayURL] { get }
+    /// The one server that it goes to, which its addresses may name: there may be another app of this gateway for another
+    /// server. `nil`: one app serves all addresses of its form.
+    var server: String? { get }
     /// What can be read and is hardly right.
     var doubt: (words: String, advice: String)? { get }
 
@@ -62,6 +65,7 @@ extension ConfiguredApp {
     package var topic: String? { nil }
     package var onlyForm: RelayForm? { nil }
     package var upstreams: [GatewayURL] { [] }
+    package var server: String? { nil }
     /// Whether its way goes through tor, however other gateways are reached: other relays are on this machine, or learn
     /// nothing of where it is.
     package var needsTor: Bool { upstreams.contains { !$0.endpoint.isLoopback } }

@@ -64,6 +64,11 @@ package struct PhoneBook: Equatable, Sendable {
 
     func holds(_ deviceToken: DeviceToken) -> Bool { addresses.contains(deviceToken) }
 
+    /// The apps that serve this address; an empty name stands for the one that does so by default.
+    func apps(of deviceToken: DeviceToken) -> [String] {
+        phones.lazy.filter { $0.deviceToken == deviceToken }.map(\.app)
+    }
+
     func phones(behind alias: DeviceToken) -> [Phone]? { aliases[alias] }
 
     package func phone(_ number: Int64) -> Phone? { phones.first { $0.number == number } }

@@ -16,8 +16,8 @@ package struct Validator: Sendable {
 
     /// A handful: to look at each takes less than to hash a name.
     private let apps: [App]
-    /// Those whose service claims addresses by a prefix.
-    private let claimants: [(prefix: String, app: App)]
+    /// Those whose service claims addresses by a prefix, each with the others that claim the same.
+    private let claimants: [(prefix: String, apps: [App])]
     private let nobodies: Set<DeviceToken>
     private let defaultIOS: String
     private let defaultAndroid: String
@@ -30,7 +30,16 @@ package struct Validator: Sendable {
         defaultLifetime: Duration = Validator.longestLifetime
     ) {
         self.apps = apps
-        claimants = apps.compactMap { app in app.service.prefix.map { ($0, app) } }
+        var claimants: [(prefix: String, apps: [App])] = []
+        for app in apps {
+            guard let prefix = app.service.prefix else { continue }
+            if let index = claimants.firstIndex(where: { $0.prefix == prefix }) {
+                claimants[index].apps.append(app)
+            } else {
+                claimants.append((prefix, [app]))
+            }
+        }
+        self.claimants = claimants
         nobodies = Set(
             DeviceToken.ofNobody + apps.flatMap { app in Platform.allCases.map(app.service.nobody(on:)) })
         self.defaultIOS = defaultIOS
@@ -103,7 +112,7 @@ package struct Validator: Sendable {
                 submission.deviceToken.text.utf8.span.starts(with: $0.prefix.utf8.span)
             })
         {
-            return claimant.app
+            return self.claimant(among: claimant.apps, of: submission)
         }
         // Of a service that no app here has: that lies with this node, and says nothing of the phone.
         if platform == .android, DeviceToken.hasServicePrefix(submission.deviceToken.text.utf8.span),
@@ -117,6 +126,22 @@ package struct Validator: Sendable {
             app.service.prefix == nil, app.service.serves(platform)
         else { return nil }
         return app
+    }
+
+    /// Several apps claim the same addresses, each for a server of its own. An address that names no server may be of any of
+    /// them: the phone book says of which. What is not in there is the first one's.
+    private func claimant(among apps: [App], of submission: Submission) -> App {
+        guard apps.count > 1 else { return apps[0] }
+        let serving = apps.compactMap { app in
+            app.service.target(submission.deviceToken.text, on: .android).map { (app, $0.deviceToken) }
+        }
+        guard let (first, deviceToken) = serving.first else { return apps[0] }
+        guard serving.count > 1 else { return first }
+        let names = phoneBook.apps(of: deviceToken)
+        let booked = serving.lazy.map(\.0).filter { app in
+            names.contains { $0.isEmpty ? app === first : $0.hasSameBytes(as: app.name) }
+        }
+        return booked.first { $0.name.hasSameBytes(as: submission.app) } ?? booked.first ?? first
     }
 
     /// The other checks: message, size, expiry.

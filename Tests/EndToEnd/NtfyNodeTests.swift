@@ -65,6 +65,44 @@ import Wire
         server.close()
     }
 
+    /// A household's own server beside another one, with an account that has a password, and a topic as short as people
+    /// write them.
+    @Test func aShortTopicAtTheSecondServerIsRung() async throws {
+        let (first, second) = (try SimulatedNtfy(), try SimulatedNtfy())
+        second.account = ("node", "secret")
+        let stage = try LoopbackStage { text in
+            text.replacing(
+                "apps:\n",
+                with: """
+                    apps:
+                      - {name: public, gateway: ntfy, url: "\(first.url)"}
+                      - {name: home, gateway: ntfy, url: "\(second.url)", username: node, password_file: pass}
+
+                    """)
+        }
+        let file = URL(filePath: stage.configuration).deletingLastPathComponent().appending(path: "pass")
+        try "secret\n".write(to: file, atomically: true, encoding: .utf8)
+        try await stage.start()
+        let made = try await Task.detached {
+            try run([program, "pair", "--device-token", "nt1:bisq", "--text-only"])
+        }.value
+        let token = try PairingToken(made.output.trimmingCharacters(in: .newlines))
+        let added = try await onionbell(
+            stage, "phones", "add", "me", "--platform", "android", "--device-token", "nt1:bisq", "--app",
+            "home")
+        #expect(added.status == 0, "\(added.errors)")
+        let tested = try await onionbell(stage, "phones", "test", "me")
+        #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
+        #expect(try await send(stage, to: token) == .delivered)
+        #expect(second.book.map(\.topic) == ["bisq", "bisq"] && first.book == [])
+        let wrong = try await Task.detached {
+            try run([program, "pair", "--device-token", "nt1:my topic", "--text-only"])
+        }.value
+        #expect(wrong.status == 65 && wrong.errors.contains("\"my topic\" is no topic of ntfy: 1 to 64"))
+        await stage.close()
+        for server in [first, second] { server.close() }
+    }
+
     /// By its onion address, in plain HTTP: only tor is between.
     @Test func aServerBehindAnOnionAddressIsReached() async throws {
         let server = try SimulatedNtfy()

@@ -22,6 +22,10 @@ package final class SimulatedNtfy {
     package private(set) var paths: [String] = []
     /// Who may write; `nil`: everybody.
     package var accessToken: String?
+    /// The same by name and password.
+    package var account: (user: String, password: String)?
+    /// Whether who may write may also read.
+    package var isReadable = true
     /// Requests at once and in each second; `nil`: no limit. ntfy.sh has 60 and one each five seconds.
     package var rate: Rate?
     /// In place of the next answers, one each.
@@ -45,12 +49,15 @@ package final class SimulatedNtfy {
         if let rate, rate.take(from: &used, at: EventLoop.monotonicNanoseconds) > 0 {
             return error(42901, "limit reached: too many requests")
         }
-        if let accessToken, request.fields["authorization"] != "Bearer \(accessToken)" {
+        let login =
+            accessToken.map { "Bearer \($0)" }
+            ?? account.map { "Basic " + Base64.encode(Array("\($0.user):\($0.password)".utf8)) }
+        if let login, request.fields["authorization"] != login {
             return request.fields["authorization"] == nil
                 ? error(40301, "forbidden") : error(40101, "unauthorized")
         }
         if request.method == "GET", request.path.hasSuffix("/auth") {
-            return json(200, ["success": .bool(true)])
+            return isReadable ? json(200, ["success": .bool(true)]) : error(40301, "forbidden")
         }
         guard request.method == "POST", request.path == "/" else { return error(40401, "page not found") }
         return publish(request)

@@ -10,6 +10,7 @@ enum NtfyAnswer {
     /// The messages of a day are used up.
     private static let dayPause: Duration = .seconds(3600)
     private static let dayIsOver: Int64 = 42908
+    private static let limits: ClosedRange<Int64> = 42900...42999
 
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         let document = try? JSON(answer.body)
@@ -22,8 +23,11 @@ enum NtfyAnswer {
         // The server wants a token, or another one; or it redirects, which is never followed; or it is no ntfy server.
         case 300..<400, 401, 403, 404, 405: return .blocked(reason)
         case 429:
-            let isOfDay = document?["code"]?.integer == dayIsOver
-            return .deferred(reason, .host, after: answer.retryAfter ?? (isOfDay ? dayPause : pause))
+            let code = document?["code"]?.integer
+            // Which of its limits it is says only the code.
+            let word = code.flatMap { limits.contains($0) ? "Ntfy\($0)" : nil } ?? reason
+            return .deferred(
+                word, .host, after: answer.retryAfter ?? (code == dayIsOver ? dayPause : pause))
         case 408: return .deferred(reason, .device, after: answer.retryAfter)
         case 400..<500: return .refused(reason, .ownFault)
         // A topic that nobody has subscribed to, where the server insists on that.

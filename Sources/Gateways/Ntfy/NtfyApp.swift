@@ -20,6 +20,9 @@ package struct NtfyApp: ConfiguredApp {
 
     package var url: GatewayURL?
     package var tokenFile = ""
+    /// The account's name, where it has a password and no token.
+    package var username = ""
+    package var passwordFile = ""
     package var show = Show.bell
     package var caFile = ""
 
@@ -44,15 +47,33 @@ package struct NtfyApp: ConfiguredApp {
                     : "\"\(text.prefix(100))\" is \(error)")
         }
         tokenFile = section.credential("token_file")
+        username = section.value(
+            "username", default: "", expecting: "letters, digits and - _ . + @"
+        ) { $0.utf8.span.consists(of: NtfyApp.isInUsername) ? $0 : nil }
+        passwordFile = section.credential("password_file")
+        if username.isEmpty != passwordFile.isEmpty {
+            section.fault(
+                username.isEmpty ? "username" : "password_file",
+                "is needed: username and password_file go together")
+        } else if !username.isEmpty, !tokenFile.isEmpty {
+            section.fault("token_file", "has no place beside username: one of them")
+        }
         show = section.value("show", default: .bell, expecting: "bell or sealed") { Show(rawValue: $0) }
         caFile = section.path("ca_file", default: "")
     }
 
-    package var service: any PushService { NtfyService(show: show) }
+    /// As ntfy takes user names (`user/types.go`).
+    private static func isInUsername(_ byte: UInt8) -> UInt8 {
+        ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "-") | ASCII.equal(byte, "_")
+            | ASCII.equal(byte, ".") | ASCII.equal(byte, "+") | ASCII.equal(byte, "@")
+    }
+
+    package var service: any PushService { NtfyService(show: show, server: server ?? "") }
+    package var server: String? { url?.authority }
     package var hosts: [LaneHost] { [.production] }
     package var hasCredentials: Bool { url != nil }
-    package var secretFiles: [String] { [tokenFile] }
-    package var files: [String] { [tokenFile, caFile] }
+    package var secretFiles: [String] { [tokenFile, passwordFile] }
+    package var files: [String] { [tokenFile, passwordFile, caFile] }
     /// Only tor reaches an onion address.
     package var upstreams: [GatewayURL] { url.map { $0.isOnion ? [$0] : [] } ?? [] }
 
@@ -72,7 +93,18 @@ package struct NtfyApp: ConfiguredApp {
         by egress: Egress, reading file: FileReader
     ) throws(CredentialFault) -> NtfyGateway.Settings {
         guard let url else { throw CredentialFault(key: "url", problem: "is missing") }
-        var token: String?
+        var login: NtfyGateway.Login?
+        if !username.isEmpty {
+            let bytes = try read(passwordFile, key: "password_file", by: file)
+            let line = bytes.prefix { $0 != 0x0a && $0 != 0x0d }
+            guard (1...256).contains(line.count), let password = String(validating: line, as: UTF8.self)
+            else {
+                throw CredentialFault(
+                    key: "password_file",
+                    problem: "the first line of \(passwordFile) is not a password of 1 to 256 bytes")
+            }
+            login = .password(user: username, password)
+        }
         if !tokenFile.isEmpty {
             let bytes = try read(tokenFile, key: "token_file", by: file)
             let word = bytes.prefix { $0 > 0x20 }
@@ -83,10 +115,10 @@ package struct NtfyApp: ConfiguredApp {
                 throw CredentialFault(
                     key: "token_file", problem: "\(tokenFile) is not one access token (tk_...)")
             }
-            token = String(decoding: word, as: UTF8.self)
+            login = .token(String(decoding: word, as: UTF8.self))
         }
         return NtfyGateway.Settings(
-            url: url, egress: url.endpoint.isLoopback ? .direct : egress, token: token,
+            url: url, egress: url.endpoint.isLoopback ? .direct : egress, login: login,
             trust: try trust(in: caFile, by: file), show: show)
     }
 
@@ -104,7 +136,13 @@ package struct NtfyApp: ConfiguredApp {
     package static func advice(for reason: String) -> String? {
         switch reason {
         case "HTTP401", "HTTP403":
-            "the ntfy server refuses the token or the topic: put an access token that may write to the phones' topics into token_file (ntfy token add)"
+            "the ntfy server refuses the login or the topic: put an access token that may write to the phones' topics into token_file (ntfy token add)"
+        case NtfyProbe.mayNotRead:
+            "not known whether the node may write to the phones' topics: the server says only that it may not read others, which it need not; onionbell phones test NAME tells"
+        case "Ntfy42908":
+            "the ntfy server takes no more messages from this account today; it goes on by itself: give its user a tier with more, or use a server of your own"
+        case _ where reason.utf8.span.starts(with: "Ntfy429".utf8.span):
+            "the ntfy server's limit for this account is reached; it goes on by itself: give its user a tier with more, or raise visitor-request-limit-burst there"
         case "HTTP404", "HTTP405": "this is no ntfy server: is url right?"
         case "HTTP301", "HTTP302", "HTTP303", "HTTP307", "HTTP308":
             "the server redirects, which is never followed: name its final address in url"
@@ -113,15 +151,19 @@ package struct NtfyApp: ConfiguredApp {
     }
 }
 
-/// Asks what a phone's app asks when it subscribes, `GET /<topic>/auth`: nothing is published.
+/// Asks what a phone's app asks when it subscribes, `GET /<topic>/auth`: nothing is published. It is a question about reading,
+/// which the node never does: ntfy has none about writing.
 enum NtfyProbe {
+    /// The word for a login that is known, or for none, and may not read a topic.
+    static let mayNotRead = "MayNotRead"
+
     @EventLoop
     static func run(_ settings: NtfyGateway.Settings) async throws(GatewaySetupError) -> GatewayProbe.Finding
     {
         let context = try NtfyGateway.context(settings.trust)
         let topic = NtfyService.topic(of: NtfyRequest.nobody.text) ?? ""
         var head = HTTP2Headers(method: "GET", authority: settings.url.authority, path: "/\(topic)/auth")
-        NtfyRequest.add(settings.token, to: &head)
+        NtfyRequest.add(settings.login, to: &head)
         switch await GatewayProbe.exchange(
             settings.url, by: settings.egress, context, .http1, head, [], limits: settings.limits)
         {
@@ -132,6 +174,8 @@ enum NtfyProbe {
             case 200..<300: return .unclear(reason: "WebPage")
             // A server without accounts does not know the question.
             case 404 where (try? JSON(answer.body))?["code"]?.integer != nil: return .taken(answer.statusWord)
+            case 403 where (try? JSON(answer.body))?["code"]?.integer != nil:
+                return .unclear(reason: mayNotRead)
             case 300..<400, 401, 403, 404, 405: return .refused(reason: answer.statusWord)
             case _: return .unclear(reason: answer.statusWord)
             }

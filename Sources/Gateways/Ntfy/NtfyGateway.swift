@@ -1,3 +1,4 @@
+import Encodings
 import Logging
 import Metrics
 import Outbound
@@ -12,10 +13,25 @@ final class NtfyGateway: LinkedGateway {
         var url: GatewayURL
         var egress = Egress.direct
         /// `nil`: the server takes messages from everybody.
-        var token: String?
+        var login: Login?
         var trust = TLSTrust.systemRoots
         var show = NtfyApp.Show.bell
         var limits = NtfyGateway.limits
+    }
+
+    /// The node's account at the server.
+    enum Login: Equatable, Sendable {
+        case token(String)
+        case password(user: String, String)
+
+        /// The value of `authorization`.
+        var authorization: String {
+            switch self {
+            case .token(let token): "Bearer \(token)"
+            case .password(let user, let password):
+                "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+            }
+        }
     }
 
     /// Few notifications come, so the connection is closed when it has been idle.
@@ -26,17 +42,21 @@ final class NtfyGateway: LinkedGateway {
     let link: GatewayLink
     private let url: GatewayURL
     private let show: NtfyApp.Show
-    private var token: String?
+    private var login: Login?
+    @exclusivity(unchecked) private var refusals = LoneRefusals()
     private let later = Later()
 
     init(_ settings: Settings, log: Logger) throws(GatewaySetupError) {
         url = settings.url
         show = settings.show
-        token = settings.token
+        login = settings.login
+        var limits = settings.limits
+        // With an account its servers mix up what is asked for at once.
+        if login != nil { limits.inFlight = 1 }
         link = GatewayLink(
             GatewayLink.Settings(
-                url: url, egress: settings.egress, version: .http1, limits: settings.limits, connections: 1,
-                sequentialConnections: 2),
+                url: url, egress: settings.egress, version: .http1, limits: limits, connections: 1,
+                sequentialConnections: login == nil ? 2 : 1),
             context: url.isSecure ? try NtfyGateway.context(settings.trust) : nil, log: log)
     }
 
@@ -48,10 +68,11 @@ final class NtfyGateway: LinkedGateway {
         }
     }
 
-    /// Another token, and the certificate authorities as they are now.
+    /// Another login, and the certificate authorities as they are now.
     func use(_ settings: Settings) throws(GatewaySetupError) {
         link.use(url.isSecure ? try NtfyGateway.context(settings.trust) : nil)
-        token = settings.token
+        login = settings.login
+        refusals = LoneRefusals()
     }
 
     func start() { link.start() }
@@ -68,7 +89,7 @@ final class NtfyGateway: LinkedGateway {
         guard let connection = link.roomiest else {
             return later { [link] in completion(link.outcomeWithoutRoom) }
         }
-        let head = NtfyRequest.head(notification.id, at: url, token: token)
+        let head = NtfyRequest.head(notification.id, at: url, login)
         connection.send(head, body: NtfyRequest.body(to: topic, content, show: show)) {
             [self] end, connection in
             completion(outcome(of: end, over: connection, 0, notification))
@@ -78,5 +99,12 @@ final class NtfyGateway: LinkedGateway {
     func verdict(
         _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
-    ) -> Verdict { NtfyAnswer.verdict(answer) }
+    ) -> Verdict {
+        let verdict = NtfyAnswer.verdict(answer)
+        if verdict.outcome == .accepted { refusals.accepted() }
+        if answer.status == 403, login != nil, refusals.isLone(at: EventLoop.monotonicNanoseconds) {
+            return .deferred(answer.statusWord, .device, after: LoneRefusals.pause)
+        }
+        return verdict
+    }
 }

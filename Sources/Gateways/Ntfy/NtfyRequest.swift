@@ -25,15 +25,17 @@ enum NtfyRequest {
     }
 
     /// The id makes a repetition replace itself, where server and app know it (ntfy 2.16).
-    static func head(_ id: NotificationID, at url: GatewayURL, token: String?) -> HTTP2Headers {
+    static func head(
+        _ id: NotificationID, at url: GatewayURL, _ login: NtfyGateway.Login?
+    ) -> HTTP2Headers {
         var head = HTTP2Headers(method: "POST", authority: url.authority, path: "/")
-        add(token, to: &head)
+        add(login, to: &head)
         head.add("content-type", "application/json")
         head.add("x-sequence-id", id.uuid)
         return head
     }
 
-    static func add(_ token: String?, to head: inout HTTP2Headers) {
-        if let token { head.add("authorization", "Bearer \(token)", .never) }
+    static func add(_ login: NtfyGateway.Login?, to head: inout HTTP2Headers) {
+        if let login { head.add("authorization", login.authorization, .never) }
     }
 }

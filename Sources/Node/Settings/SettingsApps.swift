@@ -27,14 +27,16 @@ extension Settings {
             }
             return app
         }
-        var prefixed: [String] = []
+        var prefixed: [(service: String, server: String?)] = []
         for (index, app) in apps.enumerated() where app.service.prefix != nil {
-            if prefixed.contains(app.service.name) {
+            let (service, server) = (app.service.name, app.settings.server)
+            if prefixed.contains(where: { $0 == (service, server) }) {
                 sections[index].fault(
-                    "gateway",
-                    "one app of gateway \(app.service.name) is enough: it serves all addresses of its form")
+                    server == nil ? "gateway" : "url",
+                    "one app of gateway \(service) is enough"
+                        + (server.map { " for \($0)" } ?? ": it serves all addresses of its form"))
             }
-            prefixed.append(app.service.name)
+            prefixed.append((service, server))
         }
         let defaults = root.section("defaults")
         defaultIOS = app("ios", of: .ios, names, in: defaults)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Encodings
+import Gateways
 import Node
 import Programs
 import QR
@@ -37,7 +38,7 @@ struct PairCommand: AsyncParsableCommand {
     @Option(help: "The phone's model, which Bisq shows.")
     var descriptor = "Onionbell"
 
-    @Option(help: "The device token that the phone's app got from Apple or Google.")
+    @Option(help: "The device token that the phone's app got from Apple or Google, or nt1:TOPIC.")
     var deviceToken: String?
 
     @Flag(help: "Print only the token.")
@@ -47,7 +48,9 @@ struct PairCommand: AsyncParsableCommand {
         do {
             let phone =
                 if let deviceToken {
-                    try Phone.new(platform.value, descriptor: descriptor, deviceToken: deviceToken)
+                    try Phone.new(
+                        platform.value, descriptor: descriptor,
+                        deviceToken: platform == .android ? NtfyService.paired(deviceToken) : deviceToken)
                 } else {
                     try Phone.new(platform.value, descriptor: descriptor)
                 }

@@ -24,6 +24,27 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         for text in wrong { #expect(service.target(text, on: .android) == nil, "\(text)") }
     }
 
+    /// What fills a short address up is no part of it, and a server is named as the settings name it.
+    @Test func anAddressMayNameItsServer() throws {
+        let service = NtfyService(server: "ntfy.example.org:8443")
+        func spelled(_ address: String) -> String? { service.target(address, on: .android)?.deviceToken.text }
+        #expect(spelled("nt1:bisq............................") == "nt1:bisq")
+        #expect(spelled("nt1:ntfy.example.org:8443:bisq") == "nt1:ntfy.example.org:8443:bisq")
+        #expect(spelled("nt1:NTFY.example.org:8443:bisq....") == "nt1:ntfy.example.org:8443:bisq")
+        for other in [
+            "nt1:ntfy.example.org:bisq", "nt1::bisq", "nt1:ntfy.example.org:8443:", "nt1:....", "nt1:a.b",
+        ] {
+            #expect(spelled(other) == nil, "\(other)")
+        }
+        #expect(NtfyService.topic(of: "nt1:ntfy.example.org:8443:bisq") == "bisq")
+        #expect(try NtfyService.paired("nt1:b").utf8.count == 32)
+        #expect(try NtfyService.paired("nt1:" + String(repeating: "b", count: 64)).utf8.count == 68)
+        #expect(try NtfyService.paired("anything else") == "anything else")
+        #expect(throws: NtfyService.AddressFault.self) { try NtfyService.paired("nt1:my topic") }
+        let fault = #expect(throws: NtfyService.AddressFault.self) { try NtfyService.paired("nt1:my topic") }
+        #expect(fault?.description.contains("\"my topic\" is no topic of ntfy: 1 to 64 letters") == true)
+    }
+
     @Test func aSealedMessageHasRoomForWhatTheServerShows() {
         let long = notification(message: String(repeating: "x", count: 4096)).content
         #expect(NtfyService(show: .sealed).payloadSize(of: long) == 4096)
@@ -39,8 +60,9 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         }
         #expect(answer(400, #"{"code":40009}"#) == .refused("HTTP400", .ownFault))
         #expect(answer(413, #"{"code":41301}"#) == .refused("HTTP413", .ownFault))
-        #expect(answer(429, #"{"code":42901}"#) == .deferred("HTTP429", .host, after: .seconds(10)))
-        #expect(answer(429, #"{"code":42908}"#) == .deferred("HTTP429", .host, after: .seconds(3600)))
+        #expect(answer(429, #"{"code":42901}"#) == .deferred("Ntfy42901", .host, after: .seconds(10)))
+        #expect(answer(429, #"{"code":42908}"#) == .deferred("Ntfy42908", .host, after: .seconds(3600)))
+        #expect(answer(429, #"{"code":43000}"#) == .deferred("HTTP429", .host, after: .seconds(10)))
         #expect(answer(429, after: .seconds(7)) == .deferred("HTTP429", .host, after: .seconds(7)))
         #expect(answer(507, #"{"code":50701}"#) == .deferred("HTTP507", .device))
         #expect(answer(502) == .deferred("HTTP502", .host, after: .seconds(10)))
@@ -64,7 +86,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         _ server: SimulatedNtfy, token: String? = nil, show: NtfyApp.Show = .bell
     ) throws -> NtfyGateway {
         let gateway = try NtfyGateway(
-            .init(url: GatewayURL(server.url), token: token, show: show), log: quiet)
+            .init(url: GatewayURL(server.url), login: token.map { .token($0) }, show: show), log: quiet)
         gateway.start()
         return gateway
     }
@@ -108,10 +130,14 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
     @Test func aProbePublishesNothing() async throws {
         let server = try SimulatedNtfy()
         server.accessToken = "tk_right"
-        let right = NtfyGateway.Settings(url: try GatewayURL(server.url), token: "tk_right")
+        let right = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token("tk_right"))
         #expect(try await NtfyProbe.run(right) == .taken("success"))
-        let wrong = NtfyGateway.Settings(url: try GatewayURL(server.url), token: "tk_wrong")
+        let wrong = NtfyGateway.Settings(url: try GatewayURL(server.url), login: .token("tk_wrong"))
         #expect(try await NtfyProbe.run(wrong) == .refused(reason: "HTTP401"))
+        // A token that may write and nothing else is a good one.
+        server.isReadable = false
+        #expect(try await NtfyProbe.run(right) == .unclear(reason: NtfyProbe.mayNotRead))
+        #expect(NtfyApp.advice(for: NtfyProbe.mayNotRead)?.contains("not known whether") == true)
         server.answers = [HTTPResponse(status: 200, text: "<html>")]
         #expect(try await NtfyProbe.run(right) == .unclear(reason: "WebPage"))
         #expect(server.book == [])
@@ -123,6 +149,62 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         }
     }
 
+    @Test func anAccountMayHaveAPassword() async throws {
+        let server = try SimulatedNtfy()
+        server.account = ("node", "päss:word")
+        let gateway = try NtfyGateway(
+            .init(url: GatewayURL(server.url), login: .password(user: "node", "päss:word")), log: quiet)
+        gateway.start()
+        #expect(await gateway.deliver(many(1)[0]) == .accepted)
+        gateway.stop()
+        server.close()
+    }
+
+    /// A healthy server answers 403 now and then to what it is asked at once: only what it says again counts.
+    @Test func aPassingRefusalBlocksNothing() async throws {
+        let server = try SimulatedNtfy()
+        server.accessToken = "tk_right"
+        let gateway = try gateway(server, token: "tk_right")
+        let lone = Outcome.deferred(
+            Deferral(reason: "HTTP403", scope: .device, retryAfter: LoneRefusals.pause))
+        let refusal = HTTPResponse(status: 403, text: #"{"code":40301,"http":403}"#)
+        for _ in 0..<3 {
+            server.answers = [refusal]
+            #expect(await gateway.deliver(many(1)[0]) == lone)
+            #expect(await gateway.deliver(many(1)[0]) == .accepted)
+        }
+        #expect(gateway.figures.inFlight == 0)
+        #expect(gateway.figures.connectionsOpened == 1)
+        gateway.stop()
+        server.close()
+    }
+
+    @Test func aRefusalThatStaysCounts() {
+        var refusals = LoneRefusals()
+        let second: Int64 = 1_000_000_000
+        expect(refusals.isLone(at: 5 * second), is: true)
+        expect(refusals.isLone(at: 6 * second - 1), is: true)
+        expect(refusals.isLone(at: 6 * second), is: false)
+        refusals.accepted()
+        expect(refusals.isLone(at: 9 * second), is: true)
+    }
+
+    /// The end of it is told to who reads the status, whatever became of the connection.
+    @Test func whatTheServerAskedForIsTold() async throws {
+        let server = try SimulatedNtfy()
+        server.rate = Rate(perSecond: 0.001, burst: 1)
+        let gateway = try gateway(server)
+        let before = EventLoop.monotonicNanoseconds
+        _ = await gateway.deliverAll(many(2), window: 1, again: false)
+        let wish = try #require(gateway.figures.wish)
+        #expect(wish.reason == "Ntfy42901" && wish.until >= before + 10_000_000_000)
+        server.rate = nil
+        #expect(await gateway.deliver(many(3)[2]) == .accepted)
+        #expect(gateway.figures.wish == nil)
+        gateway.stop()
+        server.close()
+    }
+
     @Test func whatTheServerLimitsComesLater() async throws {
         let server = try SimulatedNtfy()
         server.rate = Rate(perSecond: 0.001, burst: 2)
@@ -131,7 +213,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
         #expect(outcomes.filter { $0 == .accepted }.count == 2)
         #expect(
             outcomes.last
-                == .deferred(Deferral(reason: "HTTP429", scope: .host, retryAfter: .seconds(10))))
+                == .deferred(Deferral(reason: "Ntfy42901", scope: .host, retryAfter: .seconds(10))))
         gateway.stop()
         server.close()
     }

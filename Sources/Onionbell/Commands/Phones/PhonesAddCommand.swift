@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Encodings
+import Gateways
 import Node
 import Persistence
 import Programs
@@ -75,7 +76,17 @@ struct PhonesAddCommand: ParsableCommand {
             let token = try PairingTokenOption.token(pairingToken)
             return (token.platform, token.deviceToken, Self.model(of: token))
         }
-        return ((platform ?? .android).value, try SecretInput.deviceToken.text(deviceToken ?? ""), "")
+        let token = text(deviceToken ?? "")
+        do throws(NtfyService.AddressFault) {
+            _ = try NtfyService.paired(token)
+        } catch {
+            throw fail(error, status: 65)
+        }
+        return ((platform ?? .android).value, token, "")
+    }
+
+    private func text(_ argument: String) -> String {
+        argument == "-" ? readLine(strippingNewline: true) ?? "" : argument
     }
 
     private static func model(of token: PairingToken) -> String {
