@@ -56,6 +56,16 @@ import Tor
         #expect(findings.allSatisfy { ($0.verdict == .pass) == ($0.advice == nil) })
     }
 
+    /// A token of ntfy's that may write and nothing else is as it should be.
+    @Test func aLoginThatMayNotReadIsNoFault() {
+        let found = Judgement.gateway(
+            "a", host: "host", .unclear(reason: "MayNotRead"), advice: NtfyApp.advice
+        ).last
+        #expect(found?.verdict == .warn)
+        #expect(
+            found?.advice?.hasPrefix("not known whether the node may write to the phones' topics") == true)
+    }
+
     @Test(arguments: [
         (GatewayProbe.Finding.taken("HTTP400"), Finding.Verdict.pass), (.refused(reason: "HTTP404"), .fail),
         (.unclear(reason: "HTTP502"), .warn), (.untrusted(reason: "x"), .fail),

@@ -161,7 +161,8 @@ enum Judgement {
                 connected,
                 .warn(
                     credentials, "\(host) says \(reason), which says nothing about the credentials",
-                    "try again in some minutes; if it stays so, a device in between may answer"),
+                    advice(reason)
+                        ?? "try again in some minutes; if it stays so, a device in between may answer"),
             ]
         case .untrusted(let reason): [.fail(tls, "\(host): \(reason)", GatewayAdvice.text(forTLS: reason))]
         case .unreachable(let reason):
