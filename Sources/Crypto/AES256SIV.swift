@@ -24,21 +24,25 @@ package final class AES256SIV {
         }
     }
 
-    /// - Parameter context: What it is; opened as anything else, it is not authentic.
-    package func seal(_ text: some Collection<UInt8>, as context: String) throws(CryptoError) -> [UInt8] {
+    /// - Parameters:
+    ///   - context: What it is; opened as anything else, it is not authentic.
+    ///   - owner: Whose it is, in the same way.
+    package func seal(
+        _ text: some Collection<UInt8>, as context: String, of owner: [UInt8] = []
+    ) throws(CryptoError) -> [UInt8] {
         var sealed: [UInt8] = []
-        try seal(text, as: context, into: &sealed)
+        try seal(text, as: context, of: owner, into: &sealed)
         return sealed
     }
 
     /// Appends the sealed form, ``overhead`` bytes longer than the text.
     package func seal(
-        _ text: some Collection<UInt8>, as context: String, into sealed: inout [UInt8]
+        _ text: some Collection<UInt8>, as context: String, of owner: [UInt8] = [], into sealed: inout [UInt8]
     ) throws(CryptoError) {
         input.removeAll(keepingCapacity: true)
         input.append(AES256SIV.form)
         input.append(contentsOf: text)
-        let run = try begin(as: context, encrypting: true)
+        let run = try begin(as: context, of: owner, encrypting: true)
         let start = sealed.count
         sealed.append(contentsOf: repeatElement(0, count: 16 + input.count))
         let isSealed = sealed.withUnsafeMutableBufferPointer { sealed in
@@ -53,9 +57,11 @@ package final class AES256SIV {
         guard isSealed else { throw LibraryErrors.failure("AES-SIV") }
     }
 
-    package func open(_ sealed: [UInt8], as context: String) throws(CryptoError) -> [UInt8] {
+    package func open(
+        _ sealed: [UInt8], as context: String, of owner: [UInt8] = []
+    ) throws(CryptoError) -> [UInt8] {
         guard sealed.count >= AES256SIV.overhead else { throw .notAuthentic }
-        let run = try begin(as: context, encrypting: false)
+        let run = try begin(as: context, of: owner, encrypting: false)
         var tag = Array(sealed.prefix(16))
         var text = [UInt8](repeating: 0, count: sealed.count - 16)
         var count: CInt = 0
@@ -72,7 +78,9 @@ package final class AES256SIV {
         return text
     }
 
-    private func begin(as context: String, encrypting: Bool) throws(CryptoError) -> CipherContext {
+    private func begin(
+        as context: String, of owner: [UInt8], encrypting: Bool
+    ) throws(CryptoError) -> CipherContext {
         LibraryErrors.clear()
         let run = CipherContext()
         var count: CInt = 0
@@ -81,6 +89,8 @@ package final class AES256SIV {
             EVP_CIPHER_CTX_copy(run.handle, keyed.handle) == 1
                 && EVP_CipherInit_ex2(run.handle, nil, nil, nil, encrypting ? 1 : 0, nil) == 1
                 && EVP_CipherUpdate(run.handle, nil, &count, context.baseAddress, CInt(context.count)) == 1
+                // A string of its own in RFC 5297's chain: no context and owner together are another pair's.
+                && (owner.isEmpty || EVP_CipherUpdate(run.handle, nil, &count, owner, CInt(owner.count)) == 1)
         }
         guard isBegun else { throw LibraryErrors.failure("AES-SIV set-up") }
         return run

@@ -1,5 +1,7 @@
 import Gateways
 import Logging
+import Persistence
+import PostgreSQL
 import Reactor
 
 /// Credentials that are taken over while the node runs.
@@ -43,6 +45,24 @@ extension RelayNode {
         }
         if let end = listeners?.certificateEnd { ends.append(("https", end)) }
         return ends
+    }
+
+    /// The database's: connections that are made from now on use it.
+    func rereadPassword() async {
+        guard !settings.storage.passwordFile.isEmpty else { return }
+        switch await RelayNode.address(settings.storage) {
+        case .success(let address): await outbox?.use(address)
+        case .failure(let error): log.error("storage.password_rejected", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    @FileThread
+    private static func address(_ storage: Settings.Storage) -> Result<PostgreSQLAddress, NodeError> {
+        do throws(NodeError) {
+            return .success(try storage.address())
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Of all settings, apps' credentials and the level of the log are taken over while the node runs; the others are

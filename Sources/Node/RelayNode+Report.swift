@@ -64,6 +64,7 @@ extension RelayNode {
         outbox.waitingLimit = dispatcher.limits.waiting
         outbox.waitingBytesLimit = dispatcher.limits.waitingBytes
         outbox.fault = dispatcher.outboxFault?.description
+        outbox.advice = dispatcher.outboxFault?.advice ?? ""
         outbox.commits = dispatcher.commitFigures
         outbox.deadTokens = dispatcher.deadTokens
         return outbox

@@ -25,7 +25,7 @@ final class RelayNode {
     var onStoreTaken: (@EventLoop (String) -> Void)?
 
     private(set) var dispatcher: Dispatcher?
-    private var outbox: SQLiteOutbox?
+    private(set) var outbox: SQLiteOutbox?
     var gateways: [GatewayAssembly.AppGateways] = []
     /// Apps with gateways, as they are configured now.
     var configured: [String: any ConfiguredApp] = [:]
@@ -166,6 +166,7 @@ final class RelayNode {
     func resume() {
         Task {
             await invitationWatch?.lookNow()
+            await rereadPassword()
             await rereadSettings()
             await credentials?.lookNow()
             dispatcher?.resume(app: nil)

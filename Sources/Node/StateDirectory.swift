@@ -23,7 +23,8 @@ package struct StateDirectory: ~Copyable {
 
     /// All that the node needs of it again after a start.
     package static let names = [
-        "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite-shm",
+        "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
+        "outbox.sqlite-shm",
         "outbox.sqlite-wal", "peers",
         "sockets", "status-key", "tor", "vapid-key",
     ]

@@ -97,9 +97,7 @@ extension Report {
 
     private var outboxCheck: Check {
         if let fault = outbox.fault {
-            return Check(
-                name: "outbox", level: .failing, state: fault,
-                advice: "make room on its disk, or check its permissions; the node then continues by itself")
+            return Check(name: "outbox", level: .failing, state: fault, advice: outbox.advice)
         }
         let waits = "\(outbox.waiting) of \(outbox.waitingLimit) wait"
         let part = max(

@@ -61,6 +61,8 @@ package struct Report: Equatable, Sendable {
         package var waitingBytesLimit = 0
         /// Why the last commit failed; `nil` while it works.
         package var fault: String?
+        /// What to do about it.
+        package var advice = ""
         package var commits = CommitFigures()
         /// Device tokens known to be dead, as digests.
         package var deadTokens = 0

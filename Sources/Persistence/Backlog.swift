@@ -25,13 +25,14 @@ final class Backlog {
     /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes
     /// back, it is put off.
     var reached: [LaneID: [Int64]] = [:]
-
     /// Of those claimed, where there are other nodes.
     private var shards: [Int64: Int] = [:]
 
     private static let ranks = 2
 
-    init(_ connection: borrowing Connection, _ sharing: Sharing?) throws(SQLiteError) {
+    init(
+        _ connection: borrowing Connection, _ sharing: Sharing?, after earlier: Backlog? = nil
+    ) throws(SQLiteError) {
         self.sharing = sharing
         let dialect = connection.dialect
         insert = try Statement(
@@ -84,7 +85,11 @@ final class Backlog {
             ORDER BY expires_at, sequence LIMIT ?3
             """, on: connection)
         lanes = try Statement("SELECT app, host, waiting, bytes FROM lane", on: connection)
-        try takeStragglers(connection)
+        if let earlier {
+            (claimed, reached) = (earlier.claimed, earlier.reached)
+        } else {
+            try takeStragglers(connection)
+        }
     }
 
     /// After a crash a device may have earlier ones in the backlog and later ones beside it: all go there.

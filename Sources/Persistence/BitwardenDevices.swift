@@ -91,10 +91,11 @@ final class BitwardenTables: DoorTables {
             identifier BYTEA NOT NULL,
             type BIGINT NOT NULL,
             token BYTEA NOT NULL,
+            token_key BYTEA NOT NULL DEFAULT '',
             registered_at BIGINT NOT NULL
         );
         CREATE INDEX bitwarden_user ON bitwarden_device ("user");
-        CREATE INDEX bitwarden_token ON bitwarden_device USING hash (token);
+        CREATE INDEX bitwarden_token ON bitwarden_device USING hash (token_key);
         CREATE INDEX bitwarden_installation ON bitwarden_device (installation);
         CREATE TABLE bitwarden_member (
             organization BYTEA NOT NULL,
@@ -133,13 +134,18 @@ final class BitwardenTables: DoorTables {
     private let selectUser: Statement
     private let selectOrganization: Statement
     private let deleteToken: Statement
+    /// Several devices may have one token, which is sealed for each of them and once more for all.
+    private let isDatabase: Bool
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
+        isDatabase = connection.database != nil
+        let (key, value) = isDatabase ? (", token_key", ", ?8") : ("", "")
         insert = try Statement(
             """
-            INSERT INTO bitwarden_device (device, installation, "user", identifier, type, token, registered_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (device) DO UPDATE SET
+            INSERT INTO bitwarden_device (device, installation, "user", identifier, type, token, registered_at\(key))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7\(value)) ON CONFLICT (device) DO UPDATE SET
                 "user" = ?3, identifier = ?4, type = ?5, token = ?6, registered_at = ?7
+                \(isDatabase ? ", token_key = ?8" : "")
             """, on: connection)
         find = try Statement("SELECT 1 FROM bitwarden_device WHERE device = ?", on: connection)
         room = try Statement(
@@ -154,7 +160,7 @@ final class BitwardenTables: DoorTables {
             """, on: connection)
         leave = try Statement(
             "DELETE FROM bitwarden_member WHERE organization = ? AND device = ?", on: connection)
-        let phone = "SELECT type, token, identifier, registered_at FROM bitwarden_device"
+        let phone = "SELECT type, token, identifier, registered_at, device FROM bitwarden_device"
         selectInstallation = try Statement("\(phone) WHERE installation = ? ORDER BY number", on: connection)
         selectUser = try Statement("\(phone) WHERE \"user\" = ? ORDER BY number", on: connection)
         selectOrganization = try Statement(
@@ -163,8 +169,24 @@ final class BitwardenTables: DoorTables {
             ORDER BY number
             """, on: connection)
         deleteToken = try Statement(
-            "DELETE FROM bitwarden_device WHERE token = ? AND type = ? AND registered_at <= ?",
-            on: connection)
+            """
+            DELETE FROM bitwarden_device
+            WHERE \(isDatabase ? "token_key" : "token") = ? AND type = ? AND registered_at <= ?
+            """, on: connection)
+    }
+
+    /// Of rows that were copied from a file.
+    static func complete(_ connection: borrowing Connection) throws(SQLiteError) {
+        let select = try Statement("SELECT device, token FROM bitwarden_device", on: connection)
+        let update = try Statement(
+            "UPDATE bitwarden_device SET token_key = ? WHERE device = ?", on: connection)
+        while try select.step() {
+            let device = Digest(select.pair(0))
+            let token = try select.sealedText(1, as: Sealed.token, of: .bitwarden(device: device))
+            try update.bind(1, sealed: token, as: Sealed.token, of: .all)
+            try update.bind(2, device)
+            try update.run()
+        }
     }
 
     func put(
@@ -177,8 +199,9 @@ final class BitwardenTables: DoorTables {
         try insert.bind(3, device.user)
         try insert.bind(4, device.identifier)
         try insert.bind(5, Int64(device.type))
-        try insert.bind(6, sealed: device.pushToken, as: Sealed.token)
+        try insert.bind(6, sealed: device.pushToken, as: Sealed.token, of: .bitwarden(device: device.id))
         try insert.bind(7, now)
+        if isDatabase { try insert.bind(8, sealed: device.pushToken, as: Sealed.token, of: .all) }
         try insert.run()
         try leaveAll.bind(1, device.id)
         try leaveAll.run()
@@ -241,7 +264,9 @@ final class BitwardenTables: DoorTables {
         while try statement.step() {
             guard acting == nil || Digest(statement.pair(2)) != acting else { continue }
             let phone = BitwardenDevice.Phone(
-                type: Int(statement.integer(0)), pushToken: try statement.sealedText(1, as: Sealed.token),
+                type: Int(statement.integer(0)),
+                pushToken: try statement.sealedText(
+                    1, as: Sealed.token, of: .bitwarden(device: Digest(statement.pair(4)))),
                 registeredAt: statement.integer(3))
             let name = ByteText("\(phone.type) \(phone.pushToken)")
             if let place = places[name] {
@@ -255,7 +280,7 @@ final class BitwardenTables: DoorTables {
     }
 
     func forget(_ phone: BitwardenDevice.Phone, registeredUntil time: Int64) throws(SQLiteError) {
-        try deleteToken.bind(1, sealed: phone.pushToken, as: Sealed.token)
+        try deleteToken.bind(1, sealed: phone.pushToken, as: Sealed.token, of: .all)
         try deleteToken.bind(2, Int64(phone.type))
         try deleteToken.bind(3, time)
         try deleteToken.run()

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One open store: one owner, closed when it lets go. Never leaves the thread of its store.
 struct Connection: ~Copyable {
@@ -8,32 +9,54 @@ struct Connection: ~Copyable {
     }
 
     let engine: Engine
+    /// An index that was not there before, of a file that is only looked at.
+    private let leftOver: String?
 
     /// Once for the process. Where somebody has opened a database before, it changes nothing.
     private static let countsNoMemory = onionbell_sqlite3_count_no_memory()
 
     init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
+        if case .file(let path) = place, access == .inspecting, Glibc.access(path + "-shm", F_OK) != 0 {
+            leftOver = path + "-shm"
+        } else {
+            leftOver = nil
+        }
         switch place {
-        case .file(let path):
-            engine = .file(try Connection.open(path: path, isReadOnly: access == .reading))
+        case .file(let path): engine = .file(try Connection.open(path: path, for: access))
         case .database(let place): engine = .database(try Database(place, for: access))
         }
     }
 
-    private static func open(path: String, isReadOnly: Bool) throws(SQLiteError) -> OpaquePointer {
+    private static func open(path: String, for purpose: StoreAccess) throws(SQLiteError) -> OpaquePointer {
         _ = Connection.countsNoMemory
         var handle: OpaquePointer?
         // The store's thread is the only one to use it: SQLite needs no locks of its own.
-        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let access =
+            [.reading, .inspecting].contains(purpose)
+            ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        // With an empty log all is in the file, and SQLite need not make the other two anew.
+        let isWhole = purpose == .inspecting && StoreFile.logBytes(beside: path) == 0
+        let code = sqlite3_open_v2(
+            isWhole ? immutable(path) : path, &handle, isWhole ? flags | SQLITE_OPEN_URI : flags, nil)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)  // SQLite gives a handle even when it fails
             throw SQLiteError(code: code, operation: .open, message: message)
         }
         sqlite3_busy_timeout(handle, Connection.patience)
+        if purpose == .inspecting { _ = onionbell_sqlite3_keep_log(handle) }
         return handle
+    }
+
+    /// A file that nobody changes, as SQLite is told so.
+    private static func immutable(_ path: String) -> String {
+        var escaped = ""
+        for byte in path.utf8 {
+            escaped +=
+                byte == UInt8(ascii: "/") ? "/" : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "file:\(escaped)?immutable=1"
     }
 
     /// Milliseconds to wait for another process that has the file.
@@ -41,7 +64,9 @@ struct Connection: ~Copyable {
 
     deinit {
         switch engine {
-        case .file(let handle): sqlite3_close_v2(handle)
+        case .file(let handle):
+            sqlite3_close_v2(handle)
+            if let leftOver { unlink(leftOver) }
         case .database(let database): database.close()
         }
     }
@@ -127,6 +152,9 @@ struct Connection: ~Copyable {
             throw SQLiteError(code: code, operation: .step, message: String(cString: sqlite3_errmsg(handle)))
         }
     }
+
+    /// Its end changes no file.
+    func keepLog() { if case .file(let handle) = engine { _ = onionbell_sqlite3_keep_log(handle) } }
 
     /// The first column of the first row.
     func firstText(_ sql: String) throws(SQLiteError) -> String? {

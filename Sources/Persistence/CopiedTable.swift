@@ -1,4 +1,5 @@
 import CSQLite
+import Relay
 
 /// What ``StoreCopy`` copies of a store: all but what triggers make of it.
 struct CopiedTable {
@@ -11,8 +12,8 @@ struct CopiedTable {
 
     enum Value {
         case null, integer(Int64), text(String), bytes([UInt8])
-        case sealedText(String, context: String)
-        case sealedBytes([UInt8], context: String)
+        case sealedText(String, context: String, Sealed.Owner)
+        case sealedBytes([UInt8], context: String, Sealed.Owner)
 
         /// Less than all keys.
         static func start(of kind: Kind) -> Value {
@@ -29,8 +30,10 @@ struct CopiedTable {
             case .integer(let value): try statement.bind(index, value)
             case .text(let value): try statement.bind(index, value)
             case .bytes(let value): try statement.bind(index, bytes: value)
-            case .sealedText(let value, let context): try statement.bind(index, sealed: value, as: context)
-            case .sealedBytes(let value, let context): try statement.bind(index, sealed: value, as: context)
+            case .sealedText(let value, let context, let owner):
+                try statement.bind(index, sealed: value, as: context, of: owner)
+            case .sealedBytes(let value, let context, let owner):
+                try statement.bind(index, sealed: value, as: context, of: owner)
             }
         }
     }
@@ -44,16 +47,21 @@ struct CopiedTable {
             self.kind = kind
         }
 
-        func value(_ index: Int32, of row: borrowing Statement) throws(SQLiteError) -> Value {
+        /// - Parameter owner: The row that it is sealed for.
+        func value(
+            _ index: Int32, of row: borrowing Statement, _ owner: Sealed.Owner
+        ) throws(SQLiteError) -> Value {
             guard !row.isNull(index) else { return .null }
             switch kind {
             case .integer: return .integer(row.integer(index))
             case .text: return .text(row.text(index))
             case .bytes: return .bytes(row.bytes(index))
             case .sealedText(let context):
-                return .sealedText(try row.sealedText(index, as: context), context: context)
+                return .sealedText(
+                    try row.sealedText(index, as: context, of: owner), context: context, owner)
             case .sealedBytes(let context):
-                return .sealedBytes(try row.sealedBytes(index, as: context), context: context)
+                return .sealedBytes(
+                    try row.sealedBytes(index, as: context, of: owner), context: context, owner)
             }
         }
     }
@@ -84,6 +92,30 @@ struct CopiedTable {
         key = hasKey ? columns[0].name : nil
         self.counter = counter
         self.door = door
+    }
+
+    /// The row that a text in such a column is sealed for.
+    ///
+    /// - Parameters:
+    ///   - row: Has all columns, in their order.
+    ///   - mailboxes: Their addresses by number.
+    func owner(
+        of column: Column, in row: borrowing Statement, mailboxes: [Int64: Digest]
+    ) -> Sealed.Owner {
+        switch name {
+        case "notification", "backlog":
+            return .waiting(sequence: row.integer(0), id: row.pair(1), token: Digest(row.pair(6)))
+        case "status_registration":
+            return .status(installation: Digest(row.pair(1)), owner: Digest(row.pair(2)))
+        case "bitwarden_device": return .bitwarden(device: Digest(row.pair(1)))
+        case "phone": return .phone(name: row.text(1))
+        case "phone_alias": return .alias(name: row.text(0))
+        case "mailbox_message":
+            let address = mailboxes[row.integer(1)] ?? Digest(high: 0, low: 0)
+            return column.name == "text"
+                ? .message(id: row.text(2), mailbox: address) : .mailboxReplaces(address)
+        case _: return .all
+        }
     }
 
     static func taken(_ what: String) -> SQLiteError {

@@ -29,6 +29,8 @@ final class Database {
     var telling: PostgreSQLStatement?
     /// What others are told of this node with its next commit.
     var figures = NodeFigures()
+    /// Why what was stored here may be gone: the database went back, and nobody has been told yet.
+    var setBack: String?
     /// Shards that it has taken after their owners had given them up.
     var givenUp = Shards.none
 
@@ -56,6 +58,7 @@ final class Database {
         try DatabaseSchema.check(self, for: access)
         try checkKey(makes: hasLease)
         guard hasLease else { return }
+        try refusePooledTransactions()
         try join()
         do throws(SQLiteError) {
             // While it waited for the lease, a copy may have been begun.
@@ -86,7 +89,7 @@ final class Database {
 
     private var hasLease: Bool {
         switch access {
-        case .reading, .changing: false
+        case .reading, .inspecting, .changing: false
         case .sharing, .owning, .copying: true
         }
     }
@@ -138,7 +141,7 @@ final class Database {
     func commit() throws(SQLiteError) {
         do throws(PostgreSQLError) {
             switch access {
-            case .reading: break
+            case .reading, .inspecting: break
             case .changing: try statement("UPDATE cluster SET changes = changes + 1").run()
             case .sharing, .owning, .copying: try prove()
             }
@@ -221,6 +224,7 @@ final class Database {
             if inTheWay.isEmpty {
                 try own(epoch)
                 try connection.commit()
+                try keepNumbersApart(isBack: false)
             } else {
                 connection.rollback()
             }
@@ -280,8 +284,18 @@ final class Database {
             throw DatabaseSchema.ousted
         }
         fence = take.integer(0)
-        lastCommitted = take.integer(1)
+        let commits = take.integer(1)
         take.reset()
+        let isBack = commits < lastCommitted
+        if isBack {
+            setBack = """
+                the database went back: it has commit \(commits) of this node, and had answered for \(lastCommitted). A \
+                standby server took over that had not got all, or an older backup stands there. What this node has in \
+                memory of the rest is still sent, and lost if the node ends before
+                """
+        }
+        lastCommitted = commits
+        try keepNumbersApart(isBack: isBack)
     }
 
     /// Gives the server more time than usual for something large.

@@ -49,7 +49,53 @@ package struct DatabaseReport: Equatable, Sendable {
         package var title: String { "\(number) at \(name)" }
     }
 
+    /// Who keeps what is gone from being cleared away, the one that does it for the longest.
+    package var holder: Holder?
+    /// Rows of the store's tables that are gone and not cleared away, and those that are there, as PostgreSQL estimates them.
+    package var deadRows = 0
+    package var liveRows = 0
+
+    /// An open transaction, as a backup holds one, or a standby server's slot.
+    package struct Holder: Equatable, Sendable {
+        package var name: String
+        /// Transactions that have begun since.
+        package var age: Int
+        /// `nil`: PostgreSQL tells it to nobody but its owner.
+        package var time: Duration?
+
+        package init(name: String, age: Int, time: Duration? = nil) {
+            self.name = name
+            self.age = age
+            self.time = time
+        }
+    }
+
     package init() {}
+
+    private mutating func readHolder(on connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        let holder = PostgreSQLStatement(
+            """
+            SELECT name, CAST(age AS BIGINT), CAST(extract(epoch FROM clock_timestamp() - begun) AS BIGINT) FROM (
+                SELECT 'process ' || pid || coalesce(' (' || nullif(application_name, '') || ')', '') AS name,
+                    age(backend_xmin) AS age, xact_start AS begun
+                FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+                UNION ALL SELECT 'replication slot ' || slot_name, age(xmin), NULL FROM pg_replication_slots
+                    WHERE xmin IS NOT NULL
+                UNION ALL SELECT 'prepared transaction ' || gid, age(transaction), prepared FROM pg_prepared_xacts
+            ) AS holder ORDER BY age DESC LIMIT 1
+            """, on: connection)
+        if try holder.step() {
+            self.holder = Holder(
+                name: holder.text(0), age: Int(holder.integer(1)),
+                time: holder.isNull(2) ? nil : .seconds(holder.integer(2)))
+        }
+        let rows = PostgreSQLStatement(
+            """
+            SELECT CAST(coalesce(sum(n_dead_tup), 0) AS BIGINT), CAST(coalesce(sum(n_live_tup), 0) AS BIGINT)
+            FROM pg_stat_user_tables WHERE schemaname = 'onionbell'
+            """, on: connection)
+        if try rows.step() { (deadRows, liveRows) = (Int(rows.integer(0)), Int(rows.integer(1))) }
+    }
 
     /// Asks it, beside whoever uses it. Nothing is made or changed.
     package static func read(at address: PostgreSQLAddress) throws(PostgreSQLError) -> DatabaseReport {
@@ -82,6 +128,7 @@ package struct DatabaseReport: Equatable, Sendable {
             times.append(EventLoop.monotonicNanoseconds - begun)
         }
         if !times.isEmpty { report.roundTrip = .nanoseconds(times.sorted()[times.count / 2]) }
+        try report.readHolder(on: connection)
         if try text("SELECT 1 WHERE to_regclass('onionbell.node') IS NOT NULL") != nil {
             report.owner = try text(
                 """

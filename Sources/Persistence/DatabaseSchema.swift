@@ -11,7 +11,7 @@ import PostgreSQL
 /// names of apps, hosts, phones, mailboxes and their readers, times, sizes, and reason codes with the gateway's words.
 enum DatabaseSchema {
     /// Counted apart from that of the file.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// Of one that ``StoreCopy`` has not filled yet.
     private static let unfinished: Int64 = 0
     static let sealOverhead = AES256SIV.overhead
@@ -46,7 +46,7 @@ enum DatabaseSchema {
 
     static let ousted = PostgreSQLError(
         message:
-            "another node has had this database meanwhile, or this one was away for longer than its lease"
+            "another node has had this database meanwhile, or this one was away for longer than its lease, or the database went back to before this one came"
     )
     static let broken = PostgreSQLError(message: "the table node of the database is not as onionbell made it")
     static let empty = PostgreSQLError(
@@ -117,12 +117,11 @@ enum DatabaseSchema {
     /// Makes the tables if they are not there, by one node at a time.
     static func prepare(_ database: Database) throws(SQLiteError) {
         guard try found(database) == nil else { return }
+        // Whoever may make none is asked for none: IF NOT EXISTS looks for the right first.
+        let isThere =
+            try database.firstInteger("SELECT 1 WHERE to_regnamespace('onionbell') IS NOT NULL") != nil
         try database.execute(
-            """
-            BEGIN;
-            \(oneAtATime);
-            CREATE SCHEMA IF NOT EXISTS onionbell
-            """)
+            "BEGIN; \(oneAtATime); \(isThere ? "" : "CREATE SCHEMA IF NOT EXISTS onionbell")")
         do throws(SQLiteError) {
             if try found(database) == nil { try database.execute(functions + tables) }
             try database.execute("COMMIT")
@@ -139,6 +138,26 @@ enum DatabaseSchema {
             return
         }
         guard version == DatabaseSchema.version else { throw otherVersion(version) }
+        try refuseUnlogged(database)
+    }
+
+    /// PostgreSQL empties such tables after a crash.
+    private static func refuseUnlogged(_ database: Database) throws(SQLiteError) {
+        let unlogged = database.statement(
+            """
+            SELECT 'onionbell.' || relname FROM pg_class WHERE relpersistence = 'u' AND relkind IN ('r', 'S')
+                AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'onionbell') ORDER BY relname LIMIT 1
+            """)
+        let name = try database.translated(.open) { () throws(PostgreSQLError) in
+            try unlogged.step() ? unlogged.text(0) : nil
+        }
+        guard let name else { return }
+        throw SQLiteError(
+            PostgreSQLError(
+                message:
+                    "\(name) is UNLOGGED: PostgreSQL empties it after a crash. ALTER TABLE \(name) SET LOGGED"
+            ),
+            .open)
     }
 
     private static func found(_ database: Database) throws(SQLiteError) -> Int64? {
@@ -176,6 +195,8 @@ enum DatabaseSchema {
             collapse_id BYTEA,
             android BYTEA,
             host TEXT\(more)
+        ) WITH (
+            autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
         );
         """
     }
@@ -188,7 +209,8 @@ enum DatabaseSchema {
             id BIGINT PRIMARY KEY CHECK (id = 1),
             key_check BYTEA NOT NULL,
             epoch BIGINT NOT NULL,
-            changes BIGINT NOT NULL
+            changes BIGINT NOT NULL,
+            timeline BIGINT NOT NULL DEFAULT 0
         );
         CREATE TABLE node (
             owner BYTEA PRIMARY KEY,

@@ -25,6 +25,11 @@ enum Dialect {
         "get_bit(CAST(?\(index) AS BYTEA), get_byte(\(column), 0)) = 1"
     }
 
+    /// The address of a row's mailbox, for which a database has its text sealed.
+    func address(of table: String) -> String {
+        self == .sqlite ? "NULL" : "(SELECT address FROM mailbox WHERE mailbox.number = \(table).mailbox)"
+    }
+
     /// The type of columns of bytes.
     var bytes: String { self == .sqlite ? "BLOB" : "BYTEA" }
 

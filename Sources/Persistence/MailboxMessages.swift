@@ -22,8 +22,8 @@ final class MailboxMessages {
     private let selectRange: Statement
     private let deleteSeen: Statement
     private let selectExpired: Statement
-    private let selectGone: Statement
-    private let deleteGone: Statement
+    let selectGone: Statement
+    let deleteGone: Statement
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         turn = try MailboxTurn(connection)
@@ -55,7 +55,8 @@ final class MailboxMessages {
             "DELETE FROM mailbox_message WHERE mailbox = ? AND replaces = ?", on: connection)
         select = try Statement(
             """
-            SELECT number, id, accepted_at, expires_at, is_urgent, text FROM mailbox_message
+            SELECT number, id, accepted_at, expires_at, is_urgent, text, \(connection.dialect.address(of: "mailbox_message"))
+            FROM mailbox_message
             WHERE mailbox = ? AND number > ? AND expires_at > ? ORDER BY number LIMIT ?
             """, on: connection)
         selectReader = try Statement(
@@ -96,7 +97,7 @@ final class MailboxMessages {
         }
         if let replaced = message.replaces {
             try deleteReplaced.bind(1, mailbox)
-            try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse)
+            try deleteReplaced.bind(2, sealed: replaced, as: Sealed.collapse, of: .mailboxReplaces(address))
             try deleteReplaced.run()
         }
         let size = message.text.utf8.count
@@ -108,7 +109,7 @@ final class MailboxMessages {
                 if let end = try deleteOldest(of: mailbox, in: store) { ends.append(end) }
             case .enough:
                 let sequence = if let identity { try store.keep(identity) } else { nil as Int64? }
-                try insert(message, size: size, into: mailbox, sequence)
+                try insert(message, size: size, into: mailbox, at: address, sequence)
                 return MailboxPut(.stored(mailbox), ends)
             }
         }
@@ -137,7 +138,7 @@ final class MailboxMessages {
     }
 
     private func insert(
-        _ message: MailboxMessage, size: Int, into mailbox: Int64, _ sequence: Int64?
+        _ message: MailboxMessage, size: Int, into mailbox: Int64, at address: Digest, _ sequence: Int64?
     ) throws(SQLiteError) {
         try insert.bind(1, mailbox)
         try insert.bind(2, message.id)
@@ -145,9 +146,10 @@ final class MailboxMessages {
         try insert.bind(4, message.expiresAt)
         try insert.bind(5, message.isUrgent ? 1 : 0)
         try insert.bind(6, Int64(size))
-        try insert.bind(7, sealed: message.text, as: Sealed.message)
+        try insert.bind(
+            7, sealed: message.text, as: Sealed.message, of: .message(id: message.id, mailbox: address))
         if let sequence { try insert.bind(8, sequence) } else { try insert.bind(8, nil) }
-        try insert.bind(9, sealed: message.replaces, as: Sealed.collapse)
+        try insert.bind(9, sealed: message.replaces, as: Sealed.collapse, of: .mailboxReplaces(address))
         try insert.run()
     }
 
@@ -191,7 +193,9 @@ final class MailboxMessages {
                         MailboxMessage(
                             number: select.integer(0), id: select.text(1), acceptedAt: select.integer(2),
                             expiresAt: select.integer(3), isUrgent: select.integer(4) != 0,
-                            text: try select.sealedText(5, as: Sealed.message))
+                            text: try select.sealedText(
+                                5, as: Sealed.message,
+                                of: .message(id: select.text(1), mailbox: Digest(select.pair(6)))))
                     ))
             }
         }
@@ -332,24 +336,5 @@ final class MailboxMessages {
         return try ends + gone()
     }
 
-    /// What lay in mailboxes that were removed: its end is written down already.
-    private func gone() throws(SQLiteError) -> [KeptEnd] {
-        var gone: [Int64] = []
-        try selectGone.bind(1, MailboxMessages.forgottenAtOnce)
-        do {
-            defer { selectGone.reset() }
-            while try selectGone.step() { gone.append(selectGone.integer(0)) }
-        }
-        var ends: [KeptEnd] = []
-        for sequence in gone {
-            try deleteGone.bind(1, sequence)
-            try deleteGone.run()
-            ends.append(
-                KeptEnd(
-                    sequence: sequence, ending: .refused(reason: .gateway(Reason.noSuchMailbox))))
-        }
-        return ends
-    }
-
-    private static let forgottenAtOnce: Int64 = 1000
+    static let forgottenAtOnce: Int64 = 1000
 }

@@ -53,8 +53,12 @@ package struct OutboxFile: ~Copyable {
     }
 
     package init(_ place: StorePlace, isReadOnly: Bool) throws(SQLiteError) {
-        let connection = try Connection(place, for: isReadOnly ? .reading : .owning)
-        if !isReadOnly { try Schema.promise(connection) }
+        try self.init(place, for: isReadOnly ? .reading : .owning)
+    }
+
+    package init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
+        let connection = try Connection(place, for: access)
+        if access == .owning { try Schema.promise(connection) }
         version = try Schema.found(connection)
         self.connection = connection
     }

@@ -121,7 +121,9 @@ final class PhoneBookTables: DoorTables {
                     PhoneBook.Phone(
                         number: selectPhones.integer(0), name: selectPhones.text(1), platform: platform,
                         app: selectPhones.text(3),
-                        deviceToken: DeviceToken(try selectPhones.sealedText(4, as: Sealed.token))),
+                        deviceToken: DeviceToken(
+                            try selectPhones.sealedText(
+                                4, as: Sealed.token, of: .phone(name: selectPhones.text(1))))),
                     model: selectPhones.text(5), addedAt: selectPhones.integer(6)))
         }
         return entries
@@ -131,8 +133,8 @@ final class PhoneBookTables: DoorTables {
         defer { selectAliases.reset() }
         var aliases: [ByteText: DeviceToken] = [:]
         while try selectAliases.step() {
-            aliases[ByteText(selectAliases.text(0))] = DeviceToken(
-                try selectAliases.sealedText(1, as: Sealed.address))
+            aliases[selectAliases.text(0)] = DeviceToken(
+                try selectAliases.sealedText(1, as: Sealed.address, of: .alias(name: selectAliases.text(0))))
         }
         return aliases
     }
@@ -163,7 +165,8 @@ extension RegistrationFile {
             try insert.bind(1, entry.phone.name)
             try insert.bind(2, entry.phone.platform.stored)
             try insert.bind(3, entry.phone.app)
-            try insert.bind(4, sealed: entry.phone.deviceToken.text, as: Sealed.token)
+            try insert.bind(
+                4, sealed: entry.phone.deviceToken.text, as: Sealed.token, of: .phone(name: entry.phone.name))
             try insert.bind(5, entry.model)
             try insert.bind(6, entry.addedAt)
             guard try insert.step() else { throw SQLiteError.noRow }
@@ -175,12 +178,23 @@ extension RegistrationFile {
     package func rename(_ name: String, to other: String) throws(SQLiteError) -> PhoneBook.Refusal? {
         try changePhoneBook { (book) throws(SQLiteError) in
             if let refusal = book.refusal(ofRenaming: name, to: other) { return refusal }
-            for table in ["phone", "phone_alias"] {
-                let update = try Statement("UPDATE \(table) SET name = ?2 WHERE name = ?1", on: connection)
-                try update.bind(1, name)
+            // What is sealed for one name is not for another.
+            for phone in book.phones where phone.name == name {
+                let update = try Statement(
+                    "UPDATE phone SET name = ?2, token = ?3 WHERE number = ?1", on: connection)
+                try update.bind(1, phone.number)
                 try update.bind(2, other)
+                try update.bind(
+                    3, sealed: phone.deviceToken.text, as: Sealed.token, of: .phone(name: other))
                 try update.run()
             }
+            guard let alias = book.alias(of: name) else { return nil }
+            let update = try Statement(
+                "UPDATE phone_alias SET name = ?2, address = ?3 WHERE name = ?1", on: connection)
+            try update.bind(1, name)
+            try update.bind(2, other)
+            try update.bind(3, sealed: alias.text, as: Sealed.address, of: .alias(name: other))
+            try update.run()
             return nil
         }
     }
@@ -220,7 +234,7 @@ extension RegistrationFile {
                     ON CONFLICT (name) DO UPDATE SET address = excluded.address
                 """, on: connection)
             try insert.bind(1, name)
-            try insert.bind(2, sealed: new.text, as: Sealed.address)
+            try insert.bind(2, sealed: new.text, as: Sealed.address, of: .alias(name: name))
             try insert.run()
             return .success(new)
         }

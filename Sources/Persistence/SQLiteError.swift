@@ -27,7 +27,7 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        if let remote { return "outbox: \(remote)" }
+        if let remote { return "outbox: \(remote)\(DatabaseAdvice.sentence(for: remote))" }
         return isOurs
             ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
     }
@@ -71,8 +71,17 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     /// What to do with a damaged file.
     package static func advice(path: String) -> String {
         """
-        Move it away together with its -wal file to start with an empty outbox, or save what is readable first: \
-        sqlite3 \(path) .recover
+        If it is a copy that was put back, put it back once more, and delete \(path)-wal and \(path)-shm before the first \
+        command: they belong to the file that was there before. Else move all three away to start with an empty outbox, or \
+        save what is readable first: sqlite3 \(path) .recover
+        """
+    }
+
+    /// Of a log beside the file of a node that is stopped.
+    package static func leftOver(path: String) -> String {
+        """
+        read with \(path)-wal, which a node leaves that is killed. If the file is a copy that was put back, delete \(path)-wal \
+        and \(path)-shm: they belong to the file that was there before
         """
     }
 

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import PostgreSQL
 import Reactor
 import Relay
 
@@ -14,6 +15,10 @@ package actor SQLiteOutbox: Outbox {
     /// Transactions that have come to their end.
     private(set) var commits = 0
     private var whenTold: (@Sendable () -> Void)?
+    /// What was done about a file that was gone, and nobody has been told yet.
+    private var untold: String?
+    /// It can't be written anew yet: each commit tries again, and nobody else.
+    private var isStuck = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -62,9 +67,11 @@ package actor SQLiteOutbox: Outbox {
         self.writes = []
         commits += 1
         do throws(OutboxError) {
+            try lookForFile()
             let (results, failures) = try translated { (store) throws(SQLiteError) in
                 try store.commit(changes, writes)
             }
+            try lookAgain()
             for (write, failure) in zip(writes, failures) { write.end(failure.map(translation)) }
             return results
         } catch {
@@ -91,7 +98,8 @@ package actor SQLiteOutbox: Outbox {
     func read<Tables: DoorTables, Value: Sendable>(
         _ kind: Tables.Type, _ body: @Sendable (Tables) throws(SQLiteError) -> Value
     ) throws(OutboxError) -> Value {
-        try translated { (store) throws(SQLiteError) in try body(store.tables(kind)) }
+        keepFile()
+        return try translated { (store) throws(SQLiteError) in try body(store.tables(kind)) }
     }
 
     func look<Value: Sendable>(
@@ -138,6 +146,11 @@ package actor SQLiteOutbox: Outbox {
         if !writes.isEmpty { _ = try? commit([]) }
     }
 
+    /// Connections that are made from now on go there: its password is another one.
+    package func use(_ address: PostgreSQLAddress) {
+        store?.connection.database?.connection.address = address
+    }
+
     package func divide(_ request: ShareRequest) throws(OutboxError) -> Share {
         try translated { (store) throws(SQLiteError) in try store.divide(request) }
     }
@@ -164,8 +177,46 @@ package actor SQLiteOutbox: Outbox {
     package func close() {
         whenTold = nil
         thread.watch(nil) {}
+        keepFile()
         store = nil
         thread.end()
+    }
+
+    // MARK: A file
+
+    /// Before a commit: the file is at its path. Where it was gone the commit fails once, so that the operator hears of it.
+    private func lookForFile() throws(OutboxError) {
+        isStuck = false
+        switch store?.lookForFile() {
+        case nil: break
+        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        case .unwritten(let reason):
+            isStuck = true
+            throw .failed(reason)
+        }
+        guard let reason = untold else { return }
+        untold = nil
+        throw .failed(reason)
+    }
+
+    /// After a commit: what it has written is in the file at its path, or was written there just now.
+    private func lookAgain() throws(OutboxError) {
+        switch store?.lookForFile() {
+        case nil: break
+        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        // It was made where nobody will find it, and is in what was saved: only a start knows what of it is true.
+        case .unwritten(let reason): throw .taken(reason)
+        }
+    }
+
+    /// Also when nothing is stored for long: before the node may be stopped, all is at the path again.
+    private func keepFile() {
+        guard !isStuck else { return }
+        switch store?.lookForFile() {
+        case nil: break
+        case .written(let store, let reason): (self.store, untold) = (store, reason)
+        case .unwritten: isStuck = true
+        }
     }
 
     private func translated<Value>(

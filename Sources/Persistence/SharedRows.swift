@@ -168,21 +168,22 @@ private struct WaitingArrays {
         _ request: StoreRequest, rank: Int64 = 0, at sequence: Int64, sealedBy seal: AES256SIV
     ) throws(SQLiteError) {
         let notification = request.notification
+        let owner = request.owner(at: sequence).bytes
         do throws(CryptoError) {
-            try append(notification.deviceToken.text, to: WaitingArrays.token, as: Sealed.token, seal)
+            try append(notification.deviceToken.text, to: WaitingArrays.token, as: Sealed.token, owner, seal)
             switch notification.content {
             case .bisq(let content):
-                try append(content.message, to: WaitingArrays.message, as: Sealed.message, seal)
+                try append(content.message, to: WaitingArrays.message, as: Sealed.message, owner, seal)
                 columns[WaitingArrays.collapseID].appendNull()
                 columns[WaitingArrays.fields].appendNull()
             case .prepared(let push):
-                try append(push.body, to: WaitingArrays.message, as: Sealed.message, seal)
+                try append(push.body, to: WaitingArrays.message, as: Sealed.message, owner, seal)
                 if let collapseID = push.collapseID {
-                    try append(collapseID, to: WaitingArrays.collapseID, as: Sealed.collapse, seal)
+                    try append(collapseID, to: WaitingArrays.collapseID, as: Sealed.collapse, owner, seal)
                 } else {
                     columns[WaitingArrays.collapseID].appendNull()
                 }
-                try append(push.fieldLines, to: WaitingArrays.fields, as: Sealed.fields, seal)
+                try append(push.fieldLines, to: WaitingArrays.fields, as: Sealed.fields, owner, seal)
             }
         } catch {
             throw SQLiteError(code: SQLiteError.generic, operation: .bind, message: "\(error)")
@@ -204,12 +205,12 @@ private struct WaitingArrays {
     }
 
     private mutating func append(
-        _ text: String, to column: Int, as context: String, _ seal: AES256SIV
+        _ text: String, to column: Int, as context: String, _ owner: [UInt8], _ seal: AES256SIV
     ) throws(CryptoError) {
         let byteCount = text.utf8.count + AES256SIV.overhead
         bytes += byteCount
         try columns[column].append(byteCount: byteCount) { (bytes: inout [UInt8]) throws(CryptoError) in
-            try seal.seal(text.utf8, as: context, into: &bytes)
+            try seal.seal(text.utf8, as: context, of: owner, into: &bytes)
         }
     }
 

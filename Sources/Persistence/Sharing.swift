@@ -1,3 +1,4 @@
+import Reactor
 import Relay
 
 /// What a store in a database needs beyond that of a file: other nodes use it at the same time.
@@ -13,10 +14,12 @@ final class Sharing {
     private let release: Statement
     private let tokens: Statement
     private let wishes: Statement
-    private let ends: Statement
+    let ends: Statement
     private let begun: Statement
     private let revived: Statement
     private let census: Census
+    /// Where looks begin.
+    private var lookBound = LookBound()
 
     /// Of these shards this node knows what is in the backlog.
     private(set) var owned = Shards.none
@@ -43,7 +46,8 @@ final class Sharing {
                 (SELECT count(*) FROM shard WHERE NOT EXISTS (SELECT 1 FROM node
                     WHERE node.owner = shard.owner AND until > clock_timestamp())),
                 (SELECT string_agg(CAST(number AS TEXT), ',') FROM shard WHERE owner = ?1),
-                EXISTS (SELECT 1 FROM backlog WHERE late AND \(Dialect.isOf(2)))
+                (SELECT min(sequence) FROM backlog WHERE late AND sequence > ?3 AND \(Dialect.isOf(2))),
+                (SELECT last_value FROM number)
             """, on: connection)
         // All of a device wait as long, as in `Backlog.takeStragglers`.
         moveIn = try Statement(Sharing.moveIn, on: connection)
@@ -64,7 +68,7 @@ final class Sharing {
                 not_before = coalesce((SELECT max(other.not_before) \(earlier)), 0),
                 rank = greatest(rank, coalesce((SELECT max(other.rank) \(earlier)), 0))
             WHERE sequence IN (SELECT sequence FROM backlog
-                WHERE late AND \(Dialect.isOf(1)) ORDER BY sequence LIMIT ?2)
+                WHERE late AND sequence > ?3 AND \(Dialect.isOf(1)) ORDER BY sequence LIMIT ?2)
             RETURNING app, \(Schema.hostKey()), \(size), accepted_at, sequence, rank
             """, on: connection)
         release = try Statement(
@@ -158,10 +162,12 @@ final class Sharing {
     private func standing() throws(SQLiteError) -> (nodes: Int, free: Int, mine: Shards, hasLate: Bool) {
         try look.bind(1, bytes: database.place.owner)
         try look.bind(2, bytes: held.bits)
+        try look.bind(3, lookBound.begin(at: EventLoop.monotonicNanoseconds))
         defer { look.reset() }
         guard try look.step() else { throw SQLiteError.noRow }
         let mine = Shards(listed: look.isNull(2) ? "" : look.text(2))
-        return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, look.integer(3) != 0)
+        lookBound.saw(first: look.isNull(3) ? nil : look.integer(3), last: look.integer(4))
+        return (max(1, Int(look.integer(0))), Int(look.integer(1)), mine, !look.isNull(3))
     }
 
     func divide(
@@ -209,6 +215,7 @@ final class Sharing {
             try moveIn.run()
             return (takenOver, try count(shards))
         }
+        lookBound = LookBound()
         guard let (takenOver, found) = found else { return false }
         let (tokens, wishes) = (try deadTokens(of: shards), try self.wishes(of: shards))
         owned = owned.union(shards)
@@ -230,6 +237,7 @@ final class Sharing {
     private func arriveAll(in shards: Shards) throws(SQLiteError) -> Bool {
         try arrive.bind(1, bytes: shards.bits)
         try arrive.bind(2, Sharing.arrivals)
+        try arrive.bind(3, 0)
         defer { arrive.reset() }
         var count: Int64 = 0
         while try arrive.step() { count += 1 }
@@ -292,6 +300,7 @@ final class Sharing {
                 while try revived.step() { alive.insert(Digest(revived.pair(0))) }
                 try arrive.bind(1, bytes: held.bits)
                 try arrive.bind(2, Sharing.arrivals)
+                try arrive.bind(3, lookBound.now)
                 defer { arrive.reset() }
                 while try arrive.step() {
                     let lane = LaneID(app: arrive.text(0), host: LaneHost(key: arrive.text(1)))
@@ -322,28 +331,5 @@ final class Sharing {
         news.revived.formUnion(alive)
         news.arrived += found
         return found.count == Int(Sharing.arrivals)
-    }
-
-    /// Which of these have ended.
-    private func find(_ awaited: [Int64]) throws(SQLiteError) -> [Int64: Share.End] {
-        guard !awaited.isEmpty else { return [:] }
-        try ends.bind(1, "{\(awaited.map(String.init).joined(separator: ","))}")
-        defer { ends.reset() }
-        var found: [Int64: Share.End] = [:]
-        while try ends.step() {
-            let isForgotten = ends.integer(1) != 0
-            if isForgotten {
-                found[ends.integer(0)] = .forgotten
-            } else if ends.isNull(2) {
-                found[ends.integer(0)] = .ended(.delivered)
-            } else if ends.integer(2) == Identities.kept {
-                found[ends.integer(0)] = .kept
-            } else if let ending = Ending(
-                code: ends.integer(2), reason: ends.text(3), detail: ends.isNull(4) ? nil : ends.text(4))
-            {
-                found[ends.integer(0)] = .ended(ending)
-            }
-        }
-        return found
     }
 }

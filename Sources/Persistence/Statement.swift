@@ -62,27 +62,33 @@ struct Statement: ~Copyable {
 
     /// Text that a database holds sealed, and a file as it is: nobody else reads the file, and what is deleted in it is gone.
     ///
-    /// - Parameter context: Of the column; what was sealed for another one is not opened.
-    func bind(_ index: Int32, sealed value: String?, as context: String) throws(SQLiteError) {
+    /// - Parameters:
+    ///   - context: Of the column; what was sealed for another one is not opened.
+    ///   - owner: Its row, in the same way.
+    func bind(
+        _ index: Int32, sealed value: String?, as context: String, of owner: @autoclosure () -> Sealed.Owner
+    ) throws(SQLiteError) {
         guard case .database(let statement, let seal) = engine, let value else {
             return try bind(index, value)
         }
-        try bind(index, sealed: value.utf8, as: context, to: statement, seal)
+        try bind(index, sealed: value.utf8, as: context, of: owner(), to: statement, seal)
     }
 
-    func bind(_ index: Int32, sealed value: [UInt8]?, as context: String) throws(SQLiteError) {
+    func bind(
+        _ index: Int32, sealed value: [UInt8]?, as context: String, of owner: @autoclosure () -> Sealed.Owner
+    ) throws(SQLiteError) {
         guard case .database(let statement, let seal) = engine, let value else {
             return try bind(index, bytes: value)
         }
-        try bind(index, sealed: value, as: context, to: statement, seal)
+        try bind(index, sealed: value, as: context, of: owner(), to: statement, seal)
     }
 
     private func bind(
-        _ index: Int32, sealed value: some Collection<UInt8>, as context: String,
+        _ index: Int32, sealed value: some Collection<UInt8>, as context: String, of owner: Sealed.Owner,
         to statement: PostgreSQLStatement, _ seal: AES256SIV
     ) throws(SQLiteError) {
         do throws(CryptoError) {
-            let sealed = try seal.seal(value, as: context)
+            let sealed = try seal.seal(value, as: context, of: owner.bytes)
             sealed.withUnsafeBytes { statement.bind(index, bytes: $0) }
         } catch {
             throw SQLiteError(code: SQLiteError.generic, operation: .bind, message: "\(error)")
@@ -272,20 +278,32 @@ struct Statement: ~Copyable {
 
     /// NULL is empty, as without a seal.
     ///
-    /// - Throws: It was sealed under another key or for another column.
-    func sealedText(_ column: Int32, as context: String) throws(SQLiteError) -> String {
+    /// - Throws: It was sealed under another key, for another column or for another row.
+    func sealedText(
+        _ column: Int32, as context: String, of owner: @autoclosure () -> Sealed.Owner
+    ) throws(SQLiteError) -> String {
         guard case .database = engine, !isNull(column) else { return text(column) }
-        return String(decoding: try sealedBytes(column, as: context), as: UTF8.self)
+        return String(decoding: try sealedBytes(column, as: context, of: owner()), as: UTF8.self)
     }
 
-    func sealedBytes(_ column: Int32, as context: String) throws(SQLiteError) -> [UInt8] {
+    /// Whether the row was written as it is.
+    func isProven(_ column: Int32, _ owner: @autoclosure () -> Sealed.Owner) -> Bool {
+        guard case .database(_, let seal) = engine else { return true }
+        return (try? seal.open(bytes(column), as: Sealed.proof, of: owner().bytes)) == []
+    }
+
+    func sealedBytes(
+        _ column: Int32, as context: String, of owner: @autoclosure () -> Sealed.Owner
+    ) throws(SQLiteError) -> [UInt8] {
         guard case .database(_, let seal) = engine, !isNull(column) else { return bytes(column) }
         do throws(CryptoError) {
-            return try seal.open(bytes(column), as: context)
+            return try seal.open(bytes(column), as: context, of: owner().bytes)
         } catch {
             throw SQLiteError(
                 code: SQLITE_CORRUPT, operation: .step,
-                message: "a row of the database was not written with this node's digest key")
+                message:
+                    "a row of the database was not written with this node's digest key, or was changed or copied since"
+            )
         }
     }
 }

@@ -112,7 +112,7 @@ final class StatusTables: DoorTables {
             on: connection)
         selectOwned = try Statement(
             """
-            SELECT registration FROM status_registration WHERE owner = ? AND registration IS NOT NULL
+            SELECT registration, installation FROM status_registration WHERE owner = ? AND registration IS NOT NULL
             ORDER BY number
             """, on: connection)
         countOwned = try Statement(
@@ -173,7 +173,8 @@ final class StatusTables: DoorTables {
         defer { select.reset() }
         guard try select.step(), !select.isNull(1) else { return nil }
         return StatusRegistration.Kept(
-            registration: try select.sealedBytes(1, as: Sealed.registration), registeredAt: select.integer(2),
+            registration: try select.sealedBytes(1, as: Sealed.registration, of: key.row),
+            registeredAt: select.integer(2),
             usedAt: select.integer(3))
     }
 
@@ -201,12 +202,12 @@ final class StatusTables: DoorTables {
             try insert.bind(2, key.owner)
             try insert.bind(3, Int64(bitPattern: version))
             try insert.bind(4, now)
-            try insert.bind(5, sealed: registration, as: Sealed.registration)
+            try insert.bind(5, sealed: registration, as: Sealed.registration, of: key.row)
             try insert.run()
         } else {
             try update.bind(1, Int64(bitPattern: version))
             try update.bind(2, now)
-            try update.bind(3, sealed: registration, as: Sealed.registration)
+            try update.bind(3, sealed: registration, as: Sealed.registration, of: key.row)
             try update.bind(4, key.installation)
             try update.run()
         }
@@ -255,7 +256,8 @@ final class StatusTables: DoorTables {
         try selectOwned.bind(1, owner)
         defer { selectOwned.reset() }
         while try selectOwned.step() {
-            guard body(try selectOwned.sealedBytes(0, as: Sealed.registration)) else { return false }
+            let row = Sealed.Owner.status(installation: Digest(selectOwned.pair(1)), owner: owner)
+            guard body(try selectOwned.sealedBytes(0, as: Sealed.registration, of: row)) else { return false }
         }
         return true
     }
@@ -290,4 +292,8 @@ final class StatusTables: DoorTables {
         try forgetMessages.bind(2, forgotten)
         try forgetMessages.run()
     }
+}
+
+extension StatusRegistration.Key {
+    fileprivate var row: Sealed.Owner { .status(installation: installation, owner: owner) }
 }

@@ -29,12 +29,20 @@ final class Store {
     /// Higher than that of every row and identity still there.
     private(set) var nextSequence: Int64 = 1
     private var doors: [ObjectIdentifier: any DoorTables] = [:]
+    /// `nil`: a database.
+    let file: StoreFile?
+    /// All that it holds was written beside its file, and nothing since.
+    var isSaved = false
+    /// It is at the path again, in another file.
+    var isRestored = false
     /// What the running commit stores for this node itself.
     private var stored: [Int64] = []
     /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
     var lost: (stored: [Int64], commit: Int64)?
 
-    init(_ place: StorePlace) throws(SQLiteError) {
+    /// - Parameter earlier: The one whose file was written anew: what it has handed out is handed out.
+    init(_ place: StorePlace, after earlier: Store? = nil) throws(SQLiteError) {
+        if case .file(let path) = place { try StoreFile.lookForSaved(path) }
         let connection = try Connection(place, for: .sharing)
         try Schema.prepare(connection)
         transaction = try Transaction(on: connection)
@@ -79,10 +87,15 @@ final class Store {
             sharing = nil
         }
         identities = try Identities(connection, sharing)
-        backlog = try Backlog(connection, sharing)
+        backlog = try Backlog(connection, sharing, after: earlier?.backlog)
         wishes = try GatewayWishes(connection)
         self.connection = connection
-        nextSequence = try highest() + 1
+        if case .file(let path) = place { file = try StoreFile(path: path) } else { file = nil }
+        nextSequence = max(try highest() + 1, earlier?.nextSequence ?? 0)
+        guard let earlier else { return }
+        // Nobody asks for it: the node has it already.
+        _ = try identities.takeFilter(self.connection)
+        for tables in earlier.doors.values { try open(type(of: tables)) }
     }
 
     /// See ``commit(_:_:)``.
@@ -97,6 +110,7 @@ final class Store {
         stored = []
         try transaction.begin(on: connection)
         do throws(SQLiteError) {
+            try connection.database?.tellOfSetBack()
             try sharing?.identities.prepare(changes)
             for change in changes {
                 if !change.isGathered { try sharing?.rows.write() }
@@ -171,7 +185,7 @@ final class Store {
     // MARK: Doors
 
     /// Makes a door's tables, or brings them up to date.
-    func open<Tables: DoorTables>(_ kind: Tables.Type) throws(SQLiteError) {
+    func open(_ kind: any DoorTables.Type) throws(SQLiteError) {
         try DoorSchema.prepare(kind, on: connection)
         doors[ObjectIdentifier(kind)] = try kind.init(connection)
     }
@@ -204,31 +218,7 @@ final class Store {
         }
     }
 
-    // MARK: What doors keep
-
-    /// A door has written it into its tables with this commit: it leaves the outbox.
-    ///
-    /// - Returns: Its number; `nil`: the outbox does not have it.
-    func keep(_ identity: Digest) throws(SQLiteError) -> Int64? {
-        guard let sequence = try identities.sequence(of: identity) else { return nil }
-        try takeAway(sequence)
-        try identities.keep(sequence)
-        return sequence
-    }
-
-    /// It has come to its end.
-    func keptEnded(_ end: KeptEnd) throws(SQLiteError) {
-        if end.ending == .delivered {
-            try identities.deliver(end.sequence)
-        } else {
-            try identities.finish(end.sequence, end.ending)
-        }
-        if !end.ending.isRemembered || end.sequence <= identities.forgottenUpTo {
-            try identities.forget(end.sequence)
-        }
-    }
-
-    private func takeAway(_ sequence: Int64) throws(SQLiteError) {
+    func takeAway(_ sequence: Int64) throws(SQLiteError) {
         guard backlog.hasHandedOut(sequence) else { return try deleteNotifications(sequence...sequence) }
         try backlog.end(sequence)
     }

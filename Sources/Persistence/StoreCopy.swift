@@ -1,6 +1,7 @@
 import CSQLite
 import Encodings
 import Glibc
+import Relay
 
 /// Moves a store from a file into a database, or back, while no node uses either.
 ///
@@ -48,7 +49,10 @@ package final class StoreCopy {
             if let door = table.door, try DoorSchema.steps(of: door, on: source) == 0 { continue }
             try copy(table, onProgress)
         }
-        if let database = target.database { try DatabaseSchema.endCopy(database) }
+        if let database = target.database {
+            try complete()
+            try DatabaseSchema.endCopy(database)
+        }
         guard let finished else { return }
         // What were still in it would be lost with it.
         try target.emptyLog()
@@ -59,9 +63,29 @@ package final class StoreCopy {
         for suffix in ["-wal", "-shm"] { unlink(unfinished + suffix) }
     }
 
+    /// What only a database has of some rows.
+    private func complete() throws(SQLiteError) {
+        if try DoorSchema.steps(of: BitwardenTables.self, on: target) > 0 {
+            try target.transaction { () throws(SQLiteError) in try BitwardenTables.complete(target) }
+        }
+        if try DoorSchema.steps(of: MailboxTables.self, on: target) > 0 {
+            try target.transaction { () throws(SQLiteError) in try MailboxTables.complete(target) }
+        }
+    }
+
+    /// The addresses of mailboxes by their numbers.
+    static func addresses(of source: borrowing Connection) throws(SQLiteError) -> [Int64: Digest] {
+        guard try DoorSchema.steps(of: MailboxTables.self, on: source) > 0 else { return [:] }
+        let rows = try Statement("SELECT number, address FROM mailbox", on: source)
+        var found: [Int64: Digest] = [:]
+        while try rows.step() { found[rows.integer(0)] = Digest(rows.pair(1)) }
+        return found
+    }
+
     private func copy(
         _ table: CopiedTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
     ) throws(SQLiteError) {
+        let mailboxes = table.name == "mailbox_message" ? try StoreCopy.addresses(of: source) : [:]
         let columns = table.columns.map(\.name).joined(separator: ", ")
         let paging = table.key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
         let select = try Statement("SELECT \(columns) FROM \(table.name) \(paging)", on: source)
@@ -83,7 +107,9 @@ package final class StoreCopy {
             try target.transaction { () throws(SQLiteError) in
                 while try select.step() {
                     for (index, column) in table.columns.enumerated() {
-                        let value = try column.value(Int32(index), of: select)
+                        let value = try column.value(
+                            Int32(index), of: select,
+                            table.owner(of: column, in: select, mailboxes: mailboxes))
                         try value.bind(Int32(index) + 1, to: insert)
                         if index == 0 { last = value }
                     }

@@ -32,8 +32,10 @@ package struct DatabasePlace: Sendable {
 
 /// What one comes to a store for.
 package enum StoreAccess: Sendable {
-    /// Beside the node that runs, or in place of one that is stopped.
+    /// Beside the node that runs.
     case reading
+    /// In place of a node that is stopped: of a file nothing is changed, and nothing is made beside it.
+    case inspecting
     /// Beside the node: what it reads anew each time.
     case changing
     /// As one node of several.

@@ -1,15 +1,5 @@
 import Relay
 
-/// What texts are sealed as in a database: never changed once released.
-enum Sealed {
-    static let token = "token"
-    static let message = "message"
-    static let collapse = "collapse_id"
-    static let fields = "fields"
-    static let registration = "registration"
-    static let address = "address"
-}
-
 /// A notification as columns, in and out.
 extension Statement {
     /// Binds columns 1 to 10, and, where the statement has them, those of a prepared push: 11 and 12.
@@ -19,17 +9,18 @@ extension Statement {
         try bind(2, high: notification.id.high, low: notification.id.low)
         try bind(3, notification.lane.app)
         try bind(4, notification.flags)
-        try bind(5, sealed: notification.deviceToken.text, as: Sealed.token)
+        try bind(5, sealed: notification.deviceToken.text, as: Sealed.token, of: request.owner(at: sequence))
         try bind(7, request.digests.token)
         try bind(8, notification.acceptedAt)
         try bind(9, notification.expiresAt)
         try bind(10, notification.lane.host.column)
         switch notification.content {
-        case .bisq(let content): try bind(6, sealed: content.message, as: Sealed.message)
+        case .bisq(let content):
+            try bind(6, sealed: content.message, as: Sealed.message, of: request.owner(at: sequence))
         case .prepared(let push):
-            try bind(6, sealed: push.body, as: Sealed.message)
-            try bind(11, sealed: push.collapseID, as: Sealed.collapse)
-            try bind(12, sealed: push.fieldLines, as: Sealed.fields)
+            try bind(6, sealed: push.body, as: Sealed.message, of: request.owner(at: sequence))
+            try bind(11, sealed: push.collapseID, as: Sealed.collapse, of: request.owner(at: sequence))
+            try bind(12, sealed: push.fieldLines, as: Sealed.fields, of: request.owner(at: sequence))
         }
     }
 
@@ -53,19 +44,28 @@ extension Statement {
 
     func notification() throws(SQLiteError) -> Notification {
         let id = pair(1)
-        let message = try sealedText(5, as: Sealed.message)
+        let owner = Sealed.Owner.waiting(sequence: integer(0), id: id, token: Digest(pair(11)))
+        let message = try sealedText(5, as: Sealed.message, of: owner)
         let content: Content
         if flags.contains(.prepared) {
             content = .prepared(
                 PreparedPush(
-                    flags: flags, body: message, fields: try sealedText(9, as: Sealed.fields),
-                    collapseID: isNull(8) ? nil : try sealedText(8, as: Sealed.collapse)))
+                    flags: flags, body: message, fields: try sealedText(9, as: Sealed.fields, of: owner),
+                    collapseID: isNull(8) ? nil : try sealedText(8, as: Sealed.collapse, of: owner)))
         } else {
             content = .bisq(BisqContent(flags: flags, message: message))
         }
         return Notification(
             id: NotificationID(high: id.high, low: id.low), lane: lane,
-            deviceToken: DeviceToken(try sealedText(4, as: Sealed.token)), content: content,
+            deviceToken: DeviceToken(try sealedText(4, as: Sealed.token, of: owner)), content: content,
             expiresAt: integer(7), acceptedAt: integer(6))
+    }
+}
+
+extension StoreRequest {
+    /// The row that it becomes.
+    func owner(at sequence: Int64) -> Sealed.Owner {
+        .waiting(
+            sequence: sequence, id: (notification.id.high, notification.id.low), token: digests.token)
     }
 }

@@ -10,7 +10,8 @@ package final class PostgreSQLConnection {
     let libpq: onionbell_libpq
     // Owned: finished in deinit, and when it is lost.
     private(set) var handle: OpaquePointer?
-    private let address: PostgreSQLAddress
+    /// Of the connections that are made from now on.
+    package var address: PostgreSQLAddress
     /// Of the connections made so far: what was prepared on an earlier one is not on this one.
     private(set) var generation = 0
     private var lastName = 0

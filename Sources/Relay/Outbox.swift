@@ -194,6 +194,16 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// No later commit will succeed.
     var isFinal: Bool { if case .taken = self { true } else { false } }
 
+    /// What an operator does about it.
+    package var advice: String {
+        switch self {
+        case .full: "make room on its disk; the node then continues by itself"
+        case .failed:
+            "see what the reason says; when its disk, its permissions or its database are mended, the node continues by itself"
+        case .taken: "the node ends, and its service starts it again"
+        }
+    }
+
     package var description: String {
         switch self {
         case .full: "no space left on the outbox's disk"

@@ -186,6 +186,11 @@ final class ChaosWorld {
         if let process = node?.processID { kill(process, number) }
     }
 
+    /// What the node has open goes on to exist as long as the node.
+    func deleteOutbox() {
+        for suffix in ["", "-wal", "-shm"] { unlink(state + "/outbox.sqlite" + suffix) }
+    }
+
     /// Kills the tor that the node has started; does nothing while there is none.
     func killTor() {
         guard let parent = node?.processID else { return }

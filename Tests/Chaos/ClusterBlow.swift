@@ -15,12 +15,13 @@ enum ClusterBlow: String, CaseIterable {
     case answer = "answer to a commit lost"
     case stop = "SIGTERM of a node, started again"
     case clock = "a node's clock an hour off"
+    case transaction = "a transaction held open"
 
     /// Why what a node had begun may go out again: it does not come to itself in time, or not at all.
     var isExcuse: Bool {
         switch self {
         case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong: true
-        case .database, .silence, .cut, .answer, .stop, .clock: false
+        case .database, .silence, .cut, .answer, .stop, .clock, .transaction: false
         }
     }
 

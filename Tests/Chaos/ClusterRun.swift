@@ -185,6 +185,9 @@ final class ClusterRun {
                 books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")")
             }
             try node.start()
+        case .transaction:
+            try await world.holdTransaction()
+            hit()
         case .clock:
             try clock?.node.clocks.rightAll()
             try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)

@@ -46,6 +46,21 @@ final class ClusterWorld {
         serverRuns = true
     }
 
+    /// For the length of some rounds, as a backup does. It ends with the server.
+    func holdTransaction() async throws {
+        let (server, database) = (server, database)
+        let begin =
+            "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(60)"
+        Task.detached { _ = try? server.psql(database, begin) }
+        let isHeld =
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()"
+        var holding = ""
+        repeat {
+            await pause(.milliseconds(20))
+            holding = try await Task.detached { try server.psql(database, isHeld) }.value
+        } while holding == "0"
+    }
+
     /// Every node serves, and all have equal parts.
     func isWhole() async throws -> Bool {
         guard serverRuns, nodes.allSatisfy(\.isServing) else { return false }

@@ -164,6 +164,7 @@ final class RoundsRun {
 
     private func strike(_ round: Round) async throws {
         if round.blow == .tor { world.killTor() }
+        if round.blow == .file { world.deleteOutbox() }
         if round.blow == .stop { _ = await world.stopNode() }
         if round.blow.hitsNode, round.blow != .stop { await world.killNode() }
         if round.blow.hitsGateway { await world.gateway.kill() }

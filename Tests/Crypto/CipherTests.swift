@@ -39,6 +39,15 @@ import Vectors
             ] {
                 #expect(throws: CryptoError.notAuthentic) { try other.open(sealed, as: "token") }
             }
+            let owned = try rows.seal(text, as: "token", of: [1, 2])
+            #expect(try rows.open(owned, as: "token", of: [1, 2]) == text)
+            for owner in [[], [1], [1, 3], [1, 2, 0]] as [[UInt8]] {
+                #expect(throws: CryptoError.notAuthentic) {
+                    try rows.open(owned, as: "token", of: owner)
+                }
+            }
+            // What is in the one is not in the other.
+            #expect(throws: CryptoError.notAuthentic) { try rows.open(owned, as: "token\u{1}", of: [2]) }
             var changed = sealed
             changed[changed.count - 1] ^= 1
             #expect(throws: CryptoError.notAuthentic) { try rows.open(changed, as: "token") }

@@ -105,6 +105,12 @@ import Tor
             ("storage.clock", .warn, { $0.nodes[1].clockAhead = .seconds(-30) }),
             ("storage.clock", .warn, { $0.clockAhead = .seconds(3600) }),
             ("storage.latency", .warn, { $0.roundTrip = .milliseconds(50) }),
+            ("storage.open_transaction", .warn, { $0.holder = .init(name: "process 7", age: 50_000) }),
+            (
+                "storage.open_transaction", .warn,
+                { $0.holder = .init(name: "process 7", age: 1, time: .seconds(300)) }
+            ),
+            ("storage.dead_rows", .warn, { ($0.deadRows, $0.liveRows) = (100_000, 10_000) }),
         ]
         for (check, verdict, change) in cases {
             var report = DatabaseReport()
@@ -123,6 +129,8 @@ import Tor
         report.nodes[1].leaseAge = .seconds(9)
         report.clockAhead = .milliseconds(29_999)
         report.roundTrip = .milliseconds(49)
+        report.holder = .init(name: "process 7", age: 49_999, time: .seconds(299))
+        (report.deadRows, report.liveRows) = (100_000, 10_001)
         #expect(Judgement.storage(report).map(\.verdict) == [.pass])
         // Nobody is there who could take them.
         report.nodes = []

@@ -63,11 +63,11 @@ import Vectors
     @Test(arguments: [
         (
             DatabaseSchema.version + 1,
-            "a newer onionbell has made the store in this database (format 4; this one knows 3)"
+            "a newer onionbell has made the store in this database (format 5; this one knows 4)"
         ),
         (
             DatabaseSchema.version - 1,
-            "made before the first release (format 2): copy it to a file with the onionbell"
+            "made before the first release (format 3): copy it to a file with the onionbell"
         ),
     ])
     func aStoreOfAnotherFormatIsRefused(format: Int64, words: String) async throws {

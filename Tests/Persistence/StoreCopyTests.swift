@@ -100,6 +100,7 @@ import Testing
     private func content(_ place: StorePlace) throws -> [String: [[String]]] {
         let connection = try Connection(place, for: .owning)
         var content: [String: [[String]]] = [:]
+        let mailboxes = try StoreCopy.addresses(of: connection)
         for table in CopiedTable.all {
             let columns = table.columns.map(\.name).joined(separator: ", ")
             let rows = try Statement("SELECT \(columns) FROM \(table.name)", on: connection)
@@ -107,7 +108,7 @@ import Testing
             while try rows.step() {
                 found.append(
                     try table.columns.enumerated().map { index, column in
-                        "\(try column.value(Int32(index), of: rows))"
+                        "\(try column.value(Int32(index), of: rows, table.owner(of: column, in: rows, mailboxes: mailboxes)))"
                     })
             }
             content[table.name] = found.sorted { $0.joined() < $1.joined() }

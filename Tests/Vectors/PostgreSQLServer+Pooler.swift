@@ -1,6 +1,6 @@
 import Foundation
 
-/// A real pgbouncer in session mode before it, as Debian has it, which looks each second for a server that was away.
+/// A real pgbouncer before it, as Debian has it, which looks each second for a server that was away.
 extension PostgreSQLServer {
     private static let pooling = """
         mkdir -p "$1/pooler"
@@ -15,7 +15,7 @@ extension PostgreSQLServer {
         listen_port = 5432
         auth_type = trust
         auth_file = $1/pooler/users
-        pool_mode = session
+        pool_mode = $4
         pidfile = $1/pooler/pid
         server_login_retry = 1
         END
@@ -46,10 +46,10 @@ extension PostgreSQLServer {
         "postgresql://onionbell@/\(database)?host=\(directory)/pooler"
     }
 
-    package func startPooler() throws {
+    package func startPooler(mode: String = "session") throws {
         // It ends when it is stopped, or with the server.
-        try run(Self.pooling)
-        try run(Self.waiting)
+        _ = try run(Self.pooling, mode)
+        try finish(try run(Self.waiting), "pgbouncer")
     }
 
     /// All connections by it are lost.

@@ -114,6 +114,15 @@ package final class PostgreSQLServer: Sendable {
         kill -QUIT "$(head -n 1 data/postmaster.pid)"
         while [ -e serving ]; do sleep 0.05; done
         """
+    /// A copy of all that a server has that is stopped, and back again.
+    private static let keeping = """
+        rm -rf "$1/backup"
+        cp -a "$1/data" "$1/backup"
+        """
+    private static let takingBack = """
+        rm -rf "$1/data"
+        cp -a "$1/backup" "$1/data"
+        """
     private static let guarding = """
         exec 3< held
         {
@@ -187,6 +196,18 @@ package final class PostgreSQLServer: Sendable {
         try psql("postgres", "SELECT pg_reload_conf()")
         while try psql("postgres", "SELECT sync_state FROM pg_stat_replication") != "sync" { usleep(50_000) }
     }
+
+    /// Its standby server has written all that it has.
+    package func waitUntilStandbyHasAll() throws {
+        let query = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn = pg_current_wal_lsn()"
+        while try psql("postgres", query) != "1" { usleep(50_000) }
+    }
+
+    /// Of a server that is stopped.
+    package func keepBackup() throws { try finish(try run(Self.keeping)) }
+
+    /// All since ``keepBackup()`` is gone.
+    package func takeBackup() throws { try finish(try run(Self.takingBack)) }
 
     package func promote() throws { try psql("postgres", "SELECT pg_promote()") }
 

@@ -56,11 +56,34 @@ extension Judgement {
                     "\(report.standbys - report.synchronousStandbys) of \(report.standbys) standby servers are asynchronous: what they have not got is lost if one of them takes over",
                     "name the standby that is to take over in synchronous_standby_names"))
         }
+        if let holder = report.holder,
+            holder.age >= manyTransactions || holder.time ?? .zero >= longTransaction
+        {
+            let time = holder.time.map { " for \(Words.time($0))" } ?? ""
+            findings.append(
+                .warn(
+                    "storage.open_transaction",
+                    "\(holder.name) holds a transaction open\(time), \(holder.age) transactions old: "
+                        + "\(report.deadRows) rows that are gone (\(report.liveRows) are there) can't be cleared away, and slow the nodes down",
+                    "end it (a backup, or a session that was forgotten): SELECT pg_terminate_backend(PROCESS)"
+                ))
+        } else if report.deadRows >= manyDeadRows, report.deadRows >= 10 * report.liveRows {
+            findings.append(
+                .warn(
+                    "storage.dead_rows",
+                    "\(report.deadRows) rows that are gone (\(report.liveRows) are there) are not cleared away, and slow the nodes down",
+                    "see whether autovacuum is on, and VACUUM the tables of the schema onionbell"))
+        }
         findings += nodes(report)
         guard findings.isEmpty else { return findings }
         let user = report.owner.map { ", used by the node on \($0)" } ?? ""
         return [.pass("storage", "PostgreSQL \(report.version) keeps what it is given\(user)")]
     }
+
+    /// Begun since another one, which is still open.
+    private static let manyTransactions = 50_000
+    private static let longTransaction = Duration.seconds(300)
+    private static let manyDeadRows = 100_000
 
     /// From a question to the answer: one that is farther away makes each sender wait.
     private static let slowDatabase = Duration.milliseconds(50)

@@ -13,6 +13,8 @@ struct OutboxCheckCommand: ParsableCommand {
             With --json an object: sound, faults, running; of a sound file also waiting, bytes, oldest_ms, apps, \
             remembered, dead_devices.
 
+            Nothing is changed, also in place of a stopped node.
+
             Exit status: 0 sound, 1 damaged, 69 it cannot be opened.
 
             Example: onionbell outbox check --json
@@ -64,6 +66,10 @@ struct OutboxCheckCommand: ParsableCommand {
                 printLine("  \(SettingsFault.shown(app)): \(waiting)\(trouble)")
             }
             printLine("\(summary.identities) remembered for repetitions, \(summary.deadTokens) dead devices")
+            let path = StateDirectory.outbox(in: settings.stateDirectory)
+            if settings.storage.url.isEmpty, !isRunning, StoreFile.logBytes(beside: path) > 0 {
+                printLine(SQLiteError.leftOver(path: path))
+            }
             printLine("sound" + (isRunning ? " (the node runs)" : ""))
             return true
         }

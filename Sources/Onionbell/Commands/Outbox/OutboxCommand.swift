@@ -25,14 +25,14 @@ struct OutboxCommand: AsyncParsableCommand {
 struct OutboxOption: ParsableArguments {
     @OptionGroup var config: ConfigOption
 
-    /// Opens it for reading, also beside the node.
+    /// Opens it for reading, also beside the node, and changes nothing.
     func read<Value>(
         _ body: (borrowing OutboxFile, _ settings: Settings, _ isRunning: Bool) throws -> Value
     ) throws -> Value {
         let settings = try config.settings()
         return try open(settings) { lock in
             let isRunning = lock == nil
-            let file = try OutboxFile(try store(in: settings), isReadOnly: isRunning)
+            let file = try OutboxFile(try store(in: settings), for: isRunning ? .reading : .inspecting)
             return try body(file, settings, isRunning)
         }
     }

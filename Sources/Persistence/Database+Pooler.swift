@@ -1,0 +1,24 @@
+import PostgreSQL
+
+extension Database {
+    /// A pooler that gives away the server's connection between two transactions lends the same one to somebody else meanwhile:
+    /// what was set or prepared on it is gone, or another's.
+    func refusePooledTransactions() throws(SQLiteError) {
+        let ask = "SELECT CAST(pg_backend_pid() AS BIGINT)"
+        guard let mine = try firstInteger(ask) else { return }
+        var another: Int64?
+        // There may be no room for another one: then the first statement that fails tells it.
+        do throws(PostgreSQLError) {
+            let other = try PostgreSQLConnection(place.address)
+            try other.begin()
+            let statement = PostgreSQLStatement(ask, on: other)
+            another = try statement.step() ? statement.integer(0) : nil
+            other.rollback()
+        } catch {
+            // Its first statement is prepared there already: by this one.
+            if DatabaseAdvice.isPooled(error) { another = mine }
+        }
+        guard another == mine else { return }
+        throw SQLiteError(PostgreSQLError(message: DatabaseAdvice.pooled), .open)
+    }
+}

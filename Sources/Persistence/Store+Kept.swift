@@ -1,0 +1,26 @@
+import Relay
+
+/// What doors keep in tables of their own.
+extension Store {
+    /// A door has written it into its tables with this commit: it leaves the outbox.
+    ///
+    /// - Returns: Its number; `nil`: the outbox does not have it.
+    func keep(_ identity: Digest) throws(SQLiteError) -> Int64? {
+        guard let sequence = try identities.sequence(of: identity) else { return nil }
+        try takeAway(sequence)
+        try identities.keep(sequence)
+        return sequence
+    }
+
+    /// It has come to its end.
+    func keptEnded(_ end: KeptEnd) throws(SQLiteError) {
+        if end.ending == .delivered {
+            try identities.deliver(end.sequence)
+        } else {
+            try identities.finish(end.sequence, end.ending)
+        }
+        if !end.ending.isRemembered || end.sequence <= identities.forgottenUpTo {
+            try identities.forget(end.sequence)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import Reactor
+
+/// Whether the files that SQLite has open are those at their path, which the next start will read.
+///
+/// A file that is deleted, moved or replaced while it is open goes on to work, and all that is written to it ends with the
+/// process. Nothing of these files is opened here: to close one would end SQLite's locks.
+package final class StoreFile {
+    enum Standing {
+        case inPlace
+        /// The file or its log is gone, and nothing stands there that holds anything.
+        case missing
+        /// Something else stands there.
+        case replaced
+    }
+
+    private struct Mark: Equatable {
+        let device: UInt64
+        let number: UInt64
+
+        init(_ status: stat) { (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
+    }
+
+    let path: String
+    private let directory: String
+    private let marks: [Mark]
+    private let home: Mark
+    /// When an entry of the directory was made, removed or renamed last, as it was when all were last found in their places;
+    /// `nil`: too short before that to tell whether another change came behind it.
+    private var quiet: Int64?
+
+    private static let suffixes = ["", "-wal", "-shm"]
+    /// Nanoseconds. No file system counts its times in longer steps.
+    private static let step: Int64 = 3_000_000_000
+
+    /// Of a file that SQLite has opened, and read.
+    init(path: String) throws(SQLiteError) {
+        self.path = path
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
+        var marks: [Mark] = []
+        for suffix in StoreFile.suffixes {
+            guard let status = StoreFile.status(path + suffix) else {
+                throw SQLiteError(
+                    code: SQLiteError.generic, operation: .open,
+                    message: "\(path)\(suffix) is gone as soon as it was opened")
+            }
+            marks.append(Mark(status))
+        }
+        self.marks = marks
+        guard let status = StoreFile.status(directory) else {
+            throw SQLiteError(
+                code: SQLiteError.generic, operation: .open, message: "\(SystemError("look at \(directory)"))"
+            )
+        }
+        home = Mark(status)
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    /// Asks the system once, as long as nothing has changed in the directory.
+    var standing: Standing {
+        let home = StoreFile.status(directory)
+        guard let home, Mark(home) == self.home else { return .missing }
+        let changed = Int64(home.st_ctim.tv_sec) * 1_000_000_000 + Int64(home.st_ctim.tv_nsec)
+        if changed == quiet { return .inPlace }
+        let now = EventLoop.machineMilliseconds * 1_000_000
+        var isMissing = false
+        for (suffix, mark) in zip(StoreFile.suffixes, marks) {
+            guard let status = StoreFile.status(path + suffix) else {
+                isMissing = true
+                continue
+            }
+            guard Mark(status) != mark else { continue }
+            // An empty file is what a command leaves that looked for what is gone; an index is made anew from its log.
+            guard status.st_size == 0 || suffix == "-shm" else { return .replaced }
+            isMissing = true
+        }
+        quiet = !isMissing && now - changed > StoreFile.step ? changed : nil
+        return isMissing ? .missing : .inPlace
+    }
+
+    /// Bytes of the write-ahead log, which is more than nothing when its node was killed, or when it is another file's.
+    package static func logBytes(beside path: String) -> Int { Int(status(path + "-wal")?.st_size ?? 0) }
+
+    // MARK: Written anew
+
+    static func saved(_ path: String) -> String { path + ".saved" }
+
+    /// Gives the path to what was saved: nothing else stands there that holds anything.
+    static func restore(_ path: String) throws(SQLiteError) {
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        guard rename(saved(path), path) == 0 else { throw failure("rename \(saved(path))") }
+        try settle(directoryOf: path)
+    }
+
+    /// Before a start: what an earlier run has saved is used where nothing else stands, and nobody decides between two.
+    static func lookForSaved(_ path: String) throws(SQLiteError) {
+        unlink(path + ".saving")
+        guard status(saved(path)) != nil else { return }
+        guard let size = status(path)?.st_size, size > 0 else { return try restore(path) }
+        throw SQLiteError(
+            code: SQLiteError.generic, operation: .open,
+            message: """
+                another file was put in its place while the node ran, and what the node held then is in \(saved(path)). \
+                Delete or move away one of the two. To go on with what was saved, delete \(path), \(path)-wal and \
+                \(path)-shm too: the node then takes it
+                """)
+    }
+
+    static func failure(_ what: String) -> SQLiteError {
+        SQLiteError(code: SQLiteError.generic, operation: .open, message: "\(SystemError(what))")
+    }
+
+    /// What was renamed in a directory stays so after a loss of power.
+    static func settle(directoryOf path: String) throws(SQLiteError) {
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        try settle(directory.isEmpty ? "/" : directory)
+    }
+
+    /// Waits until the disk has it. None of a store that SQLite has open.
+    static func settle(_ path: String) throws(SQLiteError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open \(path)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("sync \(path)") }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import PostgreSQL
+import Testing
+import Vectors
+
+@testable import Persistence
+@testable import Relay
+
+/// A database that does not let the node do all: it works with what it needs, and says what is missing.
+@Suite(.serialized) struct DatabaseRightsTests {
+    let directory: Directory
+    private let server: PostgreSQLServer
+    private let role: String
+
+    init() throws {
+        directory = try Directory()
+        try directory.use(.database)
+        server = try PostgreSQLServer.shared.get()
+        role = "role_\(UUID().uuidString.prefix(8).lowercased())"
+    }
+
+    private func place() throws -> DatabasePlace {
+        let url = server.url(try #require(directory.database))
+        return Directory.place(at: "postgresql://\(role)@" + url.dropFirst("postgresql://onionbell@".count))
+    }
+
+    private func reason(_ body: () async throws -> Void) async -> String {
+        do {
+            try await body()
+            return "nothing was wrong"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// The administrator makes the schema, and gives the role no right to make one.
+    @Test func aRoleWithTheSchemaAloneIsEnough() async throws {
+        _ = try directory.psql("CREATE ROLE \(role) LOGIN; CREATE SCHEMA onionbell")
+        let refused = await reason { await (try await SQLiteOutbox(place())).close() }
+        #expect(refused.contains("GRANT USAGE, CREATE ON SCHEMA onionbell"), "\(refused)")
+        _ = try directory.psql("GRANT USAGE, CREATE ON SCHEMA onionbell TO \(role)")
+        let outbox = try await SQLiteOutbox(place())
+        #expect(try await outbox.commit([.store(request(1))]) == [.stored(sequence: 1)])
+        // What it needs later is named as well.
+        _ = try directory.psql(
+            """
+            REVOKE USAGE ON SCHEMA onionbell FROM \(role);
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '\(role)'
+            """)
+        var lost: [String] = []
+        for number in 2...4 as ClosedRange<Int64> {
+            lost.append(await reason { _ = try await outbox.commit([.store(request(number))]) })
+        }
+        #expect(lost.contains { $0.contains("GRANT USAGE, CREATE ON SCHEMA onionbell") }, "\(lost)")
+        _ = try directory.psql("GRANT USAGE ON SCHEMA onionbell TO \(role)")
+        let again = await reason { _ = try await outbox.commit([.store(request(5))]) }
+        #expect(again == "nothing was wrong")
+        await outbox.close()
+    }
+
+    @Test func aDatabaseThatTakesNoChangesIsNotCalledFull() async throws {
+        await (try await directory.open()).close()
+        let name = try #require(directory.database)
+        _ = try server.psql("postgres", "ALTER DATABASE \(name) SET default_transaction_read_only = on")
+        let words = await reason { await (try await directory.open()).close() }
+        #expect(words.contains("This server takes no changes"), "\(words)")
+        #expect(!words.contains("room"))
+        let outbox = OutboxError.failed(words)
+        #expect(!outbox.advice.contains("room") && OutboxError.full.advice.contains("room"))
+    }
+
+    /// Where a table of prepared statements is shared, the second node would fail later, in words about "s1".
+    @Test func aPoolerThatSharesConnectionsIsRefused() async throws {
+        let own = try PostgreSQLServer()
+        try own.startPooler(mode: "transaction")
+        let words = await reason {
+            await (try await SQLiteOutbox(Directory.place(at: own.poolerURL("postgres")))).close()
+        }
+        #expect(words.contains("pool_mode = session"), "\(words)")
+        try own.stopPooler()
+    }
+
+    @Test func aNewPasswordIsUsedByTheNextConnection() async throws {
+        let own = try PostgreSQLServer(withTLS: true)
+        let url = own.url("postgres", host: "db.example", authority: "ca")
+        func address(_ word: String) -> PostgreSQLAddress {
+            PostgreSQLAddress(url: url, password: Array(word.utf8))
+        }
+        let place = DatabasePlace(
+            address(PostgreSQLServer.password), key: Directory.key(7), owner: [1], name: "node 1",
+            version: "1")
+        let outbox = try await SQLiteOutbox(place)
+        _ = try await outbox.commit([.store(request(1))])
+        try own.psql("postgres", "ALTER ROLE onionbell PASSWORD 'another'")
+        try own.psql(
+            "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        )
+        await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
+        await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(2))]) }
+        await outbox.use(address("another"))
+        #expect(try await outbox.commit([.store(request(2))]).count == 1)
+        await outbox.close()
+    }
+
+    /// A backup holds one open, and what is gone stays.
+    @Test func anOpenTransactionIsTold() async throws {
+        let outbox = try await directory.open()
+        let address = PostgreSQLAddress(url: server.url(try #require(directory.database)))
+        let backup = try PostgreSQLConnection(address)
+        try backup.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class")
+        for number in 1...20 as ClosedRange<Int64> { _ = try await outbox.commit([.store(request(number))]) }
+        let holder = try #require(try DatabaseReport.read(at: address).holder)
+        #expect(holder.name.contains("process ") && holder.age >= 20 && holder.time != nil, "\(holder)")
+        try backup.execute("COMMIT")
+        await outbox.close()
+    }
+}
+
+/// From which number on a node looks.
+@Suite struct LookBoundTests {
+    private let minute = Duration.seconds(60).nanoseconds
+
+    @Test func whatCameSinceTheLookBeforeTheLastIsAlwaysLookedFor() {
+        var bound = LookBound()
+        func look(at time: Int64, first: Int64? = nil, last: Int64) -> Int64 {
+            let begun = bound.begin(at: time)
+            bound.saw(first: first, last: last)
+            return begun
+        }
+        #expect(look(at: 0, last: 100) == 0)
+        #expect(look(at: 1, last: 200) == 0, "one that had its number before may come yet")
+        #expect(look(at: minute, last: 300) == 0)
+        #expect(look(at: minute + 1, last: 400) == 100)
+        // Once a minute from the beginning: one is there, and stays in sight.
+        #expect(look(at: 2 * minute, first: 50, last: 500) == 0)
+        #expect(look(at: 2 * minute + 1, last: 600) == 49)
+    }
+}
