@@ -73,7 +73,7 @@ package enum MistakenFile {
             return "the key is encrypted with a pass phrase, which the node can't ask for: "
                 + "openssl pkey -in OLD -out NEW takes it away"
         }
-        if has("-----\\n", in: text) {
+        if has("\\n", in: text) {
             return "the file has \\n in place of line ends: printf '%b' \"$(cat OLD)\" > NEW mends it"
         }
         if labels.contains("OPENSSH PRIVATE KEY") { return "this is a key for SSH, and no key for this" }

@@ -29,8 +29,7 @@ final class RelayNode {
     var gateways: [GatewayAssembly.AppGateways] = []
     /// Apps with gateways, as they are configured now.
     var configured: [String: any ConfiguredApp] = [:]
-    /// Of the log.
-    let level: LogLevel
+    let level: LogLevel  // Of the log.
     /// Keys that were taken over since the start.
     var takenBefore: Set<String> = []
     /// Reads the configuration anew; `nil`: it stays as it was.
@@ -43,8 +42,7 @@ final class RelayNode {
     private(set) var listeners: DoorListeners?
     private(set) var statusStream: StatusStreamDoor?
     let circuits: Circuits
-    /// For the buffers of all doors' connections.
-    let room: BufferRoom
+    let room: BufferRoom  // For the buffers of all doors' connections.
     /// Circuits that tor was asked to close.
     var closedCircuits = LastMinute()
     private let sockets: DoorSockets

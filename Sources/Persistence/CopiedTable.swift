@@ -1,4 +1,5 @@
 import CSQLite
+import Encodings
 import Relay
 
 /// What ``StoreCopy`` copies of a store: all but what triggers make of it.

@@ -1,3 +1,4 @@
+import Encodings
 import PostgreSQL
 
 /// What to do about a failure of a database, behind PostgreSQL's own words, which don't say it.
@@ -12,10 +13,15 @@ enum DatabaseAdvice {
         case "25006":
             ". This server takes no changes: it is a standby server, or default_transaction_read_only is on. Name the primary server in storage.url, or add target_session_attrs=read-write"
         case _ where isPooled(error): ". \(pooled)"
-        case _ where error.message.contains("certificate verify failed"):
+        case _ where says("certificate verify failed", error.message):
             ". The server's certificate, or that of the authority in sslrootcert, has ended, or one is not the other's. Both dates: openssl s_client -starttls postgres -connect HOST:PORT -showcerts"
         case _: ""
         }
+    }
+
+    private static func says(_ words: String, _ message: String) -> Bool {
+        let (bytes, wanted) = (Array(message.utf8), Array(words.utf8))
+        return bytes.indices.contains { bytes[$0...].starts(with: wanted) }
     }
 
     /// What was prepared is gone, or another's.

@@ -133,8 +133,9 @@ final class PhoneBookTables: DoorTables {
         defer { selectAliases.reset() }
         var aliases: [ByteText: DeviceToken] = [:]
         while try selectAliases.step() {
-            aliases[selectAliases.text(0)] = DeviceToken(
-                try selectAliases.sealedText(1, as: Sealed.address, of: .alias(name: selectAliases.text(0))))
+            let name = selectAliases.text(0)
+            aliases[ByteText(name)] = DeviceToken(
+                try selectAliases.sealedText(1, as: Sealed.address, of: .alias(name: name)))
         }
         return aliases
     }

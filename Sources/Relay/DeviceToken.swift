@@ -29,7 +29,7 @@ package struct DeviceToken: Hashable, Sendable {
     /// of other services.
     package init?(opaque text: String) {
         let bytes = text.utf8.span
-        guard (DeviceToken.shortest...4096).contains(bytes.count),
+        guard (DeviceToken.shortest...DeviceToken.longest).contains(bytes.count),
             bytes.consists(of: DeviceToken.character), !DeviceToken.hasServicePrefix(bytes)
         else { return nil }
         self.text = text

@@ -22,9 +22,10 @@ extension Pipeline {
     }
 
     func goesToBacklog(_ lane: Int) -> Bool {
-        let lane = delivery.lanes[lane]
-        return lane.shelved > 0 || lane.count >= window.perLane
-            || lane.count >= window.least && delivery.count >= window.total
+        // Field by field: a copy of a lane costs more than the answer.
+        let count = delivery.lanes[lane].count
+        return delivery.lanes[lane].shelved > 0 || count >= window.perLane
+            || count >= window.least && delivery.count >= window.total
     }
 
     mutating func place(of slot: Int, isShelved: Bool, at now: Instant) -> StoreRequest.Place {
@@ -134,8 +135,9 @@ extension Pipeline {
     ///
     /// - Parameter isStarved: There is nothing in memory that could be sent now.
     mutating func refill(_ index: Int, isStarved: Bool, at now: Instant) {
+        guard delivery.lanes[index].shelved > 0 else { return }
         let lane = delivery.lanes[index]
-        guard lane.shelved > 0, !lane.isClaiming, lane.shelving == 0 else { return }
+        guard !lane.isClaiming, lane.shelving == 0 else { return }
         if case .paused = lane.condition { return }
         let limit = delivery.count >= window.total ? window.least : window.claim
         guard lane.idleCount <= limit / 2 else {

@@ -67,10 +67,11 @@ final class ChaosWorld {
         // The push services know the node by it.
         try LabDirectory.write(
             try LabDirectory.read(directory.path + "/vapid-key"), to: directory.path + "/state/vapid-key")
-        let credential =
+        func credential(_ file: String) -> [String] {
             certificate
-            ? ["certificate_file: push.p12"]
-            : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
+                ? ["certificate_file: \(file)"]
+                : ["key_file: AuthKey.p8", "key_id: \(credentials.keyID)", "team_id: \(credentials.teamID)"]
+        }
         var limits: [String] = []
         if hasLiftedLimits {
             limits = [
@@ -80,11 +81,13 @@ final class ChaosWorld {
                     + (waiting.map { ", waiting: \($0)}" } ?? "}"),
             ]
         }
-        let text = text(appleCredential: credential, limits: limits.joined(separator: "\n"))
+        let text = text(
+            appleCredential: credential("push.p12"), blocked: credential("blocked.p12"),
+            limits: limits.joined(separator: "\n"))
         try LabDirectory.write(Array(text.utf8), to: configuration)
     }
 
-    private func text(appleCredential: [String], limits: String) -> String {
+    private func text(appleCredential: [String], blocked: [String], limits: String) -> String {
         """
         state_directory: \(state)
         tor: {mode: own, torrc: torrc}
@@ -100,7 +103,7 @@ final class ChaosWorld {
           - name: \(ChaosWorld.blocked)
             gateway: apns
             topic: \(ChaosWorld.blocked).example
-            \(appleCredential.joined(separator: "\n    "))
+            \(blocked.joined(separator: "\n    "))
             production_url: \(gateway.appleURL)
             sandbox_url: \(gateway.appleURL)
             ca_file: ca.pem

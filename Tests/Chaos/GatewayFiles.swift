@@ -29,6 +29,10 @@ struct GatewayFiles {
             ),
             ("vapid-key", try vapid.privatePEM().bytes),
             ("push.p12", try credentials.certificateFile(topic: GatewayFiles.topic, password: "")),
+            (
+                "blocked.p12",
+                try credentials.certificateFile(topic: "\(ChaosWorld.blocked).example", password: "")
+            ),
         ]
         for (name, bytes) in files { try LabDirectory.write(bytes, to: "\(directory)/\(name)") }
     }

@@ -88,6 +88,5 @@ import Testing
         try await EventLoop.until { google.book.count >= 3 }
         await stage.close()
         #expect(google.book.count == 3 && Set(google.book.map(\.deviceToken)).count == 1)
-        #expect(stage.world.apple.book.isEmpty)
     }
 }

@@ -166,15 +166,20 @@ import Testing
                 .filter { !$0.contains("key_id:") && !$0.contains("team_id:") }
                 .map { $0.contains("key_file:") ? "    certificate_file: push.p12" : String($0) }
                 .joined(separator: "\n")
+                .replacing(
+                    "topic: \(LabWorld.connectTopic)\n    certificate_file: push.p12",
+                    with:
+                        "topic: \(LabWorld.connectTopic)\n    certificate_file: connect.p12")
         }
         let authority = stage.world.credentials.authority
-        func certificate(days: Int64) throws -> [UInt8] {
+        func certificate(days: Int64, topic: String = LabWorld.topic) throws -> [UInt8] {
             let now = Int64(time(nil))
             let identity = try authority.client(
-                topic: LabWorld.topic, validity: now - 86_400...now + days * 86_400 + 3600)
+                topic: topic, validity: now - 86_400...now + days * 86_400 + 3600)
             return try PKCS12.write(identity, password: "", kind: .modern)
         }
         try write(try certificate(days: 3), as: "push.p12", in: stage)
+        try write(try certificate(days: 300, topic: LabWorld.connectTopic), as: "connect.p12", in: stage)
         try await stage.start()
         await stage.logged("certificate.expiring")
         let check = try stage.health()["checks"]?["bisq-remote-ios.certificate"]

@@ -282,7 +282,7 @@ import Wire
         #expect(try await poll(topic, tokens[0]).isEmpty, "the distributor subscribes")
         let keys = stage.world.directory.path + "/subscription"
         _ = try await webPush(["subscribe", keys])
-        #expect(try await webPush(["push", keys, topic + "?up=1", "Grüße 🐘"]) == "201")
+        #expect(try await webPush(["push", keys, topic + "?up=1", "Grüße 🐘"]).hasPrefix("201"))
         try stage.signal(SIGKILL)
         await stage.node.wait { $0.exit != nil }
         try await stage.start()

@@ -178,7 +178,7 @@ import Wire
         let start = try run([program, "run", "--config", stage.configuration])
         #expect(start.status == 69)
         #expect(start.errors.contains("is damaged"))
-        #expect(start.errors.contains("Move it away"))
+        #expect(start.errors.contains("ove all three away"))
         await stage.close()
     }
 

@@ -72,7 +72,7 @@ import Wire
         let token = try token()
         let (status, said) = try atTerminal(add, pasting: lines(token, width: width, by: end) + "\n")
         #expect(status == taken, "\(said)")
-        #expect(said.hasPrefix("Pairing token (not shown): "), "\(said)")
+        #expect(said.hasPrefix("Pairing token (not shown): \r\n"), "\(said)")
         #expect(!said.contains(token.key.prefix(8)) && !said.contains(token.deviceToken.prefix(8)))
     }
 
@@ -88,7 +88,7 @@ import Wire
     }
 
     @Test func nothingGoesToTheShellAfterAMistake() throws {
-        let wrong = try atTerminal(add, pasting: "android|Pixel|short|token\ntouch a\n\necho b\n\n")
+        let wrong = try atTerminal(add, pasting: "android|Pixel|short|token\ntouch a\n\necho b\n")
         #expect(
             wrong.status == 65 && wrong.said.contains("the key in the pairing token has 5"), "\(wrong.said)")
         #expect(try atTerminal(add, pasting: "\n").status == 65)

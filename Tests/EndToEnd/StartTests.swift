@@ -69,8 +69,8 @@ import Testing
         let path = try configuration(text)
         let checked = try run([program, "check-config", "--config", path])
         #expect(checked.status == 0, "\(checked.errors)")
-        let lines = try await started(path)
-        #expect(lines.contains { $0.contains("node.started") }, "\(lines)")
+        try await started(path) { lines in #expect(lines.contains { $0.contains("node.started") }, "\(lines)")
+        }
         // Of another form tor takes none.
         let plain = try configuration(text + "onion: {guarded: false}\n")
         let refused = try run([program, "check-config", "--config", plain])
@@ -80,13 +80,11 @@ import Testing
         #expect(try run([program, "run", "--config", plain]).status == 78)
     }
 
-    /// What a node logs up to its start.
-    @EventLoop private func started(_ path: String) async throws -> [String] {
+    @EventLoop private func started(_ path: String, _ body: ([String]) -> Void) async throws {
         let node = try LabNode(nodeProgram, configuration: path)
         await node.wait { $0.exit != nil || $0.lines.contains { $0.contains("node.started") } }
-        let lines = node.lines
-        if node.exit == nil { _ = await node.stop() }
-        return lines
+        body(node.lines)
+        if node.exit == nil { await node.stop() }
     }
 
     @Test func checkConfigFindsAStateDirectoryThatIsTooLongForSockets() throws {

@@ -54,7 +54,7 @@ private func push(_ input: [UInt8]) {
     request.query = text
     request.fields.append("content-type", text)
     do throws(MailboxFault) {
-        try MailboxOptions.refuse(in: request)
+        try PublishOptions.refuse(in: request)
     } catch {
         precondition((try? JSON(error.response.body)) != nil, "the answer is no JSON")
     }

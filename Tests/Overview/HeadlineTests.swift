@@ -1,4 +1,3 @@
-import Relay
 import Testing
 
 @testable import Overview

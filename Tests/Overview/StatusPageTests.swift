@@ -52,13 +52,14 @@ import Testing
             app: "browsers", host: LaneHost("https://push.example.org"), service: "web_push")
         lane.gateway = GatewayFigures()
         report.lanes.append(lane)
+        #expect(report.shownLanes.last?.name != lane.name)
         #expect(!html(report).contains("push.example.org"))
         #expect(!StatusText.text(of: report, coloured: false).contains("push.example.org"))
         report.checks.append(Check(name: lane.name, level: .warning, state: "away", advice: "y"))
-        #expect(html(report).contains("push.example.org"))
+        #expect(report.shownLanes.last?.name == lane.name)
         report.checks.removeLast()
         report.lanes[report.lanes.count - 1].figures.delivered = 1
-        #expect(html(report).contains("push.example.org"))
+        #expect(report.shownLanes.last?.name == lane.name)
     }
 
     /// A number stays with its unit, and a date is cut before its time, not at a hyphen.

@@ -122,17 +122,17 @@ import Vectors
 
     @Test func whatCameSinceTheLookBeforeTheLastIsAlwaysLookedFor() {
         var bound = LookBound()
-        func look(at time: Int64, first: Int64? = nil, last: Int64) -> Int64 {
-            let begun = bound.begin(at: time)
-            bound.saw(first: first, last: last)
-            return begun
-        }
-        #expect(look(at: 0, last: 100) == 0)
-        #expect(look(at: 1, last: 200) == 0, "one that had its number before may come yet")
-        #expect(look(at: minute, last: 300) == 0)
-        #expect(look(at: minute + 1, last: 400) == 100)
+        #expect(bound.begin(at: 0) == 0)
+        bound.saw(first: nil, last: 100)
+        #expect(bound.begin(at: 1) == 0, "one that had its number before may come yet")
+        bound.saw(first: nil, last: 200)
+        #expect(bound.begin(at: minute) == 0)
+        bound.saw(first: nil, last: 300)
+        #expect(bound.begin(at: minute + 1) == 100)
+        bound.saw(first: nil, last: 400)
         // Once a minute from the beginning: one is there, and stays in sight.
-        #expect(look(at: 2 * minute, first: 50, last: 500) == 0)
-        #expect(look(at: 2 * minute + 1, last: 600) == 49)
+        #expect(bound.begin(at: 2 * minute) == 0)
+        bound.saw(first: 50, last: 500)
+        #expect(bound.begin(at: 2 * minute + 1) == 49)
     }
 }

@@ -73,8 +73,7 @@ func request(
                 .stored(sequence: 1), .alreadyWaiting(sequence: 1),
             ])
         for ending in [
-            Ending.delivered, .refused(reason: .gateway("Word")),
-            .refused(reason: .gateway("Word"), detail: "Why."),
+            Ending.delivered, .tokenDead(reason: .gateway("Word")),
             .tokenDead(reason: .gateway("Gone"), detail: "Since then."),
         ] {
             #expect(
@@ -190,7 +189,7 @@ func request(
         let first = try await directory.open()
         _ = try await first.commit((1...4).map { .store(request($0)) })
         _ = try await first.commit([
-            .finish(sequence: 1, .delivered), .finish(sequence: 2, .refused(reason: .gateway("Word"))),
+            .finish(sequence: 1, .delivered), .finish(sequence: 2, .tokenDead(reason: .gateway("Word"))),
             .finish(sequence: 4, .delivered), .forget(acceptedBefore: 0, buriedBefore: 0),
         ])
         await first.close()
@@ -201,7 +200,7 @@ func request(
                 .store(request(13, identity: 3)), .store(request(14, identity: 4, content: 8)),
                 .store(request(15, identity: 5)),
             ]) == [
-                .alreadyEnded(.delivered), .alreadyEnded(.refused(reason: .gateway("Word"))),
+                .alreadyEnded(.delivered), .alreadyEnded(.tokenDead(reason: .gateway("Word"))),
                 .alreadyWaiting(sequence: 3), .conflict, .stored(sequence: 5),
             ])
         await second.close()

@@ -121,7 +121,7 @@ import Vectors
         #expect(share.arrived.reduce(0) { $0 + $1.waiting } == 2 && share.lastSequence == 2)
         #expect(try await claim(first, for1) == [1, 2])
         #expect(try await first.divide(ShareRequest()).arrived.isEmpty)
-        let refusal = Ending.refused(reason: .gateway("BadTopic"), detail: nil)
+        let refusal = Ending.tokenDead(reason: .gateway("Gone"), detail: nil)
         _ = try await first.commit([
             .finish(sequence: 1, .delivered), .finish(sequence: 2, refusal),
         ])

@@ -292,7 +292,7 @@ import Vectors
         var validator = Sample.validator
         validator.phoneBook = book([(.android, Sample.token(1))])
         let ratio = HostileText.ratio { text in
-            #expect(throws: Reason.badDeviceToken) {
+            #expect(throws: Reason.unknownApp) {
                 let submission = Sample.android(token: PhoneBook.aliasPrefix + text)
                 if try validator.copies(of: submission) == nil { _ = try validator.recipient(of: submission) }
             }

@@ -185,7 +185,7 @@ import Vectors
         #expect(throws: Reason.unknownApp) { try app(Sample.androidToken, app: "page") }
         #expect(throws: Reason.unknownApp) { try app(address, app: "android", .ios) }
         // Nobody claims it, and it is no token of the platform's.
-        #expect(throws: Reason.badDeviceToken) { try app("mb1:" + Sample.androidToken, app: "") }
+        #expect(throws: Reason.unknownApp) { try app("mb1:" + Sample.androidToken, app: "") }
     }
 
     private func prepared(

@@ -19,9 +19,9 @@ import Testing
     @Test func othersAreNotHeldBackAndFewAreRemembered() {
         var lines = RepeatedLines()
         let words = (0..<500).map { String(repeating: "a", count: 1 + $0 % 250) + ($0 < 250 ? "" : "b") }
-        for (second, word) in words.enumerated() { #expect(lines.pass(word, at: Int64(second)) == 0) }
+        for word in words { #expect(lines.pass(word, at: 1) == 0) }
         // The oldest was forgotten, the newest is known.
-        #expect(lines.pass(words[0], at: 500) == 0)
-        #expect(lines.pass(words[499], at: 501) == nil)
+        #expect(lines.pass(words[0], at: 2) == 0)
+        #expect(lines.pass(words[499], at: 2) == nil)
     }
 }

@@ -48,8 +48,8 @@ extension PostgreSQLServer {
 
     package func startPooler(mode: String = "session") throws {
         // It ends when it is stopped, or with the server.
-        _ = try run(Self.pooling, mode)
-        try finish(try run(Self.waiting), "pgbouncer")
+        try run(Self.pooling, mode)
+        try run(Self.waiting)
     }
 
     /// All connections by it are lost.

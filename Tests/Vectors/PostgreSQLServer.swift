@@ -204,10 +204,10 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Of a server that is stopped.
-    package func keepBackup() throws { try finish(try run(Self.keeping)) }
+    package func keepBackup() throws { try run(Self.keeping) }
 
     /// All since ``keepBackup()`` is gone.
-    package func takeBackup() throws { try finish(try run(Self.takingBack)) }
+    package func takeBackup() throws { try run(Self.takingBack) }
 
     package func promote() throws { try psql("postgres", "SELECT pg_promote()") }
 

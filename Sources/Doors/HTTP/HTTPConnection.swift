@@ -98,8 +98,8 @@ final class HTTPConnection: DoorConnection {
     private func answer(_ request: consuming HTTPRequest) {
         server.counters.requests += 1
         if isProxy, !move(to: server.client(of: request, from: peerAddress)) {
-            return send(
-                HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false), withBody: true)
+            let refused = HTTPResponse(status: 429, text: "too many connections", isKeptAlive: false)
+            return send(server.refusal(refused), withBody: true)
         }
         spend(frames: 1)
         turn = .asking

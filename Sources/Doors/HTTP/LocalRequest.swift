@@ -19,8 +19,17 @@ extension HTTPRequest {
     /// them, though a connection to them ends at this machine.
     static func isLocal(host: String) -> Bool {
         guard let name = Self.name(ofHost: host) else { return false }
-        return name.hasPrefix("[") || name == "localhost"
-            || !name.isEmpty && name.utf8.span.consists { ASCII.digit($0) | ASCII.equal($0, ".") }
+        if name == "localhost" { return true }
+        guard name.hasPrefix("[") else {
+            // Also `127.1`, as a person writes it.
+            return name.utf8.contains { $0 > UInt8(ascii: "0") }
+                && name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || ASCII.digit($0) == 1 }
+        }
+        let parts = name.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].isEmpty || parts[1].hasPrefix(":"),
+            let address = NetworkAddress(parts[0])
+        else { return false }
+        return !HTTPRequest.nobodys.contains(address)
     }
 
     private static let nobodys = ["::", "0.0.0.0"].compactMap { NetworkAddress($0) }

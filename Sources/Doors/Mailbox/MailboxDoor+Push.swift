@@ -27,7 +27,7 @@ extension MailboxDoor {
         switch push {
         case .topic(let topic):
             try count(directory.owner(ofTopic: digests.topic(topic)))
-            try MailboxOptions.refuse(in: request)
+            try PublishOptions.refuse(in: request)
             let message = try MailboxPushMessage(request.fields)
             try self.push(request.body, message, to: topic, over: live) { message.response(to: $0) }
         case .matrix:

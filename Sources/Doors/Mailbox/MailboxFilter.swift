@@ -26,7 +26,8 @@ struct MailboxFilter: Equatable {
         guard let list = list.word(limit: 100) else { throw .badPriority }
         var priorities: [Int] = []
         for word in list.split(separator: ",") {
-            switch word.drop(while: { $0 == " " }).prefix(while: { $0 != " " }) {
+            let space = UInt8(ascii: " ")
+            switch Substring(word.utf8.drop { $0 == space }.prefix { $0 != space }) {
             case "1", "min": priorities.append(1)
             case "2", "low": priorities.append(2)
             case "3", "default": priorities.append(3)

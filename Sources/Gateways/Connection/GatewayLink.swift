@@ -58,7 +58,6 @@ final class GatewayLink: ConnectionOwner {
     private var openLater: Timer!
     private var growLater: Timer!
     private var endOfTurn: EndOfTurn!
-
     private static let tlsFault = "TLS"
     /// How long all connections must be full before another is opened.
     private static let growthDelay: Duration = .milliseconds(250)

@@ -80,7 +80,7 @@ package struct NtfyService: PushService {
             let topic = address.utf8.dropFirst(addressPrefix.utf8.count)
             let shown = topic.prefix(80).allSatisfy { (0x20...0x7e).contains($0) }
             throw AddressFault(
-                description: (shown ? "\"\(topic.prefix(80))\"" : "this")
+                description: (shown ? "\"\(Substring(topic.prefix(80)))\"" : "this")
                     + " is no topic of ntfy: 1 to \(longestTopic) letters, digits, - and _; with SERVER: before it "
                     + "where the node has several servers")
         }

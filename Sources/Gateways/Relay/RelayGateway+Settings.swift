@@ -1,4 +1,5 @@
 import Reactor
+import Relay
 import TLS
 
 extension RelayGateway {

@@ -19,8 +19,9 @@ struct PairingTokenOption: ParsableArguments {
         return try String(text[...bar]) + NtfyService.paired(String(text[text.utf8.index(after: bar)...]))
     }
 
-    /// A text that is none is told, with the exit status 65.
-    static func token(_ text: String) throws -> PairingToken {
+    /// A text that is none is told, with the exit status 65; `-` is read.
+    static func token(_ option: String) throws -> PairingToken {
+        let text = try SecretInput.pairingToken.text(option)
         do {
             return try PairingToken(filledUp(text))
         } catch {

@@ -109,7 +109,7 @@ struct SecretInput: Sendable {
             if isTerminal {
                 if isEscape || byte == 0x1b {
                     // The keys that send more than one byte, and the marks around what is pasted.
-                    isEscape = byte == 0x1b || "[;0123456789".utf8.contains(byte)
+                    isEscape = byte == 0x1b || byte == UInt8(ascii: "[") || byte < UInt8(ascii: "@")
                     continue
                 }
                 switch byte {
@@ -126,7 +126,9 @@ struct SecretInput: Sendable {
             }
             bytes.append(byte)
             guard byte == UInt8(ascii: "\n") else { continue }
-            if part(joined(bytes)) == .complete { return .text(bytes) }
+            let part = part(joined(bytes))
+            // A pipe may hold another secret in its next line.
+            if part == .complete || !isTerminal && part == .usable { return .text(bytes) }
             if isTerminal || isUsable(bytes, lineStart) { wait = Self.silence }
             if !isEmpty(bytes[lineStart...]) { lineStart = bytes.count }
         }

@@ -1,6 +1,7 @@
 import Crypto
 import HTTP1
 import Lab
+import LabParts
 import Outbound
 import Reactor
 import Relay

@@ -76,17 +76,13 @@ struct PhonesAddCommand: ParsableCommand {
             let token = try PairingTokenOption.token(pairingToken)
             return (token.platform, token.deviceToken, Self.model(of: token))
         }
-        let token = text(deviceToken ?? "")
+        let token = try SecretInput.deviceToken.text(deviceToken ?? "")
         do throws(NtfyService.AddressFault) {
             _ = try NtfyService.paired(token)
         } catch {
             throw fail(error, status: 65)
         }
         return ((platform ?? .android).value, token, "")
-    }
-
-    private func text(_ argument: String) -> String {
-        argument == "-" ? readLine(strippingNewline: true) ?? "" : argument
     }
 
     private static func model(of token: PairingToken) -> String {

@@ -4,7 +4,7 @@ import HTTP1
 /// What ntfy's publishing has beside the message (binwiederhier/ntfy, docs/publish.md), each with the names by which fields of
 /// the head and parameters of the query say it. A topic of UnifiedPush has none of it: what an app's server pushes goes to
 /// the app as it is. So whoever asks for one is told, rather than left to believe that it was obeyed.
-enum MailboxOptions {
+enum PublishOptions {
     private static let valued: [(name: String, names: [String])] = [
         ("title", ["x-title", "title", "ti", "t"]),
         ("message beside the body", ["x-message", "message", "m"]),
