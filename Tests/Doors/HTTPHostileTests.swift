@@ -78,7 +78,7 @@ import Testing
 
     /// Its answers fill the kernel's buffers and 64 KiB of ours; then its requests wait in its own socket.
     @Test func aClientThatReadsNothingIsHeldBackAndThenClosed() async throws {
-        let world = try await RelayWorld { $0.http.idleTimeout = .seconds(2) }
+        let world = try await RelayWorld { $0.http.sendTimeout = .seconds(2) }
         let greedy = try await world.client()
         greedy.stream.pauseReading()
         let many = Array(String(repeating: HostileRequest.get("/nothing"), count: 1000).utf8)

@@ -23,6 +23,8 @@ package final class HTTPServer {
         package var requestDeadline: Duration = .seconds(10)
         /// Between requests.
         package var idleTimeout: Duration = .seconds(60)
+        /// For so long a client may take nothing of its answers; `nil`: for as long as between requests.
+        package var sendTimeout: Duration?
 
         package init() {}
     }
@@ -70,7 +72,7 @@ package final class HTTPServer {
         connections = Places(settings.connections, room: room)
         self.settings = settings
         limits = DoorConnection.Limits(
-            idleTimeout: settings.idleTimeout, sendTimeout: settings.idleTimeout,
+            idleTimeout: settings.idleTimeout, sendTimeout: settings.sendTimeout ?? settings.idleTimeout,
             deadline: settings.requestDeadline)
         self.circuits = circuits ?? Circuits(settings: .unlimited)
         self.liveDoors = liveDoors
