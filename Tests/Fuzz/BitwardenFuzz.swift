@@ -9,7 +9,7 @@ private let forms = [
 ]
 private let installation = "93b60203-2c75-4ec9-b575-6651c7dad956"
 
-func fuzz(_ input: [UInt8]) {
+func fuzzBitwarden(_ input: [UInt8]) {
     guard let first = input.first else { return }
     let body = Array(input.dropFirst())
     guard Int(first) % 7 < forms.count + 1 else {

@@ -1,6 +1,6 @@
 // Any bytes from what should be tor's control port. Built with the pure sources of Tor by Deploy/fuzz.
 
-func fuzz(_ input: [UInt8]) {
+func fuzzControl(_ input: [UInt8]) {
     // The bytes themselves say where to cut, so an input always behaves the same.
     var pieces: [[UInt8]] = []
     var rest = input[...]

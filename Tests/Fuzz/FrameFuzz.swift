@@ -2,7 +2,7 @@
 @testable import Wire
 
 /// One input: a stream as a peer might send it, and the same bytes as the body of a frame.
-func fuzz(_ input: [UInt8]) {
+func fuzzFrame(_ input: [UInt8]) {
     guard !isCostOnly else { return checkFrame(input) }
     checkStream(input)
     checkBody(input)

@@ -2,7 +2,7 @@
 // by Deploy/fuzz.
 @testable import JSONCoding
 
-func fuzz(_ body: [UInt8]) {
+func fuzzGorush(_ body: [UInt8]) {
     guard let request = try? GorushRequest(body, limit: 100) else { return }
     precondition((1...100).contains(request.notifications.count))
     var answer = GorushAnswer(hidesTokens: true)

@@ -1,7 +1,7 @@
 // Any bytes on the HTTP port, or from a gateway. Built by Deploy/fuzz.
 @testable import HTTP1
 
-func fuzz(_ input: [UInt8]) {
+func fuzzHTTP(_ input: [UInt8]) {
     guard !isCostOnly else {
         _ = requests(in: [input])
         _ = answers(in: [input])

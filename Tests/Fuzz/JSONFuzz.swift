@@ -1,7 +1,7 @@
 // Any bytes where JSON is expected. Built by Deploy/fuzz.
 @testable import JSONCoding
 
-func fuzz(_ input: [UInt8]) {
+func fuzzJSON(_ input: [UInt8]) {
     if let value = try? JSON(input, maximumDepth: 8) { precondition(depth(of: value) <= 8) }
     guard !isCostOnly else { return }
     let text = String(decoding: input, as: UTF8.self)

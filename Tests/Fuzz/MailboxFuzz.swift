@@ -6,7 +6,7 @@
 @testable import Registrations
 @testable import Wire
 
-func fuzz(_ input: [UInt8]) {
+func fuzzMailbox(_ input: [UInt8]) {
     let whole = messages([input])
     precondition(whole == messages(input.map { [$0] }), "single bytes are read differently")
     let cut = input.isEmpty ? 0 : Int(input[input.count - 1]) % (input.count + 1)

@@ -1,7 +1,7 @@
 // Any bytes at the head of a stream that tor should have begun. Built by Deploy/fuzz.
 @testable import Wire
 
-func fuzz(_ input: [UInt8]) {
+func fuzzProxy(_ input: [UInt8]) {
     let whole = reading([input])
     precondition(whole == reading(input.map { [$0] }), "single bytes are read differently")
     let cut = input.isEmpty ? 0 : Int(input[input.count - 1]) % (input.count + 1)

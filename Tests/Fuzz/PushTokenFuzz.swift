@@ -2,7 +2,7 @@
 @testable import JSONCoding
 @testable import Relay
 
-func fuzz(_ input: [UInt8]) {
+func fuzzPushToken(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     if let subscription = WebPushSubscription(text) {
         precondition(subscription.text.hasSameBytes(as: text), "a subscription with two texts")

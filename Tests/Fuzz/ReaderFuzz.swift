@@ -4,7 +4,7 @@
 @testable import JSONCoding
 @testable import Wire
 
-func fuzz(_ input: [UInt8]) {
+func fuzzReader(_ input: [UInt8]) {
     checkEvent(String(decoding: input, as: UTF8.self))
     guard let json = try? JSON(input) else { return }
     if let fields = json.object {

@@ -3,7 +3,7 @@
 @testable import Encodings
 @testable import HTTP1
 
-func fuzz(_ input: [UInt8]) {
+func fuzzRegister(_ input: [UInt8]) {
     checkFrames(input, isMasked: false)
     checkFrames(input, isMasked: true)
     checkAnswers(input)

@@ -5,7 +5,7 @@
 @testable import Wire
 
 /// One input: requests as they come, and the same bytes as query, body and token of sound ones.
-func fuzz(_ input: [UInt8]) {
+func fuzzRelay(_ input: [UInt8]) {
     var decoder = HTTPRequestDecoder()
     decoder.append(input.span.bytes)
     while let request = try? decoder.next() { checkRequest(request) }

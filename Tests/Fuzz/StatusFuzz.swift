@@ -3,7 +3,7 @@
 @testable import Status
 @testable import Wire
 
-func fuzz(_ input: [UInt8]) {
+func fuzzStatus(_ input: [UInt8]) {
     guard !isCostOnly else { return cost(of: input) }
     var pieces: [[UInt8]] = []
     var rest = input[...]

@@ -5,7 +5,7 @@ import Encodings
 
 // Any text where a pairing token or a message string is expected. Built by Deploy/fuzz.
 
-func fuzz(_ input: [UInt8]) {
+func fuzzText(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     guard !isCostOnly else {
         // Base64 is all that the node itself reads of these.

@@ -1,7 +1,7 @@
 // Whatever says it is tor tells of circuits, uploads and the clock: all of it, on into what the node keeps and shows.
 // Built with the pure sources of Tor by Deploy/fuzz.
 
-func fuzz(_ input: [UInt8]) {
+func fuzzTor(_ input: [UInt8]) {
     // The first eight bytes are the clock's.
     let offset = input.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
     var decoder = ControlDecoder()

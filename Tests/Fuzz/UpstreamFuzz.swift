@@ -4,7 +4,7 @@
 @testable import Relay
 
 /// One input: answers as they come over a connection, and the same bytes as the body of an answer of each status.
-func fuzz(_ input: [UInt8]) {
+func fuzzUpstream(_ input: [UInt8]) {
     var decoder = HTTPResponseDecoder(limits: HTTPLimits(body: GatewayAnswer.bodyLimit))
     decoder.append(input.span.bytes)
     while let response = try? decoder.next() {

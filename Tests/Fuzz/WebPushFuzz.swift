@@ -4,7 +4,7 @@
 @testable import Relay
 
 /// One input: requests as they come, and the same bytes as path, parameters and body of sound ones.
-func fuzz(_ input: [UInt8]) {
+func fuzzWebPush(_ input: [UInt8]) {
     var decoder = HTTPRequestDecoder()
     decoder.append(input.span.bytes)
     while let request = try? decoder.next() { checkRequest(request) }
