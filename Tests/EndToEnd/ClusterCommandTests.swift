@@ -6,7 +6,7 @@ import Testing
 
 /// `onionbell cluster`, with the built program.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct ClusterCommandTests {
+@Suite struct ClusterCommandTests {
     private static let passphrase = "three bells in the fog"
     private static let names = ["digest-key", "status-key", "vapid-key"]
 
@@ -171,7 +171,7 @@ import Testing
                 if not part:
                     break
                 seen += part
-                if words and (seen.endswith(b"Passphrase: ") or seen.endswith(b"Once more: ")):
+                if words and seen.endswith(b" (not shown): "):
                     os.write(terminal, words.pop(0).encode() + b"\\n")
                     seen = b""
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))

@@ -70,7 +70,9 @@ struct SecretInput: Sendable {
         let terminal = SilentTerminal(descriptor)
         if terminal != nil { say("\(name) (not shown): ") }
         let end = collect(from: descriptor, isTerminal: terminal != nil)
-        terminal?.restore()
+        // Of what is too long more is still on its way.
+        let silence: CInt = if case .tooLong = end { 2 * Self.silence } else { 100 }
+        terminal?.restore(afterSilenceOf: silence)
         if terminal != nil { say("\n") }
         switch end {
         case .text(let bytes): return joined(bytes)
@@ -188,10 +190,12 @@ private struct SilentTerminal {
     }
 
     /// Drops what has come and what is still coming, and shows again what is typed.
-    func restore() {
+    ///
+    /// - Parameter silence: Milliseconds in which nothing comes, at the end.
+    func restore(afterSilenceOf silence: CInt) {
         var dropped = [UInt8](repeating: 0, count: 4096)
         var count = 0
-        while count < 1 << 20, isReadable(descriptor, within: 100) {
+        while count < 1 << 20, isReadable(descriptor, within: silence) {
             let more = Glibc.read(descriptor, &dropped, dropped.count)
             guard more > 0 else { break }
             count += more
