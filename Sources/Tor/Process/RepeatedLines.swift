@@ -14,10 +14,13 @@ struct RepeatedLines {
 
     private struct Line {
         let since: Int64
+        /// Its place in the order of all: many are of one second.
+        let number: Int
         var heldBack = 0
     }
 
     private var known: [[UInt8]: Line] = [:]
+    private var count = 0
 
     /// - Parameter now: Seconds of a clock that never goes back.
     /// - Returns: How often the line was held back since it was told last; `nil`: it is held back now.
@@ -31,10 +34,11 @@ struct RepeatedLines {
             return nil
         }
         let heldBack = known.removeValue(forKey: key)?.heldBack ?? 0
-        if known.count >= Self.most, let oldest = known.min(by: { $0.value.since < $1.value.since }) {
+        if known.count >= Self.most, let oldest = known.min(by: { $0.value.number < $1.value.number }) {
             known[oldest.key] = nil
         }
-        known[key] = Line(since: now)
+        known[key] = Line(since: now, number: count)
+        count += 1
         return heldBack
     }
 }
