@@ -1,13 +1,14 @@
 import Foundation
 import Testing
+import Vectors
 
-/// Some histories of the pipeline under faults of everything around it; Deploy/simulate runs millions of steps, with
-/// optimization. A violation names its seed; a run of that seed alone, for a debugger:
+/// A few histories of the pipeline under faults of everything around it: Deploy/simulate runs millions of steps, with
+/// optimization, in each `Deploy/test`. A violation names its seed; a run of that seed alone, for a debugger:
 /// `ONIONBELL_SIMULATION_SEED=7 swift test --filter SimulationTests`.
 @Suite struct SimulationTests {
     static let seeds: [UInt64] = {
         let seed = ProcessInfo.processInfo.environment["ONIONBELL_SIMULATION_SEED"]
-        return seed.flatMap { UInt64($0) }.map { [$0] } ?? Array(1...8)
+        return seed.flatMap { UInt64($0) }.map { [$0] } ?? Array(1...(isLong ? 8 : 2))
     }()
 
     @Test(arguments: seeds)
@@ -36,7 +37,7 @@ import Testing
     }
 
     /// Little waits: most of what senders wait for is delivered before it would be stored.
-    @Test(arguments: seeds.prefix(4))
+    @Test(arguments: seeds.prefix(isLong ? 4 : 1))
     func whatIsDeliveredAtOnceIsToldTruly(seed: UInt64) {
         print("simulation: quiet seed \(seed) begins")
         let world = World(seed: seed, isQuiet: true)
@@ -50,7 +51,7 @@ import Testing
     }
 
     /// Thousands of phones at once: what holds for each step, and for how long a healthy one waits.
-    @Test(arguments: seeds.prefix(2))
+    @Test(arguments: seeds.prefix(isLong ? 2 : 1))
     func aHealthyPhoneWaitsForNobody(seed: UInt64) {
         print("simulation: crowd of seed \(seed) begins")
         let world = World(seed: seed, isCrowd: true)
@@ -63,7 +64,7 @@ import Testing
     }
 
     /// Two and three nodes with one store: killed, stopped, paused, cut off, with clocks an hour off.
-    @Test(arguments: seeds.prefix(3))
+    @Test(arguments: seeds.prefix(isLong ? 3 : 1))
     func nodesThatShareAStoreLoseNothingAndEndWithEqualParts(seed: UInt64) {
         print("simulation: nodes of seed \(seed) begin")
         let cluster = Cluster(seed: seed)
@@ -86,7 +87,7 @@ import Testing
         #expect(cluster.kills + cluster.pauses > 10)
     }
 
-    /// A core that is broken on purpose does not get past the checks.
-    @Test(arguments: Canary.allCases)
+    /// A core that is broken on purpose does not get past the checks. In each run Deploy/simulate looks for all of them.
+    @Test(.enabled(if: isLong), arguments: Canary.allCases)
     func whatIsBrokenOnPurposeIsFound(canary: Canary) { #expect(canary.found() != nil) }
 }
