@@ -2,7 +2,7 @@ extension EventLoop {
     /// Returns as soon as `condition` holds: it is asked now, and after each event that the loop has handled. So what lasts
     /// longer than one event is not missed, and nobody waits for a time. For tests.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, as that of a test is whose suite's time is up.
+    /// - Throws: `CancellationError` when the task is cancelled.
     @EventLoop
     package static func until(_ condition: @escaping @EventLoop () -> Bool) async throws {
         if condition() { return }

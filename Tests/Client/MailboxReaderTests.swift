@@ -9,7 +9,7 @@ import Wire
 @testable import Client
 
 /// What a reader of a mailbox makes of what comes.
-@Suite(.timeLimit(.minutes(1))) struct MailboxReaderTests {
+@Suite struct MailboxReaderTests {
     private static func token() throws -> PairingToken {
         try Phone.new(.android, descriptor: "phone").pairingToken
     }

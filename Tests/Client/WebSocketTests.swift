@@ -6,7 +6,7 @@ import Testing
 @testable import Client
 
 /// WebSockets: the frames by the examples of RFC 6455 and at their limits, and both ends with each other.
-@Suite(.timeLimit(.minutes(1))) struct WebSocketTests {
+@Suite struct WebSocketTests {
     private func messages(
         _ bytes: [UInt8], isMasked: Bool = false, limit: Int = 1 << 20, step: Int = 1
     ) throws -> [WebSocketMessage] {

@@ -11,7 +11,7 @@ import Testing
 import Vectors
 
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
+@Suite struct DispatcherTests {
     let path = FileManager.default.temporaryDirectory.path + "/onionbell-delivery-\(UUID().uuidString)"
     static let lane = LaneID(app: "android", host: .production)
 

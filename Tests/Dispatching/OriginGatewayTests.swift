@@ -14,7 +14,7 @@ import Vectors
 
 /// Gateways that are made when an address names their origin.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct OriginGatewayTests {
+@Suite struct OriginGatewayTests {
     private let path =
         FileManager.default.temporaryDirectory.path + "/onionbell-origin-\(UUID().uuidString)"
 

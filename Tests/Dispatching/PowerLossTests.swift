@@ -13,7 +13,7 @@ import Vectors
 /// The dispatcher and the outbox as they are, over a disk whose power is cut afterwards at points drawn by the seed.
 /// What happens when is the threads' affair; where it is cut and what the disk then still has is the seed's.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PowerLossTests {
+@Suite(.serialized) struct PowerLossTests {
     @Test(arguments: (isLong ? [1, 2, 3] : [1]) as [UInt64])
     func aPowerCutAtAnyPointLosesNothingThatWasAnswered(seed: UInt64) async throws {
         try await cutPower(seed: seed, failing: 0)

@@ -14,7 +14,7 @@ import Wire
 
 /// What peers may do who come by one circuit, and that others don't feel it.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct CircuitTests {
+@Suite struct CircuitTests {
     /// Both doors behind a tor that tells circuits.
     @EventLoop private struct Node {
         let circuits: Circuits

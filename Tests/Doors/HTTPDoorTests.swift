@@ -35,7 +35,7 @@ private final class TestDoor: HTTPDoor {
 
 /// Doors that share a server, their limits, and the server's own TLS.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPDoorTests {
+@Suite(.serialized) struct HTTPDoorTests {
     private static let lab = try! LabCredentials()
 
     private func answers(of door: some HTTPDoor, to requests: [HTTPRequest]) -> [Int] {

@@ -4,7 +4,7 @@ import Testing
 
 /// What a client may do wrong or with evil intent: a status or a close, bounded memory, others undisturbed.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPHostileTests {
+@Suite(.serialized) struct HTTPHostileTests {
     @Test(arguments: HostileRequest.all)
     func aBadRequestHasItsStatusOrACloseAndHarmsNobody(bad: HostileRequest) async throws {
         let world = try await RelayWorld()

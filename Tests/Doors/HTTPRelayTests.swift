@@ -6,7 +6,7 @@ import Testing
 
 /// What the node promises to those who send over HTTP.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPRelayTests {
+@Suite(.serialized) struct HTTPRelayTests {
     private let token = String(repeating: "0a", count: 32)
     private static let accepted = #"{"wasAccepted":true,"isUnregistered":false}"#
 

@@ -9,7 +9,7 @@ import Vectors
 
 /// Ten thousand requests while both gateways misbehave: afterwards outbox, counters and the gateways' own books agree.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct HTTPSoakTests {
+@Suite(.serialized) struct HTTPSoakTests {
     private static let requests = isLong ? 10_000 : 1000
     private static let connections = 40
     private static let devices = 200

@@ -9,7 +9,7 @@ import Vectors
 /// What Bisq's clients send, through the real door and over TLS to Apple and Google: the answers they need, and the
 /// pushes that their phones read.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HTTPVectorTests {
+@Suite(.serialized) struct HTTPVectorTests {
     struct Get: Decodable, Sendable, CustomTestStringConvertible {
         struct Meaning: Decodable, Sendable {
             var provider: String

@@ -5,7 +5,7 @@ import Testing
 @testable import Doors
 
 @EventLoop
-@Suite(.timeLimit(.minutes(1))) struct OutcomeWaitTests {
+@Suite struct OutcomeWaitTests {
     @Test func anEndThatComesInTimeIsTheAnswer() {
         var answers: [Receipt] = []
         let wait = OutcomeWait(until: OutcomeDeadlines(after: .seconds(50))) { receipt, _ in

@@ -13,7 +13,7 @@ import Wire
 
 /// What one read brings at once is done in several turns of the loop.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct PeerBundleTests {
+@Suite struct PeerBundleTests {
     private static let count = 300
 
     private func door() async throws -> (door: PeerDoor, endpoint: Endpoint, dispatcher: Dispatcher) {

@@ -62,7 +62,7 @@ final class RawPeer: StreamHandler {
 }
 
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct PeerDoorTests {
+@Suite struct PeerDoorTests {
     private struct Frame: Decodable {
         var name: String
         var hex: String

@@ -15,7 +15,7 @@ import Wire
 
 /// Whoever holds most makes room: a crowd of silent connections keeps nobody out.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PlacesTests {
+@Suite(.serialized) struct PlacesTests {
     static let loopback = Endpoint.host("127.0.0.1", port: 0)
     private static let ping = Envelope(messageVersion: 10, message: .ping(Ping(nonce: 1))).frame
 

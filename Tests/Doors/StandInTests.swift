@@ -9,7 +9,7 @@ import Testing
 
 /// What a Bisq hears when its own app can't be served, and who serves it then.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct StandInTests {
+@Suite(.serialized) struct StandInTests {
     private let token = String(repeating: "0a", count: 32)
     private var path: String { "/v1/apns/device/\(token)" }
 

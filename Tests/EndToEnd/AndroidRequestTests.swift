@@ -12,7 +12,7 @@ import Wire
 /// What ntfy's app for Android sends, as its source makes it (ntfy-android, `HttpUtil.kt`, `ApiService.kt`,
 /// `WsConnection.kt`; the order of the fields is OkHttp's): the same bytes, at a mailbox of the built node.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AndroidRequestTests {
+@Suite(.serialized) struct AndroidRequestTests {
     private static let agent = "ntfy/1.22.1 (fdroid; Android 14; SDK 34)"
 
     /// - Parameter fields: Those that a WebSocket has more.

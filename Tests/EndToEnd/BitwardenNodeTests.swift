@@ -7,7 +7,7 @@ import Testing
 
 /// The built program's door for Bitwarden servers, asked by a client in Python that shares no code with it, and killed.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct BitwardenNodeTests {
+@Suite(.serialized) struct BitwardenNodeTests {
     private nonisolated static let client = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Deploy/examples/bitwarden.py").standardized.path
 

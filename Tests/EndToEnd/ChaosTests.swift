@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A short run of what `Deploy/chaos` does at length.
-@Suite(.timeLimit(.minutes(20))) struct ChaosTests {
+@Suite struct ChaosTests {
     private var chaos: String {
         URL(filePath: program).deletingLastPathComponent().appending(path: "onionbell-chaos").path
     }

@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 /// The program's commands as a user runs them.
-@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+@Suite struct CommandTests {
     private func directory() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/onionbell-command-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

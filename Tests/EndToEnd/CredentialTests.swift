@@ -8,7 +8,7 @@ import Testing
 
 /// Credentials that change while the built program runs.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct CredentialTests {
+@Suite struct CredentialTests {
     private func write(_ bytes: [UInt8], as name: String, in stage: LoopbackStage) throws {
         let path = stage.world.directory.path + "/" + name
         try LabDirectory.write(bytes, to: path + ".new")

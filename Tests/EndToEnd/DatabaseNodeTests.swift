@@ -9,7 +9,7 @@ import Wire
 
 /// The built program with its store in a real PostgreSQL.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DatabaseNodeTests {
+@Suite(.serialized) struct DatabaseNodeTests {
     private func stage(_ server: PostgreSQLServer, _ database: String) throws -> LoopbackStage {
         try LoopbackStage { $0 + "storage: {url: \"\(server.url(database))\", write_behind: 0}\n" }
     }

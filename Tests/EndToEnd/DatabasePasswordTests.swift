@@ -6,7 +6,7 @@ import Vectors
 
 /// The password of a real PostgreSQL, as systemd hands it over to the node's unit (`LoadCredential`).
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DatabasePasswordTests {
+@Suite(.serialized) struct DatabasePasswordTests {
     private func start(
         _ stage: LoopbackStage, credentials: String?
     ) async throws -> LabNode {

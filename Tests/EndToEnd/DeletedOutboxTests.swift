@@ -8,7 +8,7 @@ import Wire
 
 /// Somebody deletes or replaces the outbox of a built node that runs.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct DeletedOutboxTests {
+@Suite struct DeletedOutboxTests {
     private func stage() async throws -> LoopbackStage {
         let stage = try LoopbackStage { $0 + "storage: {write_behind: 0}\n" }
         stage.world.apple.faults = FaultScript([FaultRule(.silence(isDelivered: false))])

@@ -7,7 +7,7 @@ import Testing
 
 /// What `onionbell doctor` says of Web Push's key and of the phone's page.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DoctorPhonePageTests {
+@Suite(.serialized) struct DoctorPhonePageTests {
     /// The findings of these checks, each as `verdict check: words`.
     private func findings(_ configuration: String, trusting authorities: String) async throws -> [String] {
         // Not on the event loop, which the simulators need.

@@ -8,7 +8,7 @@ import Wire
 
 /// `onionbell doctor` and `onionbell watch` beside a running node, and without one.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DoctorTests {
+@Suite(.serialized) struct DoctorTests {
     /// Verdicts by check; the worst where a check has several.
     private func examine(_ configuration: String, _ options: String...) async throws -> (
         status: Int32, verdicts: [String: String], words: String

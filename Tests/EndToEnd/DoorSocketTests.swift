@@ -5,7 +5,7 @@ import Testing
 
 /// Who on the node's own machine can connect to its doors: tor, and nobody else.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DoorSocketTests {
+@Suite(.serialized) struct DoorSocketTests {
     /// The TCP ports at which a process listens.
     private func ports(of processID: Int32) throws -> [String] {
         let root = "/proc/\(processID)"

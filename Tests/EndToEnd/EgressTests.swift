@@ -10,7 +10,7 @@ import Wire
 /// The built program's own connections through tor. Apple, Google and a push server are onion services here, so that no
 /// other way leads to them.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct EgressTests {
+@Suite struct EgressTests {
     @Test func pushesAndAccessTokensGoThroughTor() async throws {
         let network = try await SharedTorNetwork.network()
         let key = OnionKey.generate()

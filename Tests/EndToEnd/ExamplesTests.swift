@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scripts in `Deploy/examples`, as somebody who reads of them would run them.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ExamplesTests {
+@Suite(.serialized) struct ExamplesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardized
 

@@ -9,7 +9,7 @@ import Wire
 
 /// The built program over real tor, while one client wants all of it.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FloodTests {
+@Suite(.serialized) struct FloodTests {
     private static let pings = 50
 
     /// Floods the node, one manner after the other, while another circuit is served. How long that one waits is printed and

@@ -8,7 +8,7 @@ import Wire
 
 /// Somebody on the node's machine who says that he is tor, and names circuits that are to be closed.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ForgedLineTests {
+@Suite(.serialized) struct ForgedLineTests {
     /// Writes tor's line and a frame that breaks the rules, six times for each circuit, round and round.
     private nonisolated static let forger = """
         import socket, sys, time

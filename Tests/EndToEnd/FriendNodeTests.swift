@@ -9,7 +9,7 @@ import Wire
 
 /// A node without credentials, and a friend's node that has them: frames between the two, over Tor.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FriendNodeTests {
+@Suite(.serialized) struct FriendNodeTests {
     private static func app(_ address: String) -> String {
         "  - {name: friend, gateway: relay, form: p2p, url: \(address)}"
     }

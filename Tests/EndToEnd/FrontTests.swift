@@ -11,7 +11,7 @@ import Wire
 
 /// A real onionbalance before real nodes, in the private Tor network.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FrontTests {
+@Suite(.serialized) struct FrontTests {
     private func command(_ stage: NodeTests.Stage, _ words: String...) throws -> CommandResult {
         try run([program] + words + ["--config", stage.configuration])
     }

@@ -9,7 +9,7 @@ import Wire
 
 /// The built node with its store in a real PostgreSQL whose file system is really full.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FullDiskTests {
+@Suite(.serialized) struct FullDiskTests {
     private enum Disk: CaseIterable {
         case tables
         /// The server ends as soon as it has to write, and is started again and again.

@@ -12,7 +12,7 @@ import Wire
 
 /// The built program over the private Tor network, asked by HTTP clients that are not ours.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HTTPNodeTests {
+@Suite(.serialized) struct HTTPNodeTests {
     enum Client: String, CaseIterable, Sendable {
         case curl, requests, httpx
     }

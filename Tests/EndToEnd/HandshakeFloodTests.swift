@@ -6,7 +6,7 @@ import Testing
 
 /// What clients cost an https endpoint that only begin connections, of an RSA key as the dearest that is usual.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct HandshakeFloodTests {
+@Suite(.serialized) struct HandshakeFloodTests {
     /// Three clients, each with an address of its own, that greet and go so many times, one connection after the other.
     private nonisolated static let clients = """
         import socket, ssl, sys, threading, time

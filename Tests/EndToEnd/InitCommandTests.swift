@@ -6,7 +6,7 @@ import Reactor
 import Testing
 
 /// `onionbell init` as an operator runs it.
-@Suite(.timeLimit(.minutes(5))) struct InitCommandTests {
+@Suite struct InitCommandTests {
     /// The sample's.
     private static let topic = "bisqremote.joachimneumann.com"
     private let directory: String

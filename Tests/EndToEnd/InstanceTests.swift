@@ -9,7 +9,7 @@ import Wire
 
 /// The built program with `tor.mode: instance`, and a tor with the command line of the package's unit.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct InstanceTests {
+@Suite(.serialized) struct InstanceTests {
     private func command(_ stage: Stage, _ words: String...) throws -> CommandResult {
         try run([program] + words + ["--config", stage.configuration])
     }

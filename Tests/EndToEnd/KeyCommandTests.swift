@@ -5,7 +5,7 @@ import Testing
 
 /// `onionbell key`, with the built program.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct KeyCommandTests {
+@Suite struct KeyCommandTests {
     private let world: LabWorld
     private let configuration: String
     private var file: String { world.directory.path + "/key" }

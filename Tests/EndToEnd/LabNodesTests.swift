@@ -7,7 +7,7 @@ import Vectors
 
 /// `onionbell lab --nodes 3 --postgresql`, as somebody would watch it.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct LabNodesTests {
+@Suite struct LabNodesTests {
     private func processes(of lab: LabProgram) -> [String: Int32] {
         lab.lines.reduce(into: [:]) { found, line in
             let words = line.split(separator: " ")

@@ -8,7 +8,7 @@ import Testing
 
 /// What waits for an app that the settings name no more.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct LeftOverTests {
+@Suite struct LeftOverTests {
     /// A phone of Google's: nobody knows that any more, and nobody takes it for Apple's.
     @Test func aLaneThatIsLeftOverIsToldAsSuch() async throws {
         let stage = try LoopbackStage()

@@ -9,7 +9,7 @@ import Wire
 
 /// A node whose operator lets it call any host, and a stranger who makes up hosts.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MadeUpOriginsTests {
+@Suite(.serialized) struct MadeUpOriginsTests {
     private static let keys = "::A2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWAAAAAAAAAAAAAAAAAAAAAA"
 
     /// Each of them would have a lane: there are so many lanes and no more, memory stays, and a browser at a named server is

@@ -11,7 +11,7 @@ import Wire
 
 /// What `onionbell mailbox add` prints, and what is left of it.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct MailboxAddTests {
+@Suite(.serialized) struct MailboxAddTests {
     private let address = OnionKey.generate().address.description
 
     /// A node whose onion address is known, though it is on loopback.

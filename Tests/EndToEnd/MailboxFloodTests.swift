@@ -7,7 +7,7 @@ import Testing
 
 /// A mailbox of the built node over real tor, while strangers want its door for themselves.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MailboxFloodTests {
+@Suite(.serialized) struct MailboxFloodTests {
     /// All numbers of the metrics, by their names and labels.
     private func metrics(of stage: RelayStage) throws -> [String: Int] {
         let page = try run([

@@ -10,7 +10,7 @@ import Wire
 
 /// Mailboxes of the built node: made by the command, filled by Bisq, fetched by curl and a WebSocket.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MailboxNodeTests {
+@Suite(.serialized) struct MailboxNodeTests {
     private func stage(_ port: UInt16) throws -> LoopbackStage {
         try LoopbackStage {
             $0.replacing("\napps:\n", with: "\napps:\n  - {name: mailboxes, gateway: mailbox}\n")

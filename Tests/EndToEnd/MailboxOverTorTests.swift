@@ -15,7 +15,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 /// A mailbox at the built node's onion address, filled by Bisq at the addresses that are built into it, and read by real
 /// programs through other tors.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(8))) struct MailboxOverTorTests {
+@Suite(.serialized) struct MailboxOverTorTests {
     private func stage() async throws -> RelayStage {
         try await RelayStage(
             apps: { _ in "  - {name: mailboxes, gateway: mailbox}" },

@@ -10,7 +10,7 @@ import Wire
 
 /// The built program with real tor on the private network and the simulated gateways.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct NodeTests {
+@Suite(.serialized) struct NodeTests {
     /// A node in a world of its own, with its own tor in the shared network.
     @EventLoop
     final class Stage {

@@ -8,7 +8,7 @@ import Wire
 
 /// What the built program leaves on disk of notifications that were sent before they were stored: nothing.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct NothingOnDiskTests {
+@Suite(.serialized) struct NothingOnDiskTests {
     /// Whether some file of the node's state holds these bytes.
     private func disk(of stage: LoopbackStage, holds text: String) throws -> Bool {
         let files = try #require(FileManager.default.enumerator(atPath: stage.world.state))

@@ -9,7 +9,7 @@ import Wire
 
 /// The built node and an ntfy server.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct NtfyNodeTests {
+@Suite(.serialized) struct NtfyNodeTests {
     private func onionbell(
         _ stage: LoopbackStage, _ words: String..., input: String = ""
     ) async throws -> CommandResult {

@@ -7,7 +7,7 @@ import Wire
 
 /// `onionbell outbox`, beside the built program and in its place.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct OutboxCommandTests {
+@Suite struct OutboxCommandTests {
     /// A node whose notifications are all put off for an hour.
     private func stage(_ count: Int) async throws -> LoopbackStage {
         let stage = try LoopbackStage()

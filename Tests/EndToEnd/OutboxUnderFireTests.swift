@@ -11,7 +11,7 @@ import Wire
 
 /// The built program's outbox when disk, gateway or operator do their worst.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OutboxUnderFireTests {
+@Suite(.serialized) struct OutboxUnderFireTests {
     /// Sends until the answer is of another kind.
     private func send(
         from first: Int, by peer: BisqPeer, while status: MobileNotificationResponse.Status,

@@ -8,7 +8,7 @@ import Testing
 
 /// What a burst of a Bitwarden server takes of the built program's memory, and what is left of it afterwards.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PatientMemoryTests {
+@Suite(.serialized) struct PatientMemoryTests {
     private static let user = "075c56fa-b994-4e01-af0c-917dc0bf216b"
     private static let phones = 100
 

@@ -9,7 +9,7 @@ import Wire
 
 /// `Deploy/examples/peer.py`, the sender that others port: over Tor, to a node that nobody prepared for it.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PeerExampleTests {
+@Suite(.serialized) struct PeerExampleTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Deploy/examples/peer.py").standardized
 

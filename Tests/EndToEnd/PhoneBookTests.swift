@@ -8,7 +8,7 @@ import Wire
 
 /// `onionbell phones` beside the built node that runs.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PhoneBookTests {
+@Suite(.serialized) struct PhoneBookTests {
     /// The simulated gateways live on this thread's loop: the command must not block it.
     private func phones(
         _ stage: LoopbackStage, _ words: String..., input: String = ""

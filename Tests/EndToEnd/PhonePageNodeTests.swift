@@ -6,7 +6,7 @@ import Testing
 
 /// The phone's page served by the built node, and the link that leads there.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PhonePageNodeTests {
+@Suite(.serialized) struct PhonePageNodeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardized.path
 

@@ -9,7 +9,7 @@ import Testing
 
 /// `onionbell point`: what it prints and writes reaches the node through a real tor.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PointTests {
+@Suite(.serialized) struct PointTests {
     /// tor's lines as Bisq 1 makes them of the option (`NewTor.java`): split at commas, then at the first blank.
     private func torrcLines(ofProperties text: String) throws -> [String] {
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("torrcOptions=") })

@@ -9,7 +9,7 @@ import Wire
 
 /// Built nodes that come to a real PostgreSQL by a real pgbouncer in session mode.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PoolerTests {
+@Suite(.serialized) struct PoolerTests {
     private let server: PostgreSQLServer
 
     init() throws {

@@ -9,7 +9,7 @@ import Wire
 
 /// `onionbell invite`, `revoke` and `peers` beside the running program.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PrivateNodeTests {
+@Suite(.serialized) struct PrivateNodeTests {
     private func command(_ stage: NodeTests.Stage, _ words: String...) throws -> CommandResult {
         try run([program] + words + ["--config", stage.configuration])
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// The three programs, and how one goes on as another.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct ProgramsTests {
+@Suite struct ProgramsTests {
     @Test func runBecomesTheNodeInTheSameProcess() async throws {
         let stage = try LoopbackStage {
             $0.replacing("key_file: AuthKey.p8", with: "key_file: credentials/AuthKey.p8")

@@ -8,7 +8,7 @@ import Wire
 
 /// `onionbell receive` beside the built node, without Tor: what it shows, keeps and acknowledges.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ReceiveTests {
+@Suite(.serialized) struct ReceiveTests {
     @Test func bothBisqsAreShownOnceWhateverIsKilled() async throws {
         let stage = try await MailboxStage()
         let file = stage.newFile()

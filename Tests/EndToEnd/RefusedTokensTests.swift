@@ -40,7 +40,7 @@ extension LoopbackStage {
 
 /// The whole way from a gateway's refusal to the circuit that brought the notification, with the limits as they are.
 @EventLoop
-@Suite(.timeLimit(.minutes(3))) struct RefusedTokensTests {
+@Suite struct RefusedTokensTests {
     @Test func whoBringsMadeUpTokensIsReadMoreSlowlyAndNobodyElse() async throws {
         let stage = try LoopbackStage(change: LoopbackStage.usual)
         let tokens = (1...100).map { String(repeating: "f", count: 60) + String($0 + 1000) }

@@ -9,7 +9,7 @@ import Wire
 
 /// `onionbell register` against a simulated trusted node of Bisq 2, and what that sends afterwards.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(4))) struct RegisterTests {
+@Suite(.serialized) struct RegisterTests {
     private func register(
         _ configuration: String, _ words: String..., token: String, code: String
     ) async throws -> CommandResult {

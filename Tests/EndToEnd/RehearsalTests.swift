@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The article about rehearsing, done as it stands there.
-@Suite(.timeLimit(.minutes(5))) struct RehearsalTests {
+@Suite struct RehearsalTests {
     @Test func theArticlesCommandsWorkOneAfterTheOther() async throws {
         let article = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/Onionbell/Onionbell.docc/Rehearsing.md")

@@ -11,7 +11,7 @@ import Wire
 
 /// Unmodified Bisqs, a node without any credentials, and Bisq's own relay: all over Tor.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RelayNodeTests {
+@Suite(.serialized) struct RelayNodeTests {
     struct Get: Decodable {
         let path_and_query: String
         let headers: [String: String]?

@@ -9,7 +9,7 @@ import Wire
 
 /// The way back through the built node and programs: `onionbell receive --reply` and `onionbell bisq-agent`.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ReplyNodeTests {
+@Suite(.serialized) struct ReplyNodeTests {
     /// A node with a mailbox, and a place for the agent's file and programs.
     @EventLoop
     final class Stage {

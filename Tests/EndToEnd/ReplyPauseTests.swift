@@ -6,7 +6,7 @@ import Testing
 
 /// Both ends of the way back at a node that answers at once where it should wait: they come again, and not at once.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ReplyPauseTests {
+@Suite(.serialized) struct ReplyPauseTests {
     /// Answers each GET with the same, and takes each POST.
     @EventLoop
     private final class StandIn {

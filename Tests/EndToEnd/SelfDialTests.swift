@@ -8,7 +8,7 @@ import Tor
 
 /// The built program calls its own onion address, over the private Tor network.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SelfDialTests {
+@Suite(.serialized) struct SelfDialTests {
     private let often = ["onion: {self_dial_interval: 1}"]
 
     private func check(_ name: String, of stage: NodeTests.Stage) async throws -> JSON? {

@@ -9,7 +9,7 @@ import Wire
 
 /// Several built nodes at the same time with their store in one real PostgreSQL.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedDatabaseTests {
+@Suite(.serialized) struct SharedDatabaseTests {
     private let server: PostgreSQLServer
     private let database: String
 

@@ -10,7 +10,7 @@ import Wire
 
 /// Mailboxes of two built nodes on one real PostgreSQL.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SharedMailboxTests {
+@Suite(.serialized) struct SharedMailboxTests {
     /// A reader with its answer open at one of the nodes.
     @EventLoop
     private final class Reader {

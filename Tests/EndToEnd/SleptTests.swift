@@ -6,7 +6,7 @@ import Vectors
 
 /// The built program on a machine that sleeps, as its clocks tell it.
 @EventLoop
-@Suite(.timeLimit(.minutes(3))) struct SleptTests {
+@Suite struct SleptTests {
     private func metrics(_ stage: LoopbackStage) throws -> String {
         let socket = stage.world.directory.path + "/management"
         return try run(["curl", "-s", "--unix-socket", socket, "http://localhost/metrics"]).output

@@ -5,7 +5,7 @@ import Reactor
 import Testing
 
 /// What the program does with the places that its settings name, before it does anything else.
-@Suite(.timeLimit(.minutes(5))) struct StartTests {
+@Suite struct StartTests {
     private let directory: String
 
     init() throws {

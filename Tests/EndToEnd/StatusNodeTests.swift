@@ -13,7 +13,7 @@ import Vectors
 
 /// The built program's doors for Status, asked by a client in Python that shares no code with it, and killed.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct StatusNodeTests {
+@Suite(.serialized) struct StatusNodeTests {
     private nonisolated static let apps = "apps: [bisq-remote-ios, bisq-remote-android]"
     private nonisolated static let examples = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Deploy/examples").standardized.path

@@ -5,7 +5,7 @@ import Testing
 
 /// An operator of another relay takes the address along.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TakeOverTests {
+@Suite(.serialized) struct TakeOverTests {
     /// The command of the article.
     private func documentedCommand() throws -> [String] {
         let article = try String(

@@ -5,7 +5,7 @@ import Testing
 
 /// What hangs beside the node does not hang the node.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct UnreadLogTests {
+@Suite struct UnreadLogTests {
     /// Standard error is a pipe that is full from the start and that nobody reads, as behind a log shipper that hangs.
     @Test func aNodeAnswersWhileNobodyReadsItsLog() async throws {
         let stage = try LoopbackStage()

@@ -9,7 +9,7 @@ import Wire
 /// They come straight to the sockets, as fast as the machine is; FloodTests brings them over Tor. Each turns `/healthz` red
 /// within a minute, or costs nobody anything.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(3))) struct UsualLimitsTests {
+@Suite(.serialized) struct UsualLimitsTests {
     private func turnsRed(_ check: String, at stage: LoopbackStage) async throws {
         try await until { try !stage.isWell(check) }
     }

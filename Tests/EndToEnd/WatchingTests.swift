@@ -159,7 +159,7 @@ import Testing
     }
 
     /// As long as somebody holds all places, and no longer.
-    @Test(.timeLimit(.minutes(2))) func takenPlacesTurnHealthRed() async throws {
+    @Test func takenPlacesTurnHealthRed() async throws {
         let stage = try LoopbackStage { $0.replacing("peers: {", with: "peers: {connections: 2, ") }
         try await stage.start()
         #expect(try stage.isWell("connections"))

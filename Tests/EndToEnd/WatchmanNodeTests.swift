@@ -13,7 +13,7 @@ import Wire
 
 /// What the built node has to say itself: about a Bisq that it watches through real tors, to a name of the phone book.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(10))) struct WatchmanNodeTests {
+@Suite(.serialized) struct WatchmanNodeTests {
     private func command(_ arguments: [String], input: String = "") async throws -> CommandResult {
         try await Task.detached { try run([program] + arguments, input: input) }.value
     }

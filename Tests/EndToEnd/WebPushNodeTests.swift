@@ -15,7 +15,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 /// not ours.
 @EventLoop
 @Suite(
-    .serialized, .timeLimit(.minutes(5)),
+    .serialized,
     .enabled(
         "pywebpush is not here: Deploy/dependencies test",
         { FileManager.default.fileExists(atPath: packages + "/pywebpush") }))

@@ -7,7 +7,7 @@ import Testing
 @testable import Gateways
 
 /// What a probe learns of Apple's and Google's stand-ins.
-@Suite(.serialized, .timeLimit(.minutes(2))) @EventLoop struct GatewayProbeTests {
+@Suite(.serialized) @EventLoop struct GatewayProbeTests {
     private let lab: LabCredentials
     private let apple: GatewaySimulator
     private let google: GatewaySimulator

@@ -6,7 +6,7 @@ import Testing
 
 /// The lab's PostgreSQL, a real one.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LabDatabaseTests {
+@Suite(.serialized) struct LabDatabaseTests {
     @Test func whatItHasOutlivesAnEndWithoutWarning() async throws {
         let database = try await LabDatabase.start(settings: ["max_connections=7"])
         try await database.query("CREATE TABLE thing (number INTEGER, name TEXT)")

@@ -6,7 +6,7 @@ import Testing
 @testable import Node
 
 @EventLoop
-@Suite(.timeLimit(.minutes(1))) struct CredentialWatchTests {
+@Suite struct CredentialWatchTests {
     private let path =
         FileManager.default.temporaryDirectory.path + "/onionbell-credential-\(UUID().uuidString)"
 

@@ -6,7 +6,7 @@ import Testing
 
 /// A disk that does not answer.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct DiskWatchTests {
+@Suite(.serialized) struct DiskWatchTests {
     @FileThread
     private static func hang(until end: DispatchSemaphore, begun: AsyncStream<Void>.Continuation) {
         begun.yield()

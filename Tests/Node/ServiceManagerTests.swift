@@ -7,7 +7,7 @@ import Testing
 
 /// What systemd is told, by a socket that stands for systemd's.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ServiceManagerTests {
+@Suite(.serialized) struct ServiceManagerTests {
     /// A Unix datagram socket that is bound as systemd binds its own.
     @EventLoop
     private final class Manager {

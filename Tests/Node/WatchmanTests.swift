@@ -9,7 +9,7 @@ import Wire
 
 /// The watchman beside a Bisq that answers, falls silent in two ways, and comes back.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WatchmanTests {
+@Suite(.serialized) struct WatchmanTests {
     @Test func silenceAndReturnAreToldOnceWhateverTheReason() async throws {
         let bisq = SimulatedBisq()
         let endpoint = try bisq.open(on: .host("127.0.0.1", port: 0))

@@ -6,7 +6,7 @@ import Vectors
 
 /// The page in a real browser. With `STATUS_PAGE_PICTURES` set to a directory, pictures are taken as well: see
 /// `Deploy/screenshots`.
-@Suite(.enabled(if: Browser.program != nil, "chromium is not installed"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Browser.program != nil, "chromium is not installed"))
 struct BrowserTests {
     private static let pages = [
         ("green", Sample.good), ("amber", Sample.warned), ("red", Sample.broken), ("new", Report()),

@@ -7,7 +7,7 @@ import Vectors
 @testable import Relay
 
 /// Several nodes on one real database.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedStoreTests {
+@Suite(.serialized) struct SharedStoreTests {
     let directory: Directory
     let server: PostgreSQLServer
 

@@ -2,7 +2,7 @@ import Glibc
 import Reactor
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite struct EventLoopTests {
     @Test func wakeUpsFromManyThreadsAllArrive() async {
         @EventLoop final class Counter {
             var count = 0

@@ -30,7 +30,7 @@ import Testing
     }
 
     /// The kernel gives the descriptors of streams that were let go to the next ones at once.
-    @Test(.timeLimit(.minutes(1)))
+    @Test
     func streamsLetGoOnAnotherThreadHarmNoOther() async throws {
         for number in 1...20 as ClosedRange<UInt8> {
             #expect(try await exchange(number, afterLettingGo: try heldPair()) == [number])

@@ -3,7 +3,7 @@ import Testing
 @testable import Reactor
 
 @EventLoop
-@Suite(.timeLimit(.minutes(1))) struct WhenIdleTests {
+@Suite struct WhenIdleTests {
     /// A timer that is due at once, again and again: the loop is never at rest.
     @EventLoop
     private final class Busy {

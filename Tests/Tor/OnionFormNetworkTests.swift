@@ -8,7 +8,7 @@ import Testing
 @testable import Tor
 
 /// Circuit ids, private services and proof of work in a real network.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OnionFormNetworkTests {
+@Suite(.serialized) struct OnionFormNetworkTests {
     let directory = TemporaryDirectory()
 
     @EventLoop private func publish(

@@ -8,7 +8,7 @@ import Testing
 @testable import Tor
 
 /// A node's onion service in a real network, whatever happens to its tor.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OnionPresenceNetworkTests {
+@Suite(.serialized) struct OnionPresenceNetworkTests {
     let directory = TemporaryDirectory()
     var key: OnionKeyFile { OnionKeyFile(path: directory.path + "/onion-key") }
 

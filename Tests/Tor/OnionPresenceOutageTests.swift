@@ -10,7 +10,7 @@ import Testing
 @testable import Tor
 
 /// Outages that tor does not tell of, in a real network: each is noticed and mended without a hand.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OnionPresenceOutageTests {
+@Suite(.serialized) struct OnionPresenceOutageTests {
     private let stage: Stage
 
     init() async throws { stage = try await Stage() }

@@ -9,7 +9,7 @@ import Testing
 
 /// A tor of our own that ends while the node starts.
 @EventLoop
-@Suite(.timeLimit(.minutes(2))) struct OnionPresenceStartTests {
+@Suite struct OnionPresenceStartTests {
     private let directory = TemporaryDirectory()
 
     /// - Parameter firstEnd: what the first start of tor does instead of running.

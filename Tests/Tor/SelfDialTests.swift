@@ -6,7 +6,7 @@ import Testing
 
 /// The node's calls to itself, by a SOCKS proxy that says what a test wants.
 @EventLoop
-@Suite(.timeLimit(.minutes(5))) struct SelfDialTests {
+@Suite struct SelfDialTests {
     private let address = OnionAddress(publicKey: [UInt8](repeating: 7, count: 32))
 
     private func settings(_ answer: @escaping @EventLoop @Sendable () -> SelfDialAnswer) -> SelfDialSettings {

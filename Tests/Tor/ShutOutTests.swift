@@ -7,7 +7,7 @@ import Testing
 @testable import Tor
 
 /// Whom the node puts out, and whom it leaves alone, in a real network.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ShutOutTests {
+@Suite(.serialized) struct ShutOutTests {
     let directory = TemporaryDirectory()
 
     /// Tor's circuits that stand, with what they are for.

@@ -13,7 +13,7 @@ import Vectors
 
 /// What the vectors don't say of the door for Bitwarden servers.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BitwardenDoorTests {
+@Suite(.serialized) struct BitwardenDoorTests {
     private static let user = "075c56fa-b994-4e01-af0c-917dc0bf216b"
 
     /// Vaultwarden's own order and spelling reach the phone, byte for byte.

@@ -8,7 +8,7 @@ import Vectors
 
 /// What Bitwarden's own server and Vaultwarden send, through the real door and over TLS to Apple and Google.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BitwardenVectorTests {
+@Suite(.serialized) struct BitwardenVectorTests {
     nonisolated static let vectors = try! BitwardenVectors.read()
 
     @Test func aTokenIsAJWTInShape() async throws {

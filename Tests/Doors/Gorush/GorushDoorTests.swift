@@ -10,7 +10,7 @@ import Testing
 
 /// What the door adds to gorush: the commit before the answer, a secret, and no broadcasts that nobody allowed.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct GorushDoorTests {
+@Suite(.serialized) struct GorushDoorTests {
     private static let token = String(repeating: "7f", count: 32)
     private static let body = Data(
         #"{"notifications":[{"tokens":["\#(token)"],"platform":1,"message":"m"}]} and more"#.utf8)

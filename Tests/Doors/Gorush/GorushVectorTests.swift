@@ -8,7 +8,7 @@ import Vectors
 
 /// What gorush's clients send, through the real door and over TLS to Apple and Google.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct GorushVectorTests {
+@Suite(.serialized) struct GorushVectorTests {
     nonisolated static let vectors = try! GorushVectors.read()
 
     @Test(arguments: vectors.cases)

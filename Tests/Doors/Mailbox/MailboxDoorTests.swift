@@ -13,7 +13,7 @@ import Testing
 
 /// Mailboxes over HTTP and WebSocket, with the real store.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailboxDoorTests {
+@Suite(.serialized) struct MailboxDoorTests {
     /// A door with one mailbox of two readers, and one that is open.
     @EventLoop
     final class World {

@@ -9,7 +9,7 @@ import Testing
 
 /// The mailboxes' door as a provider of UnifiedPush.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailboxPushTests {
+@Suite(.serialized) struct MailboxPushTests {
     typealias World = MailboxDoorTests.World
     typealias Reader = MailboxDoorTests.Reader
 

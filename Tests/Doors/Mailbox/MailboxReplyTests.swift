@@ -17,7 +17,7 @@ import Wire
 
 /// The way back at the mailboxes' door and in the peers' protocol, with the real store.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailboxReplyTests {
+@Suite(.serialized) struct MailboxReplyTests {
     typealias World = MailboxDoorTests.World
 
     private let channel = String(repeating: "c", count: 32)

@@ -13,7 +13,7 @@ import struct Crypto.Secret
 
 /// Whose share of the mailboxes' door is whose: what strangers, readers and senders take from each other, and from the disk.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailboxSharesTests {
+@Suite(.serialized) struct MailboxSharesTests {
     typealias World = MailboxDoorTests.World
     typealias Reader = MailboxDoorTests.Reader
 

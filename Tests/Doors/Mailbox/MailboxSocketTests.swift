@@ -7,7 +7,7 @@ import Testing
 
 /// Mailboxes over WebSockets: what a pong acknowledges, and what no client says.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailboxSocketTests {
+@Suite(.serialized) struct MailboxSocketTests {
     typealias World = MailboxDoorTests.World
     typealias Reader = MailboxDoorTests.Reader
 

@@ -9,7 +9,7 @@ import Testing
 
 /// What ntfy's own clients ask for and expect, row by row.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct NtfyTableTests {
+@Suite(.serialized) struct NtfyTableTests {
     typealias World = MailboxDoorTests.World
     typealias Reader = MailboxDoorTests.Reader
 

@@ -14,7 +14,7 @@ import Wire
 
 /// What the vectors don't tell: limits, dead phones, failing disks, repetitions, strangers.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StatusDoorTests {
+@Suite(.serialized) struct StatusDoorTests {
     let vectors = StatusWorld.vectors
     let server: Secp256k1.PublicKey
 

@@ -9,7 +9,7 @@ import Vectors
 
 /// The whole exchange of the vectors, in order, through the real listeners: over the stream and over HTTP.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StatusExchangeTests {
+@Suite(.serialized) struct StatusExchangeTests {
     /// Sends a message and returns the answer; `nil`: silence.
     ///
     /// - Parameter isAnswered: what is expected, for those who can't see silence.

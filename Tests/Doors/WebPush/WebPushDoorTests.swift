@@ -9,7 +9,7 @@ import Testing
 
 /// What the door promises to those who push, beyond the vectors.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WebPushDoorTests {
+@Suite(.serialized) struct WebPushDoorTests {
     private let token = String(repeating: "0a", count: 32)
 
     private func push(

@@ -5,7 +5,7 @@ import Testing
 @testable import Doors
 
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WebPushRefusalTests {
+@Suite(.serialized) struct WebPushRefusalTests {
     private let token = String(repeating: "0a", count: 32)
 
     private func push(path: String? = nil) -> [UInt8] {

@@ -27,7 +27,7 @@ import Wire
 /// What Mastodon and its relatives send, through the real door and over TLS to Apple and Google: the answers they need,
 /// and the pushes that the apps read.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct WebPushVectorTests {
+@Suite(.serialized) struct WebPushVectorTests {
     private func header(_ name: String, of push: AcceptedPush) -> String? {
         push.headers.all.first { $0.name == name }?.value
     }

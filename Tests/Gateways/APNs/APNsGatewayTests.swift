@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateways
 
-@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct APNsGatewayTests {
+@Suite(.serialized) @EventLoop struct APNsGatewayTests {
     @Test(arguments: [false, true])
     func aNotificationArrivesAsApplesRulesAsk(certificate: Bool) async throws {
         let world = try APNsWorld(certificate: certificate)

@@ -23,7 +23,7 @@ private final class Owner: ConnectionOwner {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct GatewayConnectionTests {
+@Suite(.serialized) @EventLoop struct GatewayConnectionTests {
     private let lab: LabCredentials
     private let owner = Owner()
 

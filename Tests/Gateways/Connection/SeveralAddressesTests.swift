@@ -6,7 +6,7 @@ import Testing
 @testable import Gateways
 
 /// A name that has several addresses: here ports of this machine, told by a resolver of the tests.
-@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct SeveralAddressesTests {
+@Suite(.serialized) @EventLoop struct SeveralAddressesTests {
     private let lab: LabCredentials
     private let good: GatewaySimulator
 

@@ -11,7 +11,7 @@ import Testing
 @testable import Gateways
 
 /// A connection that answers everything with 5xx, while any other one would work: it is given up, whatever the service.
-@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct SpoiledConnectionTests {
+@Suite(.serialized) @EventLoop struct SpoiledConnectionTests {
     private var limits: ConnectionLife.Limits {
         var limits = ConnectionLife.Limits()
         limits.failing = .zero

@@ -50,7 +50,7 @@ private func many(_ count: Int) -> [Notification] {
     (0..<count).map { notification(message: "message\($0)", deviceToken: token) }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct FCMGatewayTests {
+@Suite(.serialized) @EventLoop struct FCMGatewayTests {
     @Test(arguments: [["h2"], ["http/1.1"]])
     func aMessageArrivesAsGooglesRulesAsk(protocols: [String]) async throws {
         let world = try World(protocols: protocols)

@@ -8,7 +8,7 @@ import Testing
 
 /// The way into the mailboxes.
 @EventLoop
-@Suite(.timeLimit(.minutes(1))) struct MailboxGatewayTests {
+@Suite struct MailboxGatewayTests {
     @Test func anAddressHasOneText() {
         let address = MailboxAddress.text((0..<72).map { UInt8($0) })
         #expect(address.utf8.count == 100)

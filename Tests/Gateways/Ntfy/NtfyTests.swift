@@ -81,7 +81,7 @@ private func answer(_ status: Int, _ body: String = "", after: Duration? = nil) 
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2))) @EventLoop struct NtfyGatewayTests {
+@Suite(.serialized) @EventLoop struct NtfyGatewayTests {
     private func gateway(
         _ server: SimulatedNtfy, token: String? = nil, show: NtfyApp.Show = .bell
     ) throws -> NtfyGateway {

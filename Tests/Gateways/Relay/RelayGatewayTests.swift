@@ -54,7 +54,7 @@ private struct World {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct RelayGatewayTests {
+@Suite(.serialized) @EventLoop struct RelayGatewayTests {
     @Test(arguments: [RelayForm.bisq1, .bisq2]) func allArriveOnceOverFewConnections(form: RelayForm)
         async throws
     {

@@ -8,7 +8,7 @@ import Wire
 
 /// Handing on as frames to another node's peer endpoint.
 @EventLoop
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RelayPeerTests {
+@Suite(.serialized) struct RelayPeerTests {
     private struct World {
         let node: SimulatedNode
         let gateway: RelayGateway

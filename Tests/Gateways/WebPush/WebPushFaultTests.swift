@@ -9,7 +9,7 @@ import Testing
 @testable import Gateways
 
 /// Push servers with bad manners: none of them holds a notification up for ever, loses it or takes the node elsewhere.
-@Suite(.serialized, .timeLimit(.minutes(2))) @EventLoop struct WebPushFaultTests {
+@Suite(.serialized) @EventLoop struct WebPushFaultTests {
     /// Every status of a redirect, as often as there are browsers that follow no more: no other place is ever asked.
     @Test func threeHundredRedirectsLeadNowhere() async throws {
         let world = try WebPushWorld()

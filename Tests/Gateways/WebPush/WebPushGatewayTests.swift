@@ -68,7 +68,7 @@ func webPush(
         id: NotificationID(high: id, low: 2))
 }
 
-@Suite(.serialized, .timeLimit(.minutes(3))) @EventLoop struct WebPushGatewayTests {
+@Suite(.serialized) @EventLoop struct WebPushGatewayTests {
     @Test(arguments: WebPushRules.Manner.allCases, [["h2"], ["http/1.1"]])
     func aBrowserOpensWhatItsServerTook(manner: WebPushRules.Manner, protocols: [String]) async throws {
         let world = try WebPushWorld(manner, protocols: protocols)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateways
 
-@Suite(.timeLimit(.minutes(1))) @EventLoop struct WebPushLookUpTests {
+@Suite @EventLoop struct WebPushLookUpTests {
     /// One public address does not excuse another one, and yesterday's answer not today's.
     @Test func eachAnswerOfANameServerIsLookedAt() async throws {
         let world = try WebPushWorld()

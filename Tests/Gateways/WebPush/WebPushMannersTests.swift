@@ -7,7 +7,7 @@ import Testing
 @testable import Gateways
 
 /// What each push service says, as the gateway understands it: in statuses, words and texts of its own.
-@Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct WebPushMannersTests {
+@Suite(.serialized) @EventLoop struct WebPushMannersTests {
     typealias Manner = WebPushRules.Manner
 
     private static func deferred(_ reason: String, after: Duration? = nil) -> Outcome {
