@@ -115,5 +115,7 @@ static int release_pages(struct dl_phdr_info *object, size_t size, void *context
 
 void onionbell_release_startup_memory(void) {
     dl_iterate_phdr(release_pages, NULL);
-    malloc_trim(0);
+    onionbell_trim_heap();
 }
+
+void onionbell_trim_heap(void) { malloc_trim(0); }

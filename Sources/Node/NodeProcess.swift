@@ -9,8 +9,6 @@ package enum NodeProcess {
     /// Open files for gateways, outbox, tor, lookups and listeners.
     package static let filesBesidesConnections = 512
 
-    private static let settling: Duration = .seconds(20)
-
     /// Runs the node until SIGTERM or SIGINT. What keeps it from running is printed.
     ///
     /// - Returns: The exit status: 0 stopped, 78 configuration, 69 something it needs is missing or taken.
@@ -70,12 +68,10 @@ package enum NodeProcess {
             throw error
         }
         log.notice("node.started")
-        onionbell_release_startup_memory()
-        // Once more when tor and the gateways have been reached as well.
-        let settled = Timer { onionbell_release_startup_memory() }
-        settled.start(after: settling)
+        let memory = SpareMemory()
+        memory.start()
         service.ready { await node.waitForOutbox() }
-        defer { settled.stop() }
+        defer { memory.stop() }
         try await life.end()
     }
 }

@@ -26,6 +26,11 @@ enum ProcessFigures {
         return figures
     }
 
+    static var residentBytes: Int {
+        let pages = words(of: "/proc/self/statm")
+        return pages.count > 1 ? (Int(pages[1]) ?? 0) * sysconf(CInt(_SC_PAGESIZE)) : 0
+    }
+
     private static var bootMilliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -44,13 +49,14 @@ enum ProcessFigures {
         return max(0, count - 3)
     }
 
-    private static func words(of path: String, behind mark: Character) -> [Substring] {
+    private static func words(of path: String, behind mark: Character? = nil) -> [Substring] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(file, &bytes, bytes.count)
         let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+        guard let mark else { return text.split(separator: " ") }
         return text.lastIndex(of: mark).map { text[text.index(after: $0)...].split(separator: " ") } ?? []
     }
 }

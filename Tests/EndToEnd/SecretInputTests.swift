@@ -93,7 +93,7 @@ import Wire
     }
 
     @Test func nothingGoesToTheShellAfterAMistake() throws {
-        let wrong = try atTerminal(add, pasting: "android|Pixel|short|token\ntouch a\n\necho b\n")
+        let wrong = try atTerminal(add, pasting: "android|Pixel|short|token\ntouch a\n\necho b\n\n")
         #expect(
             wrong.status == 65 && wrong.said.contains("the key in the pairing token has 5"), "\(wrong.said)")
         #expect(try atTerminal(add, pasting: "\n").status == 65)

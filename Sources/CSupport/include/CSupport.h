@@ -30,6 +30,9 @@ int onionbell_disable_core_dumps(void);
  * those that are used, out of its cache) and free memory of the heap. */
 void onionbell_release_startup_memory(void);
 
+/* Gives back the free memory of the heap; takes milliseconds of the calling thread where there is much. */
+void onionbell_trim_heap(void);
+
 /* Raises the soft limit of open files to the hard one; returns the limit now in force, or -1 and errno. */
 long onionbell_raise_file_limit(void);
 
