@@ -124,7 +124,8 @@ extension Dispatcher {
     /// The lane may be gone again, and its place another one's.
     func openOrigin(_ place: Int) {
         let lane = pipeline.lanes[place]
-        guard lane.id.host.isOrigin, pipeline.lane(of: lane.id) == place, let gateway = makeGateway?(lane.id)
+        guard lane.id.host.isOrigin, !lane.isParked, pipeline.lane(of: lane.id) == place,
+            let gateway = makeGateway?(lane.id)
         else { return }
         add(gateway, for: lane.id)
         gateway.start()
@@ -135,7 +136,7 @@ extension Dispatcher {
         tally.close(lane, shown: shown)
         guard gateways.indices.contains(lane), let gateway = gateways[lane] else { return }
         gateways[lane] = nil
-        gateway.stop()
+        stopSoon(gateway)
         tally.gone.gateways[shown, default: GatewayFigures()].addCounts(of: gateway.figures)
     }
 

@@ -42,6 +42,9 @@ package final class Dispatcher {
 
     private var commitSoon: WhenIdle!
     private var pumpSoon: EndOfTurn!
+    /// Gateways of lanes that are gone or have given way.
+    private var closing: [any Gateway] = []
+    private var closeSoon: EndOfTurn!
     private var alarm: Timer!
     /// Monotonic nanoseconds; `.max`: the alarm is not set.
     private var alarmAt = Int64.max
@@ -59,6 +62,10 @@ package final class Dispatcher {
         self.log = log
         commitSoon = WhenIdle(patience: Dispatcher.longestGathering) { [unowned self] in commit() }
         pumpSoon = EndOfTurn { [unowned self] in pump() }
+        closeSoon = EndOfTurn { [unowned self] in
+            for gateway in closing { gateway.stop() }
+            closing.removeAll()
+        }
         alarm = Timer { [unowned self] in wake() }
     }
 
@@ -219,6 +226,12 @@ package final class Dispatcher {
         case .blocked, .unblocked, .trouble, .outboxFailed, .outboxRecovered, .shared:
             effect.write(to: log, of: pipeline.lanes)
         }
+    }
+
+    /// Not at once: it may be telling an answer of its own.
+    func stopSoon(_ gateway: any Gateway) {
+        closing.append(gateway)
+        closeSoon.schedule()
     }
 
     private func send(_ handle: Pipeline.Handle, _ notification: Notification, _ lane: Int) {

@@ -42,6 +42,9 @@ package struct Admission: Sendable {
     private let kept: Rate
     private let rest: Rate
     private var recent = RecentSenders()
+    /// How much of what waits for the rate a sender may bring: a quarter of a device's places.
+    private let lateRate: Rate
+    private var late: [Late: Rate.Use] = [:]
     private var shares: MemoryShares
     private var accounts: [Digest: Account] = [:]
     private var sweepAbove = Admission.leastSweep
@@ -63,6 +66,7 @@ package struct Admission: Sendable {
         rate = Rate(perSecond: half, burst: (limits.tokenBurst + 1) / 2)
         rest = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2))
         kept = Rate(perSecond: half, burst: max(1, limits.tokenBurst / 2) + Admission.keptBurst)
+        lateRate = Rate(perSecond: half, burst: max(1, limits.waitingPerToken / 4))
         shares = MemoryShares(capacity: limits.identities)
     }
 
@@ -100,6 +104,43 @@ package struct Admission: Sendable {
         sweep(at: time)
         return nil
     }
+
+    /// Takes one place for what ``admit(token:size:from:at:)`` finds over its device's rate, and leaves what is kept for
+    /// newcomers alone. Of one sender so many may wait; of all no more than find a place in any case.
+    ///
+    /// - Returns: Monotonic nanoseconds before which it is not sent; `nil`: it is not the rate, or too many wait.
+    mutating func admitLater(token: Digest, size: Int, from sender: SenderID?, at now: Instant) -> Int64? {
+        guard waiting < limits.waiting, waitingBytes + size <= limits.waitingBytes,
+            storingBytes + size <= limits.storingBytes, shares.mayTake(sender)
+        else { return nil }
+        let time = now.monotonicNanoseconds
+        var account = accounts[token] ?? Account()
+        guard account.waiting < max(1, limits.waitingPerToken * 3 / 4) else { return nil }
+        let pair = Late(token: token, sender: sender)
+        if late.count >= Admission.mostLate { late = late.filter { !$0.value.isOver(at: time) } }
+        guard late.count < Admission.mostLate,
+            lateRate.take(from: &late[pair, default: Rate.Use()], at: time) == 0
+        else { return nil }
+        let due = time + rate.delay(after: account.used, at: time)
+        rate.add(to: &account.used, at: time)
+        if let sender { recent.insert(sender, to: token, at: time) }
+        shares.taken(by: sender, at: time)
+        account.waiting += 1
+        accounts[token] = account
+        waiting += 1
+        waitingBytes += size
+        storingBytes += size
+        sweep(at: time)
+        return due
+    }
+
+    /// Whose notifications for which device wait for the rate.
+    private struct Late: Hashable {
+        let token: Digest
+        let sender: SenderID?
+    }
+
+    private static let mostLate = 8192
 
     private static func take(
         _ one: Rate, from used: inout Rate.Use, or other: Rate, from otherUsed: inout Rate.Use, at time: Int64

@@ -1,4 +1,24 @@
 extension Delivery {
+    mutating func setShelved(_ slot: Slot) { change(slot) { $0.isShelved = true } }
+    mutating func setBody(_ body: Notification?, of slot: Slot) { change(slot) { $0.body = body } }
+
+    /// The clock is doubted less, or no longer.
+    mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
+        change(slot) {
+            $0.deadline = now.deadline($0.doubtedEnd, within: Validator.longestMilliseconds)
+            if isFinal { $0.doubtedEnd = 0 }
+        }
+    }
+
+    mutating func countAttempt(of slot: Slot) {
+        change(slot) {
+            $0.attempts += 1
+            $0.returns = 0
+        }
+    }
+
+    mutating func countReturn(of slot: Slot) { change(slot) { $0.returns += 1 } }
+
     /// One notification, from its submission to its end.
     struct Entry: Sendable {
         /// The outbox gives it; 0 until then.
@@ -15,6 +35,8 @@ extension Delivery {
         var attempts = 0
         /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.
         var registeredAt: Int64 = 0
+        /// Monotonic nanoseconds before which its device gets it not, so that not all come at once; 0: at any time.
+        var notBefore: Int64 = 0
         /// How often in a row the gateway gave it back unhandled.
         var returns = 0
         var isUrgent: Bool

@@ -120,7 +120,8 @@ struct Delivery: Sendable {
             queues[token]?.tail = slot
         } else {
             queues[token] = Queue(head: slot, tail: slot, notBefore: 0)
-            let notBefore = wishes.isEmpty ? notBefore : max(notBefore, wishes.until(token))
+            var notBefore = max(notBefore, entries[slot].notBefore)
+            if !wishes.isEmpty { notBefore = max(notBefore, wishes.until(token)) }
             if notBefore > 0 {
                 postpone(slot, until: notBefore, isThrottled: true)
             } else {
@@ -146,7 +147,7 @@ struct Delivery: Sendable {
 
     /// The operator has mended something: the lane is tried at once, and so is what has failed.
     mutating func resume(_ lane: Int, at time: Int64) {
-        lanes[lane].resume()
+        lanes[lane].resume(at: time)
         release(lane, at: time)
         stir(lane)
     }
@@ -154,7 +155,7 @@ struct Delivery: Sendable {
     /// Puts it off by itself, until then or until the lane is known to work, and in any case until the gateway wants it.
     mutating func suspend(_ slot: Slot, until due: Int64, asked: Int64) {
         let lane = entries[slot].lane
-        if lanes[lane].suspended.count >= Suspicion.most {
+        if lanes[lane].suspended.count >= Suspicion<Digest>.most {
             lanes[lane].suspended = lanes[lane].suspended.filter { !isStale($0, in: lane) }
         }
         lanes[lane].suspended.append(
@@ -245,7 +246,11 @@ struct Delivery: Sendable {
             queues[token] = queue
             // The gateway asked to spare the device, not this notification.
             if entries[slot].state == .postponed {
-                postpone(next, until: queue.notBefore, isThrottled: entries[slot].isThrottled)
+                postpone(
+                    next, until: max(queue.notBefore, entries[next].notBefore),
+                    isThrottled: entries[slot].isThrottled)
+            } else if entries[next].notBefore > 0 {
+                postpone(next, until: entries[next].notBefore, isThrottled: true)
             } else {
                 makeReady(next)
             }
@@ -297,10 +302,7 @@ struct Delivery: Sendable {
 
     /// The next notification of a lane, with or without its body; `nil` when none is due.
     mutating func takeNext(lane: Int, at time: Int64) -> Slot? {
-        while let first = lanes[lane].postponed.first, first.due <= time {
-            let due = lanes[lane].postponed.removeFirst()
-            if isCurrent(due, in: lane) { makeReady(due.slot) }
-        }
+        readyThoseDue(in: lane, at: time)
         while !lanes[lane].ready.isEmpty {
             let candidate = lanes[lane].ready.removeFirst()
             if entries[candidate.slot].isCurrent(candidate.sequence, .ready, in: lane) {
@@ -308,6 +310,13 @@ struct Delivery: Sendable {
             }
         }
         return nil
+    }
+
+    mutating func readyThoseDue(in lane: Int, at time: Int64) {
+        while let first = lanes[lane].postponed.first, first.due <= time {
+            let due = lanes[lane].postponed.removeFirst()
+            if isCurrent(due, in: lane) { makeReady(due.slot) }
+        }
     }
 
     /// When the next postponed one of a lane is due.
@@ -327,23 +336,6 @@ struct Delivery: Sendable {
     }
 
     mutating func setState(_ state: State, of slot: Slot) { entries[slot].state = state }
-    mutating func setShelved(_ slot: Slot) { entries[slot].isShelved = true }
-    mutating func setBody(_ body: Notification?, of slot: Slot) { entries[slot].body = body }
-
-    /// The clock is doubted less, or no longer.
-    mutating func settleDeadline(of slot: Slot, by now: Instant, isFinal: Bool) {
-        entries[slot].deadline = now.deadline(
-            entries[slot].doubtedEnd, within: Validator.longestMilliseconds)
-        if isFinal { entries[slot].doubtedEnd = 0 }
-    }
-
-    mutating func countAttempt(of slot: Slot) {
-        entries[slot].attempts += 1
-        entries[slot].returns = 0
-    }
-
-    mutating func countReturn(of slot: Slot) { entries[slot].returns += 1 }
-
     mutating func withLane<Result>(_ lane: Int, _ body: (inout Lane) -> Result) -> Result {
         body(&lanes[lane])
     }

@@ -1,24 +1,5 @@
 /// One app at one host: what is ready for it, and whether it may be used now.
 package struct Lane: Sendable {
-    struct Ready: Comparable, Sendable {
-        /// Urgent before not urgent; then oldest first.
-        let rank: UInt64
-        let sequence: Int64
-        let slot: Int
-
-        static func < (left: Ready, right: Ready) -> Bool { left.rank < right.rank }
-    }
-
-    struct Postponed: Comparable, Sendable {
-        let due: Int64
-        let sequence: Int64
-        let slot: Int
-
-        static func < (left: Postponed, right: Postponed) -> Bool {
-            (left.due, left.sequence) < (right.due, right.sequence)
-        }
-    }
-
     package enum Condition: Equatable, Sendable {
         case open
         /// After a pause: a few notifications at a time until the gateway has answered one.
@@ -52,6 +33,18 @@ package struct Lane: Sendable {
     private var brought = SenderCounts()
     /// Its gateway has taken one since the start, or had some left for it then.
     var isProven = false
+    /// It has taken one since the lane was made.
+    var hasDelivered = false
+    /// It has failed, or refused one, since the lane was made or has it again.
+    var hasFailed = false
+    /// It has given its gateway to another lane of its app, and gets one again: see `Pipeline+Origins.swift`.
+    package internal(set) var isParked = false
+    /// It has had one.
+    var hadGateway = false
+    /// Who brought the first that it was made for; `nil`: nobody who can be told from others.
+    let broughtBy: SenderID?
+    /// Monotonic nanoseconds at which it was made, or got its gateway again.
+    var openedAt: Int64
     /// Monotonic nanoseconds at which one was last turned away for want of room; `nil`: none was.
     package internal(set) var fullAt: Int64?
     /// Notifications in memory.
@@ -80,7 +73,7 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds at which something is due; `.max`: when something changes.
     var wakeAt = Int64.max
     var trouble = LaneTrouble()
-    var suspicion = Suspicion()
+    var suspicion = Suspicion<Digest>()
     var window = LaneWindow()
     /// Whether it answers within ``Pipeline/writeBehind`` and ``Pipeline/shortWindow``.
     var promptness = Promptness()
@@ -90,11 +83,16 @@ package struct Lane: Sendable {
     var postponed = Heap<Postponed>()
     package private(set) var condition = Condition.open
     package private(set) var inFlight = 0
+    private(set) var pause = LanePause()
     /// Pauses in a row without an answer between them.
-    private(set) var failures = 0
-    /// Monotonic nanoseconds: since when it is not open, and before when the gateway wants nothing.
-    private(set) var pausedAt: Int64 = 0
+    var failures: Int { pause.count }
+    /// Monotonic nanoseconds before which the gateway surely wants nothing, and before which it may not want any.
     private(set) var askedUntil: Int64 = 0
+    private var wishedUntil: Int64 = 0
+    /// The witnesses against the gateway proved wrong, and it is not known yet whether they fail alone.
+    private var isRefuted = false
+    /// So many have been sent while single devices fail.
+    private var mixed = 0
     /// The outbox has a ``LaneRecord`` of it, or will.
     var isRecorded = false
     /// The gateway's word for what the operator has to mend; `nil` when there is nothing.
@@ -105,31 +103,8 @@ package struct Lane: Sendable {
     /// Whatever a gateway's back-off has come to, and for one device that is blocked alone.
     static let longestPause: Duration = .seconds(60)
     static let shortestBlock: Duration = .seconds(60)
-    /// Notifications that try at once when a pause is over: more each time, so that a few that always fail don't keep one
-    /// that would not from its turn.
-    static let trials = 3
-    static let mostTrials = 48
-
-    /// Places and bytes.
-    struct Room: Equatable, Sendable {
-        var count = 0
-        var bytes = 0
-
-        mutating func take(_ size: Int) {
-            count += 1
-            bytes += size
-        }
-
-        mutating func release(_ size: Int) {
-            count -= 1
-            bytes -= size
-        }
-
-        mutating func add(_ other: Room) {
-            count += other.count
-            bytes += other.bytes
-        }
-    }
+    /// So many that have failed are tried again by themselves; of more, each the more rarely.
+    static let fewSuspended = 48
 
     /// So many may wait, and a sender may bring so many, before its share is looked at.
     private static let uncounted = Admission.leastShare / 4
@@ -149,8 +124,10 @@ package struct Lane: Sendable {
         return brought[sender] >= Lane.uncounted
     }
 
-    init(id: LaneID, shown: LaneID? = nil) {
+    init(id: LaneID, shown: LaneID? = nil, broughtBy: SenderID? = nil, at time: Int64 = 0) {
         self.id = id
+        self.broughtBy = broughtBy
+        openedAt = time
         self.shown = shown ?? LaneID(app: id.app, host: id.host.isOrigin ? .others : id.host)
     }
 
@@ -159,17 +136,56 @@ package struct Lane: Sendable {
         ready.insert(Ready(rank: rank, sequence: sequence, slot: slot))
     }
 
-    /// Whether another one may be sent now; ends a pause whose time has come.
-    mutating func mayBegin(at time: Int64) -> Bool {
-        if case .paused(let until) = condition {
-            guard time >= until else { return false }
-            condition = .trying
-        }
-        let limit = condition == .open ? window.limit(at: time) : trials
-        return inFlight < limit
+    /// Which one may be sent now.
+    enum Turn: Equatable, Sendable {
+        /// The urgent before the others, then the oldest.
+        case oldest
+        /// The newest of those that have not failed, or the oldest of them: of senders that brought none that has, if there
+        /// are any. If there is none at all, the oldest.
+        case newest
+        case oldestOther
+        /// The newest that has not failed, or none.
+        case probe
     }
 
-    private var trials: Int { min(Lane.trials << min(max(0, failures - 1), 8), Lane.mostTrials) }
+    /// Whatever fails may be the oldest. Once it is known that single devices fail, most are others, and the newest: more
+    /// of them than come.
+    private func mixedTurn(at time: Int64) -> Turn {
+        let isDoubtful = suspicion.doubts(at: time) > 1
+        return switch mixed % 8 {
+        case 0: .oldest
+        case 4: isDoubtful ? .oldestOther : .oldest
+        case 2, 6: isDoubtful ? .newest : .oldestOther
+        case _: .newest
+        }
+    }
+
+    /// Single devices fail, as far as is known.
+    private func isMixed(at time: Int64) -> Bool { suspicion.hasWitnesses || suspicion.doubts(at: time) > 0 }
+
+    /// Whether another one may be sent now, and which; ends a pause whose time has come.
+    mutating func turn(at time: Int64) -> Turn? {
+        switch condition {
+        case .open:
+            guard inFlight < window.limit(at: time) else { return nil }
+            return isMixed(at: time) ? mixedTurn(at: time) : .oldest
+        case .paused(let until) where time >= until:
+            condition = .trying
+            pause.beginTries(at: time)
+            return .newest
+        case .paused: return time >= askedUntil && pause.mayProbe(at: time) ? .probe : nil
+        case .trying:
+            guard pause.mayTry || inFlight == 0 else { return nil }
+            return pause.tries.isMultiple(of: 2) ? .newest : .oldest
+        }
+    }
+
+    /// Monotonic nanoseconds until which nothing is sent; `nil`: until something changes.
+    func waitsUntil(at time: Int64) -> Int64? {
+        guard case .paused(let until) = condition else { return nil }
+        let probeAt = max(pause.probeAt, askedUntil)
+        return probeAt > time ? min(until, probeAt) : until
+    }
 
     /// The outbox has numbered one that failed before it was stored.
     mutating func renumberSuspended(_ slot: Int, from before: Int64, to sequence: Int64) {
@@ -179,49 +195,117 @@ package struct Lane: Sendable {
         }
     }
 
-    mutating func began() { inFlight += 1 }
+    mutating func began(at time: Int64) {
+        inFlight += 1
+        switch condition {
+        case .open: if isMixed(at: time) { mixed &+= 1 }
+        case .trying: pause.tried(at: time, isProbe: false, asked: wishedUntil)
+        case .paused: pause.tried(at: time, isProbe: true, asked: wishedUntil)
+        }
+    }
+
     mutating func ended() { inFlight -= 1 }
+
+    /// One that began at that time came to nothing, which says nothing of the gateway.
+    mutating func endedAlone(begunAt: Int64) {
+        if condition != .open { pause.giveBack(begunAt: begunAt) }
+    }
 
     /// The gateway has judged a notification for this device: it works.
     ///
     /// - Returns: Whether some have failed since it last did: they are sent again.
     mutating func answered(_ token: Digest, at time: Int64) -> Bool {
+        let witnesses = suspicion.witnesses
         let isRecovery = suspicion.answered(token)
-        failures = 0
         blockedReason = nil
         blockedSince = nil
-        switch condition {
-        case .open: window.answered()
-        // What it asked for holds all the same.
-        case .paused where askedUntil > time: condition = .paused(until: askedUntil)
-        case .paused, .trying:
+        if isRecovery { refute(witnesses, at: time) }
+        pause.count = 0
+        guard condition != .open else {
+            window.answered()
+            return isRecovery
+        }
+        if askedUntil > time {
+            // What it surely asked for holds all the same.
+            condition = .paused(until: askedUntil)
+        } else {
             condition = .open
-            window.restart(after: .nanoseconds(time - pausedAt), at: time)
+            // Who has waited longest is first, whatever it was.
+            mixed = 0
+            let isOutage = suspicion.doubts(at: time) <= 1
+            window.restart(after: isOutage ? .nanoseconds(time - pause.beganAt) : .zero, at: time)
         }
         return isRecovery
     }
 
-    /// The gateway is overloaded or away: nothing begins until then. Of many that fail together one counts.
+    /// So many devices have failed, and now one was answered: it was soon over, or it was no outage at all.
+    private mutating func refute(_ witnesses: Int, at time: Int64) {
+        isRefuted = pause.count <= Lane.fewPauses
+        guard isRefuted else { return suspicion.trust() }
+        if condition != .open || witnesses >= Deferral.fewWitnesses { suspicion.doubt(at: time) }
+    }
+
+    /// An outage has more of them.
+    private static let fewPauses = 2
+
+    /// It failed, as all would if the gateway were overloaded or away.
+    ///
+    /// - Parameters:
+    ///   - few: See ``Deferral/witnesses``.
+    ///   - begunAt: Monotonic nanoseconds at which the attempt began.
+    /// - Returns: What that says, and whether the lane is to pause for it.
+    mutating func failed(
+        _ token: Digest, from sender: SenderID?, witnesses few: Int, begunAt: Int64, at time: Int64
+    ) -> (finding: Suspicion<Digest>.Finding, pauses: Bool) {
+        let voices = suspicion.voices
+        let finding = suspicion.failed(token, from: sender)
+        guard finding == .news else {
+            endedAlone(begunAt: begunAt)
+            if finding == .alone, isRefuted {
+                isRefuted = false
+                suspicion.doubt(at: time)
+                if suspicion.doubts(at: time) > 1 { window.endRamp() }
+            }
+            return (finding, false)
+        }
+        let doubts = suspicion.doubts(at: time)
+        let least = doubts > 0 ? LaneWindow.first << doubts : 1
+        // What one sender's devices hear says nothing new.
+        if suspicion.voices > voices { window.shrink(inFlight: inFlight, least: least) }
+        let isSure = few <= 1
+        let pauses =
+            switch condition {
+            case .open: isSure || suspicion.isReason(witnesses: few, at: time)
+            case .trying: pause.missed(begunAt: begunAt) || isSure
+            case .paused: true
+            }
+        return (finding, pauses)
+    }
+
+    /// The gateway is overloaded or away: nothing begins until then but a few tries. Of many that fail together one counts.
+    ///
+    /// - Parameter isSure: Nothing at all begins before the time that the gateway has asked for.
     mutating func pause(
-        atLeast asked: Duration?, at time: Int64, policy: RetryPolicy,
+        atLeast asked: Duration?, isSure: Bool, at time: Int64, policy: RetryPolicy,
         using random: inout some RandomNumberGenerator
     ) {
-        askedUntil = max(askedUntil, time + policy.obeyed(asked).nanoseconds)
+        let wished = time + policy.obeyed(asked).nanoseconds
+        wishedUntil = max(wishedUntil, wished)
+        if isSure { askedUntil = max(askedUntil, wished) }
         if case .paused(let until) = condition {
-            condition = .paused(until: max(until, askedUntil))
+            condition = .paused(until: max(until, wished))
             return
         }
-        if condition == .open { pausedAt = time }
-        failures += 1
+        pause.began(at: time, isFirst: condition == .open, doubts: suspicion.doubts(at: time))
         let own = policy.delay(afterAttempts: failures, atLeast: nil, using: &random)
-        condition = .paused(until: max(time + min(own, Lane.longestPause).nanoseconds, askedUntil))
+        condition = .paused(until: max(time + min(own, Lane.longestPause).nanoseconds, wished))
     }
 
     /// Goes on with a pause of the last process.
     mutating func restore(until: Int64, asked: Int64, pausedAt: Int64, failures: Int, at time: Int64) {
-        self.failures = failures
-        self.pausedAt = pausedAt
+        pause.restored(count: failures, beganAt: pausedAt, at: time)
         askedUntil = asked
+        wishedUntil = until
         condition = until > time ? .paused(until: until) : .trying
     }
 
@@ -232,10 +316,14 @@ package struct Lane: Sendable {
     }
 
     /// The operator has changed something: try at once.
-    mutating func resume() {
-        failures = 0
+    mutating func resume(at time: Int64) {
+        pause.count = 0
         askedUntil = 0
+        wishedUntil = 0
         suspicion = Suspicion()
-        if case .paused = condition { condition = .trying }
+        guard condition != .open else { return }
+        // Also of the tries that have begun: of fewer than those, none would be left.
+        condition = .trying
+        pause.beginTries(at: time)
     }
 }

@@ -14,13 +14,19 @@ struct LaneWindow: Equatable, Sendable {
     /// A shorter pause was no outage.
     static let outage: Duration = .seconds(5)
 
-    mutating func shrink(inFlight: Int) { size = max(1, min(size, inFlight + 1) / 2) }
+    /// - Parameter least: More than one while single devices fail and others are answered.
+    mutating func shrink(inFlight: Int, least: Int = 1) {
+        size = max(min(least, size), min(size, inFlight + 1) / 2)
+    }
 
     /// After a pause.
     mutating func restart(after pause: Duration, at time: Int64) {
         size = max(LaneWindow.first, min(size, LaneWindow.full))
         if pause >= LaneWindow.outage { rampBegan = time }
     }
+
+    /// There was no outage.
+    mutating func endRamp() { rampBegan = nil }
 
     mutating func answered() {
         guard size < .max else { return }

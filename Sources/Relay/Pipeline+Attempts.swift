@@ -66,11 +66,13 @@ extension Pipeline {
     /// What a lane does next.
     mutating func nextStep(in lane: Int, at now: Instant) -> Step {
         let time = now.monotonicNanoseconds
-        guard delivery.withLane(lane, { $0.mayBegin(at: time) }) else {
-            if case .paused(let until) = delivery.lanes[lane].condition { return .wait(until: until) }
-            return .idle
+        guard let turn = delivery.withLane(lane, { $0.turn(at: time) }) else {
+            return delivery.lanes[lane].waitsUntil(at: time).map { .wait(until: $0) } ?? .idle
         }
-        guard let slot = delivery.takeNext(lane: lane, at: time) else {
+        guard let slot = take(turn, of: lane, at: time) else {
+            if turn == .probe {
+                return delivery.lanes[lane].waitsUntil(at: time).map { .wait(until: $0) } ?? .idle
+            }
             return delivery.nextDue(lane: lane).map { .wait(until: $0) } ?? .idle
         }
         guard delivery.entries[slot].deadline > time else {
@@ -89,9 +91,21 @@ extension Pipeline {
             return .ended
         }
         delivery.begin(slot, at: time)
-        delivery.withLane(lane) { $0.began() }
+        delivery.withLane(lane) { $0.began(at: time) }
         inFlight += 1
         return .send(Handle(slot: slot, sequence: delivery.entries[slot].sequence), body)
+    }
+
+    @inline(__always)
+    private mutating func take(_ turn: Lane.Turn, of lane: Int, at time: Int64) -> Int? {
+        switch turn {
+        case .oldest: delivery.takeNext(lane: lane, at: time)
+        case .newest: delivery.takeOther(lane: lane, at: time) ?? delivery.takeNext(lane: lane, at: time)
+        case .oldestOther:
+            delivery.takeOther(lane: lane, isOldest: true, at: time)
+                ?? delivery.takeNext(lane: lane, at: time)
+        case .probe: delivery.takeOther(lane: lane, at: time)
+        }
     }
 
     private mutating func load(from first: Int, lane: Int, at time: Int64) -> [Int64] {
@@ -129,6 +143,7 @@ extension Pipeline {
         settleUnstored(slot, at: now)
         if outcome.isJudgement, delivery.lanes[lane].isRecorded { writeDown(lane: lane, at: now) }
         tellIfBlocked(lane, before: blockedBefore)
+        serveNewcomer(after: lane, at: now.monotonicNanoseconds)
         delivery.stir(lane)
         if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
         stopIfDone()
@@ -149,6 +164,7 @@ extension Pipeline {
             let window = writeBehind
             delivery.withLane(lane) { $0.answered(after: answerTime, within: window) }
         }
+        if outcome != .accepted { delivery.withLane(lane) { $0.hasFailed = true } }
         switch outcome {
         case .deferred(let deferral): effects.append(.deferred(reason: deferral.reason, lane: lane))
         case .blocked(let reason): effects.append(.deferred(reason: reason, lane: lane))
@@ -164,7 +180,10 @@ extension Pipeline {
         switch outcome {
         case .accepted, .kept:
             delivery.answered(slot, at: now.monotonicNanoseconds)
-            delivery.withLane(delivery.entries[slot].lane) { $0.isProven = true }
+            delivery.withLane(delivery.entries[slot].lane) {
+                $0.isProven = true
+                $0.hasDelivered = true
+            }
             let token = delivery.entries[slot].token
             if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
             guard outcome != .kept else { return keep(slot) }
@@ -187,8 +206,9 @@ extension Pipeline {
             tellIfHeld(slot, reason)
             let wish = Deferral(reason: reason, scope: .host)
             fail(slot, wish, isBlocked: true, at: now, using: &random)
-        case .deferred(let deferral) where deferral.isUnharmed && returnUnharmed(slot): break
+        case .deferred(let deferral) where deferral.isUnharmed && returnUnharmed(slot): saysNothing(slot)
         case .deferred(let deferral) where deferral.scope == .device:
+            saysNothing(slot)
             let delay = policy.delay(
                 afterAttempts: delivery.entries[slot].attempts + 1, atLeast: deferral.retryAfter,
                 using: &random)
@@ -196,6 +216,12 @@ extension Pipeline {
             postpone(slot, for: delay, isThrottle: deferral.isThrottle, at: now)
         case .deferred(let deferral): fail(slot, deferral, isBlocked: false, at: now, using: &random)
         }
+    }
+
+    /// Of the gateway.
+    private mutating func saysNothing(_ slot: Int) {
+        let entry = delivery.entries[slot]
+        delivery.withLane(entry.lane) { $0.endedAlone(begunAt: entry.sentAt) }
     }
 
     /// Its senders hear that the operator has to mend something first: what the gateway says of others says nothing of it.
@@ -251,21 +277,21 @@ extension Pipeline {
         let time = now.monotonicNanoseconds
         let asked = policy.obeyed(deferral.retryAfter)
         note(wish: asked, of: slot, at: now)
-        let finding = delivery.withLane(lane) { $0.suspicion.failed(token) }
+        let sender = delivery.entries[slot].body?.sender
+        let begunAt = delivery.entries[slot].sentAt
+        let (finding, pauses) = delivery.withLane(lane) {
+            $0.failed(token, from: sender, witnesses: deferral.witnesses, begunAt: begunAt, at: time)
+        }
         guard finding != .alone else {
             let least = isBlocked ? Lane.shortestBlock : deferral.retryAfter
             let delay = policy.delay(
                 afterAttempts: delivery.entries[slot].attempts + 1, atLeast: least, using: &random)
             return postpone(slot, for: delay, at: now)
         }
-        let witnesses = delivery.lanes[lane].suspicion.witnesses
-        let isLanes = witnesses >= deferral.witnesses
-        delivery.withLane(lane) {
-            $0.window.shrink(inFlight: $0.inFlight)
-            if isBlocked, isLanes || finding == .again { $0.block(reason: deferral.reason, at: time) }
+        if isBlocked, pauses || finding == .again {
+            delivery.withLane(lane) { $0.block(reason: deferral.reason, at: time) }
         }
-        // One that fails again says nothing new.
-        if isLanes, case .news = finding {
+        if pauses {
             let app = delivery.lanes[lane].id.app
             for other in delivery.lanes.indices
             where other == lane || deferral.scope == .app && delivery.lanes[other].id.app == app {
@@ -278,7 +304,7 @@ extension Pipeline {
         var delay = policy.delay(
             afterAttempts: delivery.entries[slot].attempts, atLeast: asked, using: &random)
         // A few are enough to see when it works again: of many, each is tried the more rarely.
-        let crowd = delivery.lanes[lane].suspended.count / Lane.mostTrials
+        let crowd = delivery.lanes[lane].suspended.count / Lane.fewSuspended
         delay = max(delay, min(Lane.longestPause * crowd, policy.longest))
         delivery.suspend(slot, until: time + delay.nanoseconds, asked: time + asked.nanoseconds)
         if isBlocked { return spareBody(of: slot) }
@@ -290,59 +316,9 @@ extension Pipeline {
     ) {
         delivery.withLane(lane) { [policy] in
             $0.pause(
-                atLeast: deferral.retryAfter, at: now.monotonicNanoseconds, policy: policy, using: &random)
+                atLeast: deferral.retryAfter, isSure: deferral.witnesses <= 1, at: now.monotonicNanoseconds,
+                policy: policy, using: &random)
         }
         writeDown(lane: lane, at: now)
-    }
-
-    // MARK: Ends
-
-    private mutating func bury(_ slot: Int, _ ending: Ending, since: Int64, at now: Instant) {
-        let token = delivery.entries[slot].token
-        if let told = deadTokens.bury(token, since: since, at: now) {
-            changes.append(.buryToken(token, told))
-        }
-        // From the back, so that none of them becomes ready in between.
-        for behind in delivery.waiting(of: token).reversed() { finish(behind, ending, at: now) }
-        finish(slot, ending, at: now)
-    }
-
-    /// Ends what has expired. To be called now and then: what expires unsent is only noticed here.
-    mutating func expire(at now: Instant) {
-        for slot in delivery.entries.indices
-        where delivery.entries[slot].deadline <= now.monotonicNanoseconds {
-            switch delivery.entries[slot].state {
-            case .queued, .ready, .postponed: finish(slot, .expired, at: now)
-            case .storing, .loading, .inFlight, .ended, .free: break
-            }
-        }
-    }
-
-    func end(of slot: Int, _ ending: Ending) -> End {
-        let entry = delivery.entries[slot]
-        return End(
-            sequence: entry.sequence, ending: ending, lane: entry.lane, submittedAt: entry.submittedAt)
-    }
-
-    mutating func finish(_ slot: Int, _ ending: Ending, at now: Instant) {
-        guard !finishAtOnce(slot, ending, at: now) else { return }
-        var end = end(of: slot, ending)
-        // Looked at for those only that were refused, which are few.
-        if case .refused = ending {
-            end.isProbe = delivery.entries[slot].body.map { isOfNobody($0.deviceToken) } ?? false
-        }
-        changes.append(.finish(sequence: end.sequence, ending))
-        effects.append(.ended(end))
-        if senders.listens(for: end.sequence) { untold.append((end.sequence, ending)) }
-        scheduleCommit(at: now.monotonicNanoseconds)
-        leave(slot)
-    }
-
-    mutating func leave(_ slot: Int) {
-        dropBody(of: slot)
-        let entry = delivery.entries[slot]
-        admission.release(token: entry.token, size: entry.size, isShelved: entry.isShelved)
-        delivery.withLane(entry.lane) { $0.taken.release(entry.size) }
-        delivery.remove(slot)
     }
 }

@@ -49,7 +49,9 @@ extension Pipeline {
         storeFirst(of: digests.token, at: now)
         let size = notification.size
         let laneID = notification.lane
-        guard isInSight(digests.token), let lane = laneForNew(laneID, at: now.monotonicNanoseconds) else {
+        guard isInSight(digests.token),
+            let lane = laneForNew(laneID, from: submission.sender, at: now.monotonicNanoseconds)
+        else {
             return refuse(
                 submission, digests, Pipeline.comeAgain, from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
@@ -66,9 +68,11 @@ extension Pipeline {
                 submission, digests, .busy(.node(retryAfter: Admission.retryWhenFull)), from: door,
                 awaitsOutcome: awaitsOutcome, at: now)
         }
-        if let busy = admission.admit(
-            token: digests.token, size: size, from: submission.sender, at: now)
-        {
+        let busy = admission.admit(token: digests.token, size: size, from: submission.sender, at: now)
+        let later =
+            busy != nil && submission.mayWait
+            ? admission.admitLater(token: digests.token, size: size, from: submission.sender, at: now) : nil
+        if let busy, later == nil {
             delivery.tidyLane(lane)
             return refuse(submission, digests, .busy(busy), from: door, awaitsOutcome: awaitsOutcome, at: now)
         }
@@ -80,8 +84,8 @@ extension Pipeline {
             Delivery.Entry(
                 token: digests.token, lane: lane, size: size, submittedAt: now.monotonicNanoseconds,
                 deadline: now.deadline(notification.expiresAt, within: Validator.longestMilliseconds),
-                registeredAt: submission.registeredAt ?? 0, isUrgent: notification.content.isUrgent,
-                isElsewhere: isElsewhere, body: notification))
+                registeredAt: submission.registeredAt ?? 0, notBefore: later ?? 0,
+                isUrgent: notification.content.isUrgent, isElsewhere: isElsewhere, body: notification))
         bodyBytes += size
         let reply = senders.newID()
         let isFirst =

@@ -10,7 +10,11 @@ extension Pipeline {
     /// - Returns: Its index; `nil` when there are ``mostLanes``.
     package mutating func add(_ id: LaneID) -> Int? {
         guard let lane = delivery.lane(id) ?? (hasRoomForLane ? makeLane(id) : nil) else { return nil }
-        delivery.withLane(lane) { $0.hasGateway = true }
+        delivery.withLane(lane) {
+            $0.hasGateway = true
+            $0.hadGateway = true
+            $0.isParked = false
+        }
         delivery.stir(lane)
         return lane
     }
@@ -54,27 +58,23 @@ extension Pipeline {
     mutating func lane(_ id: LaneID) -> Int { delivery.lane(id) ?? makeLane(id) }
 
     /// The place of a lane for what comes in; `nil`: there is no room for another lane.
-    mutating func laneForNew(_ id: LaneID, at time: Int64) -> Int? {
+    mutating func laneForNew(_ id: LaneID, from sender: SenderID?, at time: Int64) -> Int? {
         if let lane = delivery.lane(id) { return lane }
-        if id.host.isOrigin, originCount(of: id.app) >= originsPerApp {
-            // An app's strangers take no other app's lanes.
-            guard closeLongestIdle(of: id.app, at: time) else { return nil }
-        } else if !hasRoomForLane {
-            guard closeLongestIdle(of: nil, at: time) else { return nil }
-        }
-        return makeLane(id)
+        // An app's strangers take no other app's lanes.
+        if id.host.isOrigin, !makesRoom(forOriginOf: id.app, from: sender, at: time) { return nil }
+        if !hasRoomForLane { guard closeLongestIdle(of: nil, at: time) else { return nil } }
+        return makeLane(id, broughtBy: sender, at: time)
     }
 
     private var hasRoomForLane: Bool { delivery.laneCount < Pipeline.mostLanes }
 
-    private mutating func makeLane(_ id: LaneID) -> Int {
-        let lane = delivery.makeLane(Lane(id: id, shown: validator.shown(id)))
+    private mutating func makeLane(_ id: LaneID, broughtBy sender: SenderID? = nil, at time: Int64 = 0) -> Int
+    {
+        var made = Lane(id: id, shown: validator.shown(id), broughtBy: sender, at: time)
+        made.isParked = !mayOpen(id)
+        let lane = delivery.makeLane(made)
         effects.append(.laneOpened(lane))
         return lane
-    }
-
-    private func originCount(of app: String) -> Int {
-        delivery.lanes.count { !$0.isGone && $0.id.host.isOrigin && $0.id.app == app }
     }
 
     // MARK: Idle ones
@@ -92,9 +92,10 @@ extension Pipeline {
 
     /// - Parameter app: `nil`: any.
     /// - Returns: Whether there was one that could go.
-    private mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
+    mutating func closeLongestIdle(of app: String?, at time: Int64) -> Bool {
         let idle = delivery.lanes.indices.filter {
-            delivery.lanes[$0].canGo(at: time) && (app == nil || delivery.lanes[$0].id.app == app)
+            delivery.lanes[$0].canGo(at: time) && !delivery.lanes[$0].isParked
+                && (app == nil || delivery.lanes[$0].id.app == app)
         }
         guard
             let lane = idle.min(by: {
@@ -115,7 +116,7 @@ extension Pipeline {
 
 extension Lane {
     /// Nothing of it would be lost: no notification, and no pause that the host has asked for.
-    fileprivate func canGo(at time: Int64) -> Bool {
+    func canGo(at time: Int64) -> Bool {
         guard !isGone, id.host.isOrigin, count == 0, shelved == 0, !isLoading, !isClaiming else {
             return false
         }

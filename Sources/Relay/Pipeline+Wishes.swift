@@ -97,7 +97,8 @@ extension Lane {
         var pausedUntil = askedUntil
         if case .paused(let until) = condition { pausedUntil = until }
         return LaneRecord(
-            writtenAt: steadyTime(time), pausedAt: steadyTime(pausedAt), pausedUntil: steadyTime(pausedUntil),
+            writtenAt: steadyTime(time), pausedAt: steadyTime(pause.beganAt),
+            pausedUntil: steadyTime(pausedUntil),
             askedUntil: steadyTime(askedUntil), failures: failures, blockedReason: blockedReason,
             blockedSince: blockedSince.map(steadyTime))
     }

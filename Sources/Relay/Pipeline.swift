@@ -279,6 +279,7 @@ package struct Pipeline: ~Copyable, Sendable {
         expire(at: now)
         sweep(at: now)
         closeIdleLanes(at: now.monotonicNanoseconds)
+        takeTurns(at: now.monotonicNanoseconds)
         endWishes(at: now)
         for lane in delivery.lanes.indices { claimGivenUp(lane) }
         let isTrusted =

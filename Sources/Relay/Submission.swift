@@ -37,6 +37,9 @@ package struct Submission: Equatable, Sendable {
     package var hops = 0
     /// Its sender comes once only: what is refused is refused at once.
     package var isNeverRepeated = false
+    /// It comes once only, and its sender takes `stored` for an answer: over its device's rate it waits, and is not turned
+    /// away.
+    package var mayWait = false
     /// The node itself says it (``Notice``).
     package var isNotice = false
     /// How long it may be out before it is stored, where the sender awaits the outcome.

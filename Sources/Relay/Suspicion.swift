@@ -1,45 +1,101 @@
-/// Whether it is a lane's gateway that fails, or single devices.
+/// Whether it is a gateway that fails, or single devices.
 ///
 /// An overloaded gateway and wrong credentials show as answers to single notifications, and so does what is wrong with one
 /// device. Where others are answered in between, the device is at fault: then it alone waits. Only several different
-/// devices that fail with no answer between them are witnesses against the gateway.
-struct Suspicion: Sendable {
+/// devices, brought by different senders, that fail with no answer between them are witnesses against the gateway.
+///
+/// Each time such witnesses prove wrong it takes twice as many for a while.
+package struct Suspicion<Device: Hashable & Sendable>: Sendable {
     enum Finding: Equatable, Sendable {
         /// Others have been answered since it failed first.
         case alone
         /// Nobody has.
         case again
-        /// Nor before it; so many different devices say the same by now.
-        case news(witnesses: Int)
+        /// Nor before it: it is a witness.
+        case news
     }
 
     /// Devices that have failed and were not answered since, each with ``answers`` as it was the first time.
-    private var failed: [Digest: Int] = [:]
+    private var failed: [Device: Int] = [:]
     /// How often the gateway answered after somebody had failed.
     private var answers = 0
+    /// Devices that have failed since it last answered.
     private(set) var witnesses = 0
+    /// Who brought them; those that nobody is known to have brought count as many.
+    private var senders: Set<SenderID> = []
+    private var unknownSenders = 0
+    /// Who has brought devices that failed, also before it last answered.
+    private var suspects: Set<SenderID> = []
+    /// How often witnesses have proved wrong, and when that was last (monotonic nanoseconds).
+    private var mistakes = 0
+    private var doubtedAt: Int64 = 0
 
     /// Whoever has more devices that fail is suspected anew.
-    static let most = 4096
+    static var most: Int { 4096 }
+    /// So many devices of one sender count as another sender.
+    private static var devicesPerSender: Int { 8 }
+    private static var mostDoubts: Int { 4 }
+    private static var memory: Duration { .seconds(600) }
 
-    func isAlone(_ token: Digest) -> Bool { failed[token].map { $0 != answers } ?? false }
+    package init() {}
 
-    mutating func failed(_ token: Digest) -> Finding {
-        if let before = failed[token] { return before == answers ? .again : .alone }
+    /// Whether it fails while others are answered.
+    func isAlone(_ device: Device) -> Bool { failed[device].map { $0 != answers } ?? false }
+
+    /// Whether it has failed and was not answered since, and whether its sender has brought one that has failed.
+    func isKnown(_ device: Device) -> Bool { failed[device] != nil }
+    func isSuspect(_ sender: SenderID?) -> Bool { sender.map(suspects.contains) ?? false }
+
+    /// How often witnesses have proved wrong lately. Once: what fails may be a device's own; again: more likely it is.
+    func doubts(at time: Int64) -> Int { time - doubtedAt < Suspicion.memory.nanoseconds ? mistakes : 0 }
+    /// Something has failed since the gateway last answered.
+    var hasWitnesses: Bool { witnesses > 0 }
+    /// So many senders' devices have.
+    var voices: Int { max(senders.count + unknownSenders, witnesses / Suspicion.devicesPerSender) }
+
+    @discardableResult
+    mutating func failed(_ device: Device, from sender: SenderID?) -> Finding {
+        if let before = failed[device] { return before == answers ? .again : .alone }
         if failed.count == Suspicion.most { failed = [:] }
-        failed[token] = answers
+        failed[device] = answers
         witnesses += 1
-        return .news(witnesses: witnesses)
+        if let sender {
+            if senders.count < Suspicion.most { senders.insert(sender) }
+            if suspects.count == Suspicion.most { suspects = [] }
+            suspects.insert(sender)
+        } else {
+            unknownSenders += 1
+        }
+        return .news
+    }
+
+    /// Whether so many different senders' devices have failed with no answer between them.
+    func isReason(witnesses few: Int, at time: Int64) -> Bool {
+        voices >= few << doubts(at: time)
     }
 
     /// The gateway has judged a notification.
     ///
     /// - Returns: Whether somebody had failed since it last did.
-    mutating func answered(_ token: Digest) -> Bool {
-        if !failed.isEmpty { failed[token] = nil }
+    @discardableResult
+    mutating func answered(_ device: Device) -> Bool {
+        if !failed.isEmpty { failed[device] = nil }
         guard witnesses > 0 else { return false }
         witnesses = 0
+        senders = []
+        unknownSenders = 0
         answers += 1
         return true
     }
+
+    /// The witnesses have proved wrong.
+    mutating func doubt(at time: Int64) {
+        let before = doubts(at: time)
+        if before == 0 { suspects = senders }
+        mistakes = min(before + 1, Suspicion.mostDoubts)
+        doubtedAt = time
+    }
+
+    /// They were right.
+    mutating func trust() { mistakes = 0 }
 }

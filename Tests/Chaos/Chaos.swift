@@ -11,7 +11,8 @@ struct Chaos: AsyncParsableCommand {
         abstract:
             "Kill node, tor and gateway at random instants, and see that nothing is lost or shown twice.",
         subcommands: [
-            RoundsCommand.self, LoadCommand.self, OutagesCommand.self, TorOutagesCommand.self,
+            RoundsCommand.self, LoadCommand.self, OutagesCommand.self, PoisonCommand.self,
+            TorOutagesCommand.self,
             RelayCommand.self, MailboxCommand.self, ClusterCommand.self,
             FloodCommand.self, StageCommand.self, GatewayCommand.self,
         ])

@@ -27,6 +27,7 @@ final class ChaosWorld {
     private let directory: LabDirectory
     private let configuration: String
     private let way: Way
+    private let apps: [String]
 
     private var state: String { directory.path + "/state" }
     private var peerSocket: String { directory.path + "/peers" }
@@ -37,12 +38,14 @@ final class ChaosWorld {
     /// - Parameters:
     ///   - certificate: Apple's credential is a .p12 instead of a .p8.
     ///   - waiting: how many the node lets wait; `nil`: as many as it does by itself.
+    ///   - apps: further ones, a line each.
     ///   - hasLiftedLimits: for devices, peers and circuits: nobody is ever told to come again.
     init(
         _ way: Way, torrc: String, certificate: Bool = false, waiting: Int? = nil,
-        hasLiftedLimits: Bool = false
+        hasLiftedLimits: Bool = false, apps: [String] = []
     ) async throws {
         self.way = way
+        self.apps = apps
         directory = try LabDirectory()
         configuration = directory.path + "/onionbell.yaml"
         let credentials = try LabCredentials()
@@ -116,6 +119,7 @@ final class ChaosWorld {
             gateway: web_push
             allowed_hosts: \(gateway.webHosts + [ChaosWorld.nowhere])
             ca_file: ca.pem
+        \(apps.map { "  - \($0)" }.joined(separator: "\n"))
         defaults: {ios: apple, android: google}
         \(limits)
         management: {listen: "unix:\(directory.path)/management"}

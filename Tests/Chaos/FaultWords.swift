@@ -36,8 +36,27 @@ struct FaultWords: Equatable, Sendable {
             FaultRule(
                 .answer(status: 404, reason: "UNREGISTERED"), when: .deviceToken(FaultWords.deadAtGoogle)),
         ]
-        for word in text.split(separator: ",") { rules.append(try FaultWords.rule(word)) }
+        for word in text.split(separator: ",") {
+            if word.hasPrefix("poison=") {
+                rules += (0..<(Int(word.dropFirst(7)) ?? 0)).flatMap(FaultWords.poison)
+            } else {
+                rules.append(try FaultWords.rule(word))
+            }
+        }
         return FaultScript(rules, seed: seed)
+    }
+
+    /// A device of all gateways that each of them always calls itself unavailable to: `poison=20` are twenty of them.
+    static func poisoned(_ number: Int) -> String {
+        let digits = String(number)
+        return "bad" + String(repeating: "0", count: 61 - digits.count) + digits
+    }
+
+    private static func poison(_ number: Int) -> [FaultRule] {
+        let name = poisoned(number)
+        return [name, "lab:" + name, "/wpush/v2/" + name].map {
+            FaultRule(.answer(status: 503, reason: "ServiceUnavailable"), when: .deviceToken($0))
+        }
     }
 
     struct UnknownFault: Error { let word: String }

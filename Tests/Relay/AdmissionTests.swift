@@ -229,4 +229,47 @@ import Testing
         // 1,000 are fresh at any time: the table is swept when it has doubled.
         #expect(admission.accountCount <= 2050)
     }
+
+    // MARK: Those that may wait
+
+    /// Bisq 1's nine messages within two seconds, and more: none is lost, and they go out at the pace.
+    @Test func whatMayWaitWaitsForTheRate() {
+        let test = AdmissionTests()
+        var admission = Admission(limits: Admission.Limits())
+        for _ in 0..<5 {
+            #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
+        }
+        let start = test.now.monotonicNanoseconds
+        var times: [Int64] = []
+        for _ in 0..<16 {
+            #expect(admission.admit(token: test.one, size: 1, from: Self.friend, at: test.now) != nil)
+            let due = admission.admitLater(token: test.one, size: 1, from: Self.friend, at: test.now)
+            times.append(((due ?? 0) - start) / 1_000_000)
+        }
+        #expect(times == (1...16).map { Int64($0) * 1000 })
+        // A quarter of the places for one sender.
+        #expect(admission.admitLater(token: test.one, size: 1, from: Self.friend, at: test.now) == nil)
+        #expect(admission.waiting(of: test.one) == 21)
+        // What is kept for newcomers is.
+        for number in 0..<2 {
+            let newcomer = SenderID("new \(number)")
+            #expect(admission.admit(token: test.one, size: 1, from: newcomer, at: test.now) == nil)
+        }
+        #expect(admission.admit(token: test.two, size: 1, from: Self.friend, at: test.now) == nil)
+    }
+
+    /// However many circuits flood one device, a quarter of its places is for newcomers, and no other device's are taken.
+    @Test func whatMayWaitTakesNobodyElsesPlaces() {
+        var test = AdmissionTests()
+        var admission = Admission(limits: Admission.Limits())
+        for number in 0..<1000 {
+            let sender = SenderID(number % 20)
+            if admission.admit(token: test.one, size: 1, from: sender, at: test.now) != nil {
+                _ = admission.admitLater(token: test.one, size: 1, from: sender, at: test.now)
+            }
+        }
+        #expect(admission.waiting(of: test.one) == 48)
+        test.pass(.seconds(60))
+        #expect(admission.admit(token: test.one, size: 1, from: SenderID("new"), at: test.now) == nil)
+    }
 }

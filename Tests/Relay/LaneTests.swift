@@ -6,15 +6,16 @@ import Vectors
 /// A lane's condition, event by event. Times are nanoseconds.
 @Suite struct LaneTests {
     private let policy = RetryPolicy()
-    private static let minute: Int64 = 60_000_000_000
+    private static let second: Int64 = 1_000_000_000
+    private static let minute = 60 * second
 
     private func lane() -> Lane { Lane(id: Node.android) }
 
     @Test func anOpenLaneSendsAsMuchAsIsAskedFor() {
         var lane = lane()
         for _ in 0..<1000 {
-            #expect(lane.mayBegin(at: 0) == true)
-            lane.began()
+            #expect(lane.turn(at: 0) == .oldest)
+            lane.began(at: 0)
         }
         #expect(lane.inFlight == 1000)
     }
@@ -24,60 +25,111 @@ import Vectors
     @Test func aPauseEndsWithAFewTriesAndAnAnswerOpens() {
         var random = SeededRandom(state: 1)
         var lane = lane()
-        lane.pause(atLeast: .seconds(60), at: 0, policy: policy, using: &random)
-        #expect(lane.condition == .paused(until: Self.minute))
-        #expect(lane.mayBegin(at: Self.minute - 1) == false)
-        for _ in 1...Lane.trials {
-            #expect(lane.mayBegin(at: Self.minute) == true)
+        lane.pause(atLeast: .seconds(10), isSure: false, at: 0, policy: policy, using: &random)
+        #expect(lane.condition == .paused(until: 10 * Self.second))
+        #expect(lane.turn(at: 6 * Self.second - 1) == nil)
+        #expect(lane.turn(at: 10 * Self.second - 1) == .probe)
+        for turn in [Lane.Turn.newest, .oldest, .newest] {
+            #expect(lane.turn(at: 10 * Self.second) == turn)
             #expect(lane.condition == .trying)
-            lane.began()
+            lane.began(at: 10 * Self.second)
         }
-        #expect(lane.mayBegin(at: Self.minute) == false)
+        #expect(lane.turn(at: 10 * Self.second) == nil)
         lane.ended()
-        _ = lane.answered(phone, at: Self.minute)
+        _ = lane.answered(phone, at: 10 * Self.second)
         #expect(lane.condition == .open)
-        #expect(lane.mayBegin(at: Self.minute) == true)
+        #expect(lane.turn(at: 10 * Self.second) == .oldest)
     }
 
-    /// So that a few that always fail don't keep others from their turn.
+    /// So that none of those who fail first speaks for the rest.
+    @Test func inALongPauseAFewOfTheOthersTry() {
+        var random = SeededRandom(state: 1)
+        var lane = lane()
+        lane.pause(atLeast: .seconds(3600), isSure: false, at: 0, policy: policy, using: &random)
+        var tries: [Int64] = []
+        var time: Int64 = 0
+        while time < 60 * Self.minute {
+            while lane.turn(at: time) == .probe {
+                lane.began(at: time)
+                tries.append(time / Self.second)
+            }
+            time += Self.second
+        }
+        // The longer the gateway's wish, the rarer.
+        let times = [6, 18, 36, 72, 144, 288, 576, 1152, 2304] as [Int64]
+        #expect(tries == times.flatMap { [$0, $0, $0] })
+        #expect(lane.turn(at: time) == .newest)
+    }
+
+    /// What the gateway says of us, and not of one device.
+    @Test func aSureWishIsObeyedWholly() {
+        var random = SeededRandom(state: 1)
+        var lane = lane()
+        lane.pause(atLeast: .seconds(60), isSure: true, at: 0, policy: policy, using: &random)
+        for second in 0..<60 as Range<Int64> { #expect(lane.turn(at: second * Self.second) == nil) }
+        #expect(lane.turn(at: Self.minute) == .newest)
+    }
+
     @Test func eachTimeTwiceAsManyTry() {
         var random = SeededRandom(state: 1)
         var lane = lane()
         var time: Int64 = 0
         var tries: [Int] = []
-        for _ in 1...7 {
-            lane.pause(atLeast: nil, at: time, policy: policy, using: &random)
+        for _ in 1...5 {
+            lane.pause(atLeast: nil, isSure: false, at: time, policy: policy, using: &random)
             time += 10 * Self.minute
             var count = 0
-            while lane.mayBegin(at: time) {
-                lane.began()
+            while lane.turn(at: time) != nil {
+                lane.began(at: time)
                 count += 1
             }
             for _ in 0..<count { lane.ended() }
             tries.append(count)
         }
-        #expect(tries == [3, 6, 12, 24, 48, 48, 48])
+        #expect(tries == [3, 6, 12, 12, 12])
+    }
+
+    /// A try that says nothing of the gateway is no try.
+    @Test func allTriesMustFailBeforeTheNextPause() {
+        var random = SeededRandom(state: 1)
+        var lane = lane()
+        lane.pause(atLeast: .seconds(10), isSure: false, at: 0, policy: policy, using: &random)
+        let time = 10 * Self.second
+        for number in 0..<3 {
+            #expect(lane.turn(at: time) != nil)
+            lane.began(at: time)
+            if number == 0 { lane.endedAlone(begunAt: time) }
+        }
+        func fails(_ number: Int) -> Bool {
+            lane.failed(
+                Sample.digest("\(number)"), from: nil, witnesses: 3, begunAt: time, at: time
+            ).pauses
+        }
+        #expect(!fails(1) && !fails(2))
+        #expect(lane.turn(at: time) != nil)
+        lane.began(at: time)
+        #expect(fails(3))
     }
 
     @Test func ofManyThatFailTogetherOneCounts() {
         var random = SeededRandom(state: 1)
         var alone = lane()
         var together = lane()
-        alone.pause(atLeast: nil, at: 0, policy: policy, using: &random)
+        alone.pause(atLeast: nil, isSure: true, at: 0, policy: policy, using: &random)
         random = SeededRandom(state: 1)
-        for _ in 0..<100 { together.pause(atLeast: nil, at: 0, policy: policy, using: &random) }
+        for _ in 0..<100 { together.pause(atLeast: nil, isSure: true, at: 0, policy: policy, using: &random) }
         #expect(together.condition == alone.condition)
     }
 
     @Test func aLaterWishProlongsAPauseAndNoneShortensIt() {
         var random = SeededRandom(state: 1)
         var lane = lane()
-        lane.pause(atLeast: .seconds(60), at: 0, policy: policy, using: &random)
-        lane.pause(atLeast: .seconds(10), at: 1, policy: policy, using: &random)
+        lane.pause(atLeast: .seconds(60), isSure: true, at: 0, policy: policy, using: &random)
+        lane.pause(atLeast: .seconds(10), isSure: true, at: 1, policy: policy, using: &random)
         #expect(lane.condition == .paused(until: Self.minute))
-        lane.pause(atLeast: .seconds(60), at: 1, policy: policy, using: &random)
+        lane.pause(atLeast: .seconds(60), isSure: true, at: 1, policy: policy, using: &random)
         #expect(lane.condition == .paused(until: Self.minute + 1))
-        lane.pause(atLeast: .seconds(Int64.max), at: 1, policy: policy, using: &random)
+        lane.pause(atLeast: .seconds(Int64.max), isSure: true, at: 1, policy: policy, using: &random)
         #expect(lane.condition == .paused(until: 86_400_000_000_001))
     }
 
@@ -87,30 +139,30 @@ import Vectors
         var longest: Int64 = 0
         var time: Int64 = 0
         for _ in 0..<200 {
-            lane.pause(atLeast: nil, at: time, policy: policy, using: &random)
+            lane.pause(atLeast: nil, isSure: true, at: time, policy: policy, using: &random)
             guard case .paused(let until) = lane.condition else { break }
             longest = max(longest, until - time)
             time = until
-            #expect(lane.mayBegin(at: time) == true)
+            #expect(lane.turn(at: time) != nil)
         }
         #expect(longest == Self.minute)
         _ = lane.answered(phone, at: time)
-        lane.pause(atLeast: nil, at: time, policy: policy, using: &random)
+        lane.pause(atLeast: nil, isSure: true, at: time, policy: policy, using: &random)
         guard case .paused(let until) = lane.condition else { return #expect(Bool(false)) }
         #expect(until - time <= 1_000_000_000)
     }
 
-    /// One that was on its way when others failed: the gateway works, and what it asked for holds.
-    @Test func anAnswerDuringAPauseEndsWhatTheGatewayHasNotAskedFor() {
+    /// One that was on its way when others failed: the gateway works, and what it surely asked for holds.
+    @Test func anAnswerDuringAPauseEndsWhatTheGatewayHasNotSurelyAskedFor() {
         var random = SeededRandom(state: 1)
         var own = lane()
         own.block(reason: "BadTopic", at: 0)
-        own.pause(atLeast: nil, at: 0, policy: policy, using: &random)
+        own.pause(atLeast: .seconds(60), isSure: false, at: 0, policy: policy, using: &random)
         _ = own.answered(phone, at: 1)
         #expect(own.condition == .open)
         #expect(own.blockedReason == nil)
         var asked = lane()
-        asked.pause(atLeast: .seconds(60), at: 0, policy: policy, using: &random)
+        asked.pause(atLeast: .seconds(60), isSure: true, at: 0, policy: policy, using: &random)
         _ = asked.answered(phone, at: 1)
         #expect(asked.condition == .paused(until: Self.minute))
     }
@@ -119,16 +171,35 @@ import Vectors
         var random = SeededRandom(state: 1)
         var lane = lane()
         lane.block(reason: "InvalidProviderToken", at: 0)
-        lane.pause(atLeast: nil, at: 0, policy: policy, using: &random)
-        lane.resume()
+        lane.pause(atLeast: nil, isSure: true, at: 0, policy: policy, using: &random)
+        lane.resume(at: 0)
         #expect(lane.condition == .trying)
-        #expect(lane.mayBegin(at: 0) == true)
+        #expect(lane.turn(at: 0) == .newest)
         #expect(lane.blockedReason == "InvalidProviderToken")
+    }
+
+    /// After several pauses, while more have tried than do after the first: it would never send again.
+    @Test func newCredentialsAmongTriesAreTriedAtOnce() {
+        var random = SeededRandom(state: 1)
+        var lane = lane()
+        for _ in 1...2 {
+            lane.pause(atLeast: nil, isSure: false, at: 0, policy: policy, using: &random)
+            #expect(lane.turn(at: Self.minute) != nil)
+        }
+        for number in 0..<4 {
+            lane.began(at: Self.minute)
+            lane.ended()
+            let failed = lane.failed(
+                Sample.digest("\(number)"), from: nil, witnesses: 3, begunAt: Self.minute, at: Self.minute)
+            #expect(!failed.pauses)
+        }
+        lane.resume(at: 2 * Self.minute)
+        #expect(lane.turn(at: 2 * Self.minute) == .newest)
     }
 
     @Test func newCredentialsOfAnOpenLaneChangeNothing() {
         var lane = lane()
-        lane.resume()
+        lane.resume(at: 0)
         #expect(lane.condition == .open)
     }
 }
@@ -168,23 +239,52 @@ import Vectors
     private let phones = (0..<5000).map { Digest(high: UInt64($0), low: 0) }
 
     @Test func differentDevicesAreWitnessesUntilOneIsAnswered() {
-        var suspicion = Suspicion()
-        #expect(suspicion.failed(phones[0]) == .news(witnesses: 1))
-        #expect(suspicion.failed(phones[0]) == .again)
-        #expect(suspicion.failed(phones[1]) == .news(witnesses: 2))
+        var suspicion = Suspicion<Digest>()
+        #expect(suspicion.failed(phones[0], from: nil) == .news)
+        #expect(suspicion.failed(phones[0], from: nil) == .again)
+        #expect(suspicion.failed(phones[1], from: nil) == .news)
+        #expect(suspicion.isReason(witnesses: 2, at: 0) && !suspicion.isReason(witnesses: 3, at: 0))
         #expect(suspicion.answered(phones[2]) == true)
         #expect(suspicion.answered(phones[2]) == false)
         #expect(suspicion.isAlone(phones[0]) && !suspicion.isAlone(phones[2]))
-        #expect(suspicion.failed(phones[0]) == .alone)
-        #expect(suspicion.failed(phones[3]) == .news(witnesses: 1))
+        #expect(suspicion.failed(phones[0], from: nil) == .alone)
+        #expect(suspicion.failed(phones[3], from: nil) == .news)
+        #expect(suspicion.isReason(witnesses: 1, at: 0) && !suspicion.isReason(witnesses: 2, at: 0))
         // Answered itself, it is as good as any other.
-        _ = suspicion.answered(phones[0])
-        #expect(suspicion.failed(phones[0]) == .news(witnesses: 1))
+        suspicion.answered(phones[0])
+        #expect(suspicion.failed(phones[0], from: nil) == .news)
+    }
+
+    /// One sender's devices count as one, and eight of them as another.
+    @Test func theDevicesOfOneSenderSayLittle() {
+        var suspicion = Suspicion<Digest>()
+        for phone in phones.prefix(23) { suspicion.failed(phone, from: SenderID(1)) }
+        #expect(!suspicion.isReason(witnesses: 3, at: 0))
+        suspicion.failed(phones[23], from: SenderID(1))
+        #expect(suspicion.isReason(witnesses: 3, at: 0))
+        suspicion.answered(phones[100])
+        for number in 0..<3 { suspicion.failed(phones[30 + number], from: SenderID(number)) }
+        #expect(suspicion.isReason(witnesses: 3, at: 0))
+    }
+
+    /// Whoever has been wrong needs twice as many, for ten minutes.
+    @Test func witnessesThatProvedWrongAreBelievedLess() {
+        let minute: Int64 = 60_000_000_000
+        var suspicion = Suspicion<Digest>()
+        suspicion.doubt(at: minute)
+        #expect(suspicion.doubts(at: minute) == 1)
+        suspicion.doubt(at: minute)
+        #expect(suspicion.doubts(at: 11 * minute - 1) == 2 && suspicion.doubts(at: 11 * minute) == 0)
+        for number in 0..<11 { suspicion.failed(phones[number], from: SenderID(number)) }
+        #expect(!suspicion.isReason(witnesses: 3, at: minute))
+        #expect(suspicion.isReason(witnesses: 3, at: 11 * minute))
+        suspicion.failed(phones[11], from: SenderID(11))
+        #expect(suspicion.isReason(witnesses: 3, at: minute))
     }
 
     @Test func whatIsRememberedIsBounded() {
-        var suspicion = Suspicion()
-        for phone in phones { _ = suspicion.failed(phone) }
-        #expect(suspicion.failed(phones[0]) == .news(witnesses: 5001))
+        var suspicion = Suspicion<Digest>()
+        for phone in phones { suspicion.failed(phone, from: nil) }
+        #expect(suspicion.failed(phones[0], from: nil) == .news)
     }
 }

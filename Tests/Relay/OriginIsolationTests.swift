@@ -74,7 +74,7 @@ import Vectors
 
     @Test(arguments: UInt64(1)...8)
     func namesBeyondCountTakeNothingFromServersThatAreNamed(seed: UInt64) {
-        let play = play(seed: seed, madeUp: 300...400)
+        let play = play(seed: seed, madeUp: 400...500)
         check(play, [Self.named, nil])
         #expect(play.mostOrigins == Pipeline.mostOriginsPerApp && !play.turnedAway.isEmpty)
     }
@@ -90,5 +90,75 @@ import Vectors
     @Test func oneOriginsTroubleThatIsAllOfTheAppsIsFound() {
         let delays = play(seed: 1, madeUp: 10...200, isBroken: true).delays { $0.origin == Self.good }
         #expect(delays.last! > .seconds(5), "\(delays.last!)")
+    }
+
+    // MARK: Made-up names
+
+    private static func madeUp(_ number: Int) -> OriginPlay.Phone {
+        OriginPlay.Phone(origin: "made-up\(number).example", number: 0)
+    }
+
+    /// One circuit brings a name for each of three hundred: it gets eight lanes.
+    @Test func oneCircuitTakesEightLanes() {
+        let play = OriginPlay(seed: 1)
+        for number in 0..<300 { play.submit(to: Self.madeUp(number), at: .milliseconds(3 * number), by: 1) }
+        for number in 0..<20 {
+            let phone = OriginPlay.Phone(origin: "good\(number).example", number: 0)
+            play.submit(to: phone, at: .milliseconds(1000 + number), by: 100 + number)
+        }
+        play.run(until: .seconds(10)) { phone in
+            phone.origin!.hasPrefix("good")
+                ? (.accepted, .milliseconds(50))
+                : (.deferred(Deferral(reason: "Unreachable", scope: .host)), .seconds(5))
+        }
+        #expect(play.turnedAway.count == 292 && play.mostOrigins <= 28)
+        #expect(play.delays { $0.origin!.hasPrefix("good") }.last! == .zero)
+    }
+
+    /// Circuits that can't be told apart have half of all together.
+    @Test func unknownCircuitsLeaveRoom() {
+        let play = OriginPlay(seed: 1)
+        for number in 0..<600 { play.submit(to: Self.madeUp(number), at: .milliseconds(number)) }
+        play.submit(to: OriginPlay.Phone(origin: Self.good, number: 0), at: .seconds(10), by: 1)
+        play.run(until: .seconds(20)) { phone in
+            phone.origin == Self.good
+                ? (.accepted, .milliseconds(50))
+                : (.deferred(Deferral(reason: "Unreachable", scope: .host)), .seconds(5))
+        }
+        // Half of all lanes, which are three times as many as have a gateway.
+        #expect(play.turnedAway.count == 600 - Pipeline.mostOriginsPerApp * 3 / 2)
+        #expect(play.mostOrigins == Pipeline.mostOriginsPerApp)
+        let delays = play.delays { $0.origin == Self.good }
+        #expect(delays.count == 1 && delays[0] <= Self.longestRequest, "\(delays)")
+    }
+
+    /// No lane gives way with a request under way.
+    private static let longestRequest: Duration = .seconds(5)
+
+    /// Several circuits take all lanes together: who comes then has one as soon as a request of theirs has ended, and those
+    /// that gave way lose nothing.
+    @Test(arguments: [32, 60, 96])
+    func circuitsThatTakeAllLanesGiveWay(circuits: Int) {
+        let play = OriginPlay(seed: 1)
+        for number in 0..<circuits * 8 {
+            play.submit(to: Self.madeUp(number), at: .milliseconds(number), by: number / 8)
+        }
+        for number in 0..<100 {
+            let phone = OriginPlay.Phone(origin: "good\(number).example", number: 0)
+            play.submit(to: phone, at: .milliseconds(1000 + 600 * number), by: 1000 + number)
+        }
+        // They exist after all, from the third minute on.
+        play.run(until: .seconds(180)) { phone in
+            phone.origin!.hasPrefix("good")
+                ? (.accepted, .milliseconds(50))
+                : (.deferred(Deferral(reason: "Unreachable", scope: .host)), .seconds(5))
+        }
+        #expect(!play.turnedAway.contains { $0.origin!.hasPrefix("good") })
+        let delays = play.delays { $0.origin!.hasPrefix("good") }
+        #expect(delays.count == 100 && delays.last! <= Self.longestRequest, "\(delays.suffix(3))")
+        play.run(until: .seconds(1800)) { _ in (.accepted, .milliseconds(50)) }
+        let stored = circuits * 8 - play.turnedAway.count
+        #expect(play.mostOrigins == Pipeline.mostOriginsPerApp && play.mostParked > 0)
+        #expect(play.delivered { $0.origin!.hasPrefix("made-up") } == stored)
     }
 }

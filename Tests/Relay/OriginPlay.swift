@@ -14,14 +14,17 @@ final class OriginPlay {
 
     private let node = Node()
     private let start = Sample.start.monotonicNanoseconds
-    private var submissions: [(at: Duration, phone: Phone)] = []
+    private var submissions: [(at: Duration, phone: Phone, circuit: Int?)] = []
     private var answers: [(at: Duration, handle: Pipeline.Handle, phone: Phone, lane: LaneID)] = []
     /// By sequence number.
     private var submitted: [Int64: (phone: Phone, at: Duration)] = [:]
     private var leftAfter: [Int64: Duration] = [:]
+    private var accepted: Set<Int64> = []
     /// What was not let in.
     private(set) var turnedAway: [Phone] = []
+    /// Lanes to origins that have a gateway, and those that have given theirs away.
     private(set) var mostOrigins = 0
+    private(set) var mostParked = 0
     private var number = 0
 
     private static let room = 100
@@ -30,11 +33,14 @@ final class OriginPlay {
         node.random = SeededRandom(state: seed)
         _ = node.pipeline.add(Node.android)
         _ = node.pipeline.add(LaneID(app: "web", host: .production))
+        node.pipeline.start(OutboxContent(), at: node.now, clockOffset: 0)
     }
 
     private var time: Duration { .nanoseconds(node.now.monotonicNanoseconds - start) }
 
-    func submit(to phone: Phone, at time: Duration) { submissions.append((time, phone)) }
+    func submit(to phone: Phone, at time: Duration, by circuit: Int? = nil) {
+        submissions.append((time, phone, circuit))
+    }
 
     /// - Parameter outcome: Of a request, and how long it takes.
     func run(until end: Duration, _ outcome: (Phone) -> (Outcome, after: Duration)) {
@@ -49,12 +55,13 @@ final class OriginPlay {
             guard due < end else { break }
             if due > time { node.pass(due - time) }
             if next < submissions.count, submissions[next].at <= time {
-                accept(submissions[next].phone, submissions[next].at)
+                accept(submissions[next].phone, submissions[next].at, submissions[next].circuit)
                 next += 1
             } else if let answer, answers[answer].at <= time {
                 let ended = answers.remove(at: answer)
-                node.pipeline.attemptEnded(
-                    ended.handle, outcome(ended.phone).0, at: node.now, using: &node.random)
+                let what = outcome(ended.phone).0
+                if what == .accepted { accepted.insert(ended.handle.sequence) }
+                node.pipeline.attemptEnded(ended.handle, what, at: node.now, using: &node.random)
                 if let lane = node.pipeline.lane(of: ended.lane) { pump(lane) }
             } else {
                 node.pipeline.wake(at: node.now, clockOffset: 0)
@@ -65,12 +72,14 @@ final class OriginPlay {
         if end > time { node.pass(end - time) }
     }
 
-    private func accept(_ phone: Phone, _ time: Duration) {
+    private func accept(_ phone: Phone, _ time: Duration, _ circuit: Int?) {
         number += 1
         let token =
             phone.origin.map { "wp1:\($0.contains(".") ? "https://" : "")\($0)/\(phone.number)" }
             ?? Sample.token(phone.number)
-        guard case .storing = node.submit(Sample.android("\(number)", token: token)) else {
+        var submission = Sample.android("\(number)", token: token)
+        submission.sender = circuit.map { SenderID($0) }
+        guard case .storing = node.submit(submission) else {
             return turnedAway.append(phone)
         }
         let opened = openedLanes()
@@ -84,10 +93,12 @@ final class OriginPlay {
     /// As the edge does it: a lane to an origin has its gateway at once.
     private func openedLanes() -> [Int] {
         let opened = node.takeEffects().compactMap { effect -> Int? in
-            if case .laneOpened(let lane) = effect { lane } else { nil }
+            if case .laneOpened(let lane) = effect, !node.pipeline.lanes[lane].isParked { lane } else { nil }
         }
         for lane in opened { _ = node.pipeline.add(node.pipeline.lanes[lane].id) }
-        mostOrigins = max(mostOrigins, node.pipeline.lanes.count { !$0.isGone && $0.id.host.isOrigin })
+        let origins = node.pipeline.lanes.filter { !$0.isGone && $0.id.host.isOrigin }
+        mostOrigins = max(mostOrigins, origins.count { !$0.isParked })
+        mostParked = max(mostParked, origins.count(where: \.isParked))
         return opened
     }
 
@@ -105,6 +116,8 @@ final class OriginPlay {
                     if leftAfter[handle.sequence] == nil { leftAfter[handle.sequence] = time - at }
                     answers.append(
                         (time + outcome(phone).after, handle, phone, node.pipeline.lanes[lane].id))
+                case .laneOpened(let lane) where !node.pipeline.lanes[lane].isParked:
+                    _ = node.pipeline.add(node.pipeline.lanes[lane].id)
                 case .commitSoon: if !node.begin().isEmpty { node.pipeline.committed([], at: node.now) }
                 default: break
                 }
@@ -117,6 +130,11 @@ final class OriginPlay {
         let room = OriginPlay.room - answers.count { $0.lane == id }
         guard room > 0, node.pipeline.lanes[lane].hasGateway else { return }
         node.pipeline.pump(lane, room: room, at: node.now)
+    }
+
+    /// How many of such phones' notifications were accepted.
+    func delivered(of isMeant: (Phone) -> Bool) -> Int {
+        submitted.count { isMeant($0.value.phone) && accepted.contains($0.key) }
     }
 
     /// How long each notification of such phones waited for its first request; what has not left counts as a day.

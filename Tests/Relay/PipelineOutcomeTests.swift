@@ -111,11 +111,12 @@ import Testing
         #expect(
             node.take().dropLast() == [1, 2, 3].map { .postpone(sequence: $0, attempts: 1, notBefore: 0) })
         node.pass(.seconds(1))
-        // With the fourth, which is still on its way.
-        let tries = [try #require(node.send()), try #require(node.send())]
+        // The fourth, which is still on its way, began before the pause, and is none of them.
+        let tries = [try #require(node.send()), try #require(node.send()), try #require(node.send())]
         #expect(node.next() == .idle)
         node.end(tries[0], .accepted)
         #expect(node.condition() == .open)
+        node.end(tries[1], .accepted)
         #expect(!node.sendAll().isEmpty)
     }
 
@@ -151,7 +152,7 @@ import Testing
         node.pass(.seconds(86400))
         let again = try #require(node.send())
         node.end(again, .accepted)
-        #expect(node.sendAll() == [2, 3])
+        #expect(([again.sequence] + node.sendAll()).sorted() == [1, 2, 3])
     }
 
     @Test func aBlockedGatewayKeepsItsQueueTellsTheOperatorAndTriesAgain() throws {
@@ -231,14 +232,16 @@ import Testing
             node.begin()
             node.commit([.stored(sequence: node.number())])
         }
+        var tried: [ReplyID] = []
         for _ in 1...3 {
             let handle = try #require(node.send())
+            tried.append(replies[Int(handle.sequence) - 1])
             take()
             node.pipeline.attemptEnded(handle, .blocked(reason: "HTTP403"), at: node.now, using: &node.random)
         }
         take()
         #expect(node.blockedReason() == "HTTP403")
-        #expect(told.map(\.0) == Array(replies.prefix(3)))
+        #expect(told.map(\.0) == tried)
         #expect(told.allSatisfy { $0.1 == .held(reason: "HTTP403") })
         // Nor does who comes now, as long as it was not tried itself.
         _ = node.submit(Sample.android(token: Sample.token(5)), awaitsOutcome: true)
@@ -272,9 +275,7 @@ import Testing
         for handle in trials { node.end(handle, .overloaded) }
         node.end(last, .accepted)
         #expect(node.condition() == .open)
-        let first = node.sendAll()
-        #expect(first.first == (last.sequence == 1 ? 2 : 1))
-        #expect(first == first.sorted())
+        #expect(node.sendAll().first == (last.sequence == 1 ? 2 : 1))
     }
 
     /// What concerns an app pauses it at all of its hosts; what concerns a host leaves the others in peace.
@@ -305,7 +306,7 @@ import Testing
         node.end(try #require(node.send()), .deferred(quota))
         #expect(node.send() == nil)
         node.pass(.seconds(60))
-        #expect(node.sendAll() == [1, 2, 3])
+        #expect(node.sendAll().sorted() == [1, 2, 3])
     }
 
     @Test func newCredentialsAreTriedAtOnce() throws {
@@ -315,10 +316,9 @@ import Testing
         #expect(node.send() == nil)
         node.pipeline.resume(Node.android, at: node.now)
         let trial = try #require(node.send())
-        #expect(trial.sequence == 1)
         node.end(trial, .accepted)
         #expect(node.blockedReason() == nil)
-        #expect(node.sendAll() == [2, 3, 4])
+        #expect(([trial.sequence] + node.sendAll()).sorted() == [1, 2, 3, 4])
     }
 
     /// A connection that goes away gives back what it had: sent again at once, not counted, but not for ever.

@@ -96,6 +96,8 @@ import Vectors
         #expect(second.send() == nil)
         second.pass(.seconds(1))
         #expect(second.condition() == .paused(until: second.now.monotonicNanoseconds))
+        // The newest tries, and then the oldest, which is on disk only.
+        #expect(second.send() != nil)
         guard case .load = second.next() else { return #expect(Bool(false)) }
     }
 

@@ -20,7 +20,7 @@ enum Simulate {
             fflush(nil)  // in case it traps
             let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
             world.run()
-            if let violation = world.violation {
+            if let violation = world.violation ?? (isOne || seed % 5 == 0 ? poisoned(seed) : nil) {
                 print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/simulate --seed \(seed)")
                 exit(1)
             }
@@ -57,6 +57,16 @@ extension Simulate {
             \(orphans) begun by nodes that were gone or paused, \(strays) of them after a pause in which their clock had \
             stood, \(again) taken again
             """)
+    }
+
+    /// What tokens that always fail do to others.
+    private static func poisoned(_ seed: UInt64) -> String? {
+        for plan in PoisonWorld.plans(seed) + PoisonWorld.outages(seed) {
+            let world = PoisonWorld(seed: seed, plan)
+            world.run()
+            if let violation = world.violation { return violation }
+        }
+        return nil
     }
 
     /// A crowd takes its time.

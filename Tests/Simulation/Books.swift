@@ -38,10 +38,9 @@ struct Books {
     /// As the running commit has them, and as they outlive the process.
     private var writing = Wishes()
     private var written = Wishes()
-    /// Devices that failed as all of the lane would, by how many answers the lane had had, and those since the last one.
+    /// Devices that failed as all of the lane would, by how many answers the lane had had.
     private var failed: [LaneID: [Digest: Int]] = [:]
     private var answers: [LaneID: Int] = [:]
-    private var suspects: [LaneID: Set<Digest>] = [:]
     /// Ended, but not yet in the outbox: a crash undoes these.
     private(set) var undurable: [Int64: (entry: Entry, ending: Ending)] = [:]
 
@@ -109,7 +108,6 @@ struct Books {
         }
         undurable = [:]
         failed = [:]
-        suspects = [:]
     }
 
     mutating func setDeadlines(_ deadline: (Notification) -> Int64) {
@@ -124,15 +122,11 @@ struct Books {
     mutating func isNewWitness(_ token: Digest, against lane: LaneID) -> Bool {
         guard failed[lane]?[token] == nil else { return false }
         failed[lane, default: [:]][token] = answers[lane] ?? 0
-        suspects[lane, default: []].insert(token)
         return true
     }
 
-    func witnesses(against lane: LaneID) -> Int { suspects[lane]?.count ?? 0 }
-
     mutating func answered(_ token: Digest, in lane: LaneID) {
         failed[lane]?[token] = nil
-        suspects[lane] = []
         answers[lane, default: 0] += 1
     }
 
@@ -145,7 +139,6 @@ struct Books {
     /// A lane that comes to be knows of no failures: it may have gone without a word when it had no gateway.
     mutating func opened(_ lane: LaneID) {
         failed[lane] = nil
-        suspects[lane] = nil
     }
 
     mutating func pause(_ lane: LaneID, until end: Int64) {

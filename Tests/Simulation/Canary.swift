@@ -42,6 +42,9 @@ enum Canary: String, CaseIterable, Sendable {
     /// Nobody asks how it ended what another node sends.
     case tellsNoEndsOfOthers
 
+    /// What one token is told is believed of all others.
+    case believesEveryToken
+
     private var isAboutNodes: Bool {
         [
             .hasNoFences, .leasesByTheNodesClock, .givesUpWhatIsUnderWay, .looksForNoArrivals,
@@ -61,7 +64,16 @@ enum Canary: String, CaseIterable, Sendable {
 
     /// What is wrong, as the checks say it; `nil`: they didn't find it.
     func found() -> String? {
-        for seed in 1...Canary.patience {
+        // Only a node that was paused for long writes without its fence.
+        for seed in 1...(isAboutNodes ? 4 * Canary.patience : Canary.patience) {
+            if self == .believesEveryToken {
+                for plan in PoisonWorld.plans(seed) {
+                    let world = PoisonWorld(seed: seed, plan, canary: self)
+                    world.run()
+                    if let violation = world.violation { return violation }
+                }
+                continue
+            }
             guard !isAboutNodes else {
                 let cluster = Cluster(seed: seed, canary: self)
                 cluster.run()

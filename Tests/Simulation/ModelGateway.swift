@@ -44,7 +44,7 @@ struct ModelGateway {
                     .deferred(
                         Deferral(
                             reason: "busy", scope: draw % 2 == 0 || lane.host.isOrigin ? .host : .app,
-                            retryAfter: wish(draw)))
+                            retryAfter: wish(draw), witnesses: draw % 3 == 0 ? 1 : Deferral.fewWitnesses))
                 ) : accepted
         case .blocked: return draw < 90 ? hears(.blocked(reason: "key")) : accepted
         case .silent:

@@ -63,6 +63,17 @@ import Vectors
         #expect(world.healthyLeft > 1000)
     }
 
+    /// Tokens that a gateway always fails, in every service: what one is told is no other's trouble. And an outage of all is
+    /// none that the node makes worse.
+    @Test(arguments: seeds.prefix(2))
+    func tokensThatAlwaysFailHoldUpNoOther(seed: UInt64) {
+        for plan in PoisonWorld.plans(seed) + PoisonWorld.outages(seed) {
+            let world = PoisonWorld(seed: seed, plan)
+            world.run()
+            if let violation = world.violation { Issue.record("poison of seed \(seed), \(violation)") }
+        }
+    }
+
     /// Two and three nodes with one store: killed, stopped, paused, cut off, with clocks an hour off.
     @Test(arguments: seeds.prefix(isLong ? 3 : 1))
     func nodesThatShareAStoreLoseNothingAndEndWithEqualParts(seed: UInt64) {

@@ -45,6 +45,8 @@ final class World {
     var stops = 0
     /// Lanes to origins that went.
     var closings = 0
+    /// Lanes to origins that gave their gateway to another one.
+    var parkings = 0
 
     /// Submissions that wait for a commit that has not begun.
     var submissions = 0

@@ -26,7 +26,7 @@ extension World {
         }
         for lane in pipeline.lanes where lane.condition == .trying && lane.inFlight > 1 {
             // Those sent before the pause may be under way.
-            if lane.inFlight > max(scale.requestsAtOnce, Lane.mostTrials) {
+            if lane.inFlight > max(scale.requestsAtOnce, LanePause.mostTries) {
                 fail("\(lane.id) tries with many")
             }
         }

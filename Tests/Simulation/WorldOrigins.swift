@@ -20,23 +20,34 @@ extension World {
 
     /// Which lanes there are now.
     var lanesNow: [LaneID] {
-        World.lanes + pipeline.lanes.filter { !$0.isGone && $0.id.host.isOrigin }.map(\.id)
+        World.lanes + pipeline.lanes.filter { !$0.isGone && !$0.isParked && $0.id.host.isOrigin }.map(\.id)
     }
 
     /// The core wants a gateway for a lane that has come to be; sometimes there is none yet.
     func open(_ place: Int) {
         let id = pipeline.lanes[place].id
         guard pipeline.lane(of: id) == place else { return }
-        books.opened(id)
+        // One that gets its gateway later, or again, knows what it knew.
+        if originAt[place] != id { books.opened(id) }
         guard id.host.isOrigin else { return }
         originAt[place] = id
+        guard !pipeline.lanes[place].isParked else { return }
         if !hasFaults || draw(10) > 0 { add(id) }
     }
 
     /// A lane goes: nothing may be lost with it, neither what waits nor a pause that was asked for.
     func close(_ place: Int) {
         // Another lane may have its place already.
-        let id = originAt.removeValue(forKey: place) ?? pipeline.lanes[place].id
+        let id = originAt[place] ?? pipeline.lanes[place].id
+        if pipeline.lane(of: id) == place {
+            // It gives its gateway to another one, or gets one again, and keeps what it has.
+            if attempts.contains(where: { $0.lane == id }) {
+                fail("a lane gives way with requests under way")
+            }
+            if present.remove(id) != nil { parkings += 1 }
+            return
+        }
+        originAt[place] = nil
         if !id.host.isOrigin { fail("\(id) goes, which is no origin's") }
         if attempts.contains(where: { $0.lane == id }) { fail("a lane goes with requests under way") }
         if books.waiting.values.contains(where: { $0.notification.lane == id }) {
@@ -51,7 +62,7 @@ extension World {
     }
 
     func checkOrigins() {
-        let count = pipeline.lanes.count { !$0.isGone && $0.id.host.isOrigin }
+        let count = pipeline.lanes.count { !$0.isGone && !$0.isParked && $0.id.host.isOrigin }
         if count > World.originsPerApp { fail("an app has \(count) origins") }
         for lane in pipeline.lanes where lane.shown.host.isOrigin { fail("an origin is named to readers") }
     }

@@ -68,6 +68,7 @@ package final class BisqRelayDoor: HTTPDoor {
         }
         submission.sender = request.senderID
         submission.hops = request.hops
+        submission.mayWait = true
         // Bisq 1 never tries again, here or elsewhere: what can't be delivered now is kept.
         _ = takesStandIn(&submission, settings.bisq1.standIn)
         dispatcher.submit(submission, from: bisq1, awaitsOutcome: false) {

@@ -91,6 +91,7 @@ final class PeerConnection: DoorConnection {
         let awaitsOutcome = request.awaitsOutcome
         var submission = Submission(request)
         submission.patience = .short
+        submission.mayWait = !awaitsOutcome
         submission.sender = circuit?.sender
         door.dispatcher.submit(submission, from: door.counter, awaitsOutcome: awaitsOutcome) {
             pending.hear($0)

@@ -15,7 +15,7 @@ extension RelayGateway {
         /// Between two looks whether it is still there, while nothing is sent; `nil`: another lane of the app looks.
         var look: Duration? = .seconds(600)
         /// An upstream that takes nothing is called again after so long, and then less and less often.
-        var away = UpstreamOrder.firstPause
+        var away = UpstreamOrder<DeviceToken>.firstPause
     }
 
     /// For the way through Tor. Servers close what is idle after some seconds: we are first, so that no request meets a
@@ -30,4 +30,12 @@ extension RelayGateway {
             throw .tls(error)
         }
     }
+
+    /// It waits for the upstream that may have it already.
+    static let elsewhere = Outcome.deferred(
+        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
+
+    /// The first upstream has not taken it, and the next one is being called.
+    static let dialled = Outcome.deferred(
+        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(2)))
 }

@@ -20,7 +20,7 @@ package final class RelayGateway: Gateway {
     private let shared: SharedRelayPace
     private let look: Duration?
     private let log: Logger
-    private var order: UpstreamOrder
+    private var order: UpstreamOrder<DeviceToken>
     private var doubts = DoubtfulRefusals()
     /// Where a notification that may have been taken is sent again.
     private let bound: BoundFile
@@ -178,10 +178,10 @@ package final class RelayGateway: Gateway {
         guard case .bisq(let content) = notification.content else {
             return later { completion(.refused(reason: Reason.badMessage.code)) }
         }
-        let index = bound[notification.id] ?? order.active
+        let index = bound[notification.id] ?? order.place(of: notification.id)
         let link = upstreams[index].link
         guard link.room > 0 else {
-            let outcome = outcomeWithoutRoom(at: index)
+            let outcome = outcomeWithoutRoom(for: notification.id, at: index)
             return later { completion(outcome) }
         }
         let wait = shared.pace.take(for: notification.deviceToken, at: now)
@@ -198,7 +198,7 @@ package final class RelayGateway: Gateway {
             // The connection may have gone meanwhile.
             guard let connection = link.roomiest else {
                 bound.notTaken(notification.id)
-                let outcome = outcomeWithoutRoom(at: index)
+                let outcome = outcomeWithoutRoom(for: notification.id, at: index)
                 return later { completion(outcome) }
             }
             connection.send(request.head(authority: url.authority), body: request.body) { [self] end, _ in
@@ -207,15 +207,12 @@ package final class RelayGateway: Gateway {
         }
     }
 
-    private func outcomeWithoutRoom(at index: Int) -> Outcome {
+    private func outcomeWithoutRoom(for id: NotificationID, at index: Int) -> Outcome {
         let link = upstreams[index].link
         link.noteBacklog()
-        return index == order.active ? link.outcomeWithoutRoom : RelayGateway.elsewhere
+        if index == order.active { return link.outcomeWithoutRoom }
+        return bound[id] == nil ? RelayGateway.dialled : RelayGateway.elsewhere
     }
-
-    /// It waits for the upstream that may have it already.
-    private static let elsewhere = Outcome.deferred(
-        Deferral(reason: "UpstreamAway", scope: .device, retryAfter: .seconds(30)))
 
     private func outcome(of end: ExchangeEnd, _ notification: Notification, at index: Int) -> Outcome {
         switch end {
@@ -231,6 +228,8 @@ package final class RelayGateway: Gateway {
             let outcome = outcome(of: RelayAnswer(answer, form: form), notification, at: index)
             switch outcome {
             case .accepted, .kept, .refused, .tokenDead:
+                order.answered(index, notification.deviceToken)
+                order.ended(notification.id)
                 bound.ended(notification.id)
                 doubts.forget(notification.id)
             case .deferred, .blocked: break
@@ -245,7 +244,6 @@ package final class RelayGateway: Gateway {
         case .accepted:
             upstreams[index].link.noteAccepted()
             doubts.accepted(notification.id)
-            order.accepted(index)
             refusedDevices.accepted(notification.deviceToken)
             return .accepted
         case .dead(let reason, let detail):
@@ -262,7 +260,7 @@ package final class RelayGateway: Gateway {
             return doubtful(reason, notification, at: index)
         case .later(let reason, let scope, let pause):
             bound.notTaken(notification.id)
-            if scope != .device, setAside(index, for: pause, reason: reason) {
+            if scope != .device, isPassedOn(notification, at: index, reason, after: pause) {
                 return next(notification, reason, after: pause)
             }
             let deferral = Deferral(reason: reason, scope: scope, retryAfter: pause)
@@ -273,11 +271,24 @@ package final class RelayGateway: Gateway {
             return .deferred(Deferral(reason: reason, scope: .host, retryAfter: pause))
         case .setup(let reason):
             bound.notTaken(notification.id)
-            if setAside(index, for: RelayAnswer.faultPause, reason: reason) {
+            if isPassedOn(notification, at: index, reason, after: RelayAnswer.faultPause) {
                 return next(notification, reason, after: RelayAnswer.faultPause)
             }
             return .blocked(reason: reason)
         }
+    }
+
+    /// Whether another upstream is asked: for this notification, or for all if enough devices have heard so here.
+    private func isPassedOn(
+        _ notification: Notification, at index: Int, _ reason: String, after pause: Duration?
+    ) -> Bool {
+        let isBelieved = order.failed(
+            index, notification.deviceToken, from: notification.sender, at: EventLoop.monotonicNanoseconds)
+        if isBelieved, setAside(index, for: pause, reason: reason) {
+            order.ended(notification.id)
+            return true
+        }
+        return order.detour(notification.id, from: index)
     }
 
     /// It surely was not taken: the next upstream gets it at once, unless this one took it before.

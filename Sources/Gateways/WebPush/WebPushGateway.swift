@@ -18,7 +18,7 @@ final class WebPushGateway: LinkedGateway {
     private let isNamed: Bool
     private let log: Logger
     private let later = Later()
-    let absence = ServerAbsence()
+    let absence: ServerAbsence
     /// Why the last connection came to nothing, while the lane is told of it.
     private var failure: String?
     /// The server has said that it keeps notifications for a shorter time than they live.
@@ -37,6 +37,7 @@ final class WebPushGateway: LinkedGateway {
         var settings = GatewayLink.Settings(
             url: url, egress: shared.egress, version: .http1, limits: limits)
         settings.connections = 1
+        absence = shared.absence(of: url.authority)
         settings.hidesHost = !isNamed
         settings.lookUp = shared.lookUp(for: url, noting: absence)
         link = GatewayLink(settings, context: url.isSecure ? shared.context : nil, log: shared.log)
@@ -129,6 +130,7 @@ final class WebPushGateway: LinkedGateway {
         _ notification: Notification
     ) -> Verdict {
         let verdict = WebPushAnswer.verdict(answer)
+        if verdict.outcome == .accepted { absence.hasDelivered = true }
         let word = verdict.outcome.word ?? answer.statusWord
         switch verdict.outcome {
         // It may be the node that has another key than before: no phone is forgotten for that.

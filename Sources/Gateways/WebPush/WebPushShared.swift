@@ -23,6 +23,9 @@ final class WebPushShared {
     /// Monotonic nanoseconds of when a server's name was found last: then the name servers answer.
     var lastFound = Int64.min
     private(set) var context: TLSContext
+    /// By host and port: a lane that loses its gateway for a while gets the same.
+    private var absences: [ByteText: ServerAbsence] = [:]
+    private static let mostAbsences = 1024
 
     init(
         _ hosts: PushHosts, _ key: VAPIDKey, contact: String, by egress: Egress, _ context: TLSContext,
@@ -33,6 +36,15 @@ final class WebPushShared {
         self.egress = egress
         self.context = context
         self.log = log
+    }
+
+    func absence(of authority: String) -> ServerAbsence {
+        if let absence = absences[ByteText(authority)] { return absence }
+        if absences.count >= WebPushShared.mostAbsences { absences = absences.filter(\.value.isKnown) }
+        if absences.count >= WebPushShared.mostAbsences { absences = [:] }
+        let absence = ServerAbsence()
+        absences[ByteText(authority)] = absence
+        return absence
     }
 
     func use(_ key: VAPIDKey, _ context: TLSContext) {
@@ -105,17 +117,23 @@ final class WebPushShared {
 @EventLoop
 final class ServerAbsence {
     private var since: Int64?
+    /// It has taken notifications.
+    var hasDelivered = false
     static let patience: Duration = .seconds(3600)
+    /// For a server that has never taken any.
+    static let patienceWithStrangers: Duration = .seconds(600)
 
     nonisolated init() {}
 
     func missed(at now: Int64) { since = since ?? now }
     func found() { since = nil }
+    var isKnown: Bool { since != nil || hasDelivered }
 
     /// Whether it has lasted so long, and other names were found meanwhile.
     func isForGood(at now: Int64, lastFound: Int64) -> Bool {
         guard let since else { return false }
-        return now - since >= ServerAbsence.patience.nanoseconds && lastFound > since
+        let patience = hasDelivered ? ServerAbsence.patience : ServerAbsence.patienceWithStrangers
+        return now - since >= patience.nanoseconds && lastFound > since
     }
 }
 

@@ -6,64 +6,6 @@ import Testing
 
 private let second: Int64 = 1_000_000_000
 
-@Suite struct UpstreamOrderTests {
-    @Test func theNextOneIsAskedWhileTheFirstIsAside() {
-        var order = UpstreamOrder(count: 3)
-        #expect(order.active == 0 && order.wakeAt == nil)
-        expect(order.setAside(0, at: 0), is: true)
-        #expect(order.active == 1 && order.isAside(0))
-        expect(order.setAside(1, at: second), is: true)
-        #expect(order.active == 2)
-        // The last one stays, whatever it says.
-        expect(order.setAside(2, at: second), is: false)
-        #expect(order.active == 2)
-    }
-
-    @Test func itComesBackOnceAConnectionStands() {
-        var order = UpstreamOrder(count: 2)
-        expect(order.setAside(0, at: 0), is: true)
-        #expect(order.wakeAt == 60 * second)
-        expect(order.takeDue(at: 60 * second - 1), is: [])
-        // A connection before its time is none that it was called for.
-        order.connected(0)
-        #expect(order.active == 1)
-        expect(order.takeDue(at: 60 * second), is: [0])
-        expect(order.takeDue(at: 61 * second), is: [])
-        #expect(order.active == 1 && order.wakeAt == nil)
-        order.connected(0)
-        #expect(order.active == 0 && !order.isAside(0))
-    }
-
-    @Test func whoFailsAgainStaysAsideForLonger() {
-        var order = UpstreamOrder(count: 2)
-        var time: Int64 = 0
-        for seconds in [60, 120, 240, 480, 600, 600] {
-            expect(order.setAside(0, at: time), is: true)
-            #expect(order.wakeAt == time + Int64(seconds) * second)
-            time += Int64(seconds) * second
-            expect(order.takeDue(at: time), is: [0])
-        }
-        order.connected(0)
-        order.accepted(0)
-        expect(order.setAside(0, for: .seconds(90), at: time), is: true)
-        #expect(order.wakeAt == time + 90 * second)
-    }
-
-    @Test func whatFailsTogetherIsOneFailure() {
-        var order = UpstreamOrder(count: 2)
-        for _ in 0..<4 { expect(order.setAside(0, for: .seconds(10), at: 0), is: true) }
-        #expect(order.wakeAt == 60 * second)
-        expect(order.setAside(0, for: .seconds(90), at: 0), is: true)
-        #expect(order.wakeAt == 90 * second)
-    }
-
-    @Test func noWishIsObeyedForMoreThanADay() {
-        var order = UpstreamOrder(count: 2)
-        expect(order.setAside(0, for: .seconds(1_000_000_000), at: 0), is: true)
-        #expect(order.wakeAt == 86400 * second)
-    }
-}
-
 @Suite struct DoubtfulRefusalsTests {
     private let one = NotificationID(high: 1, low: 1)
     private let other = NotificationID(high: 2, low: 2)

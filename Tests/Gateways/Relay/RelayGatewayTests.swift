@@ -188,7 +188,7 @@ private struct World {
     {
         let world = try World(relays: 2)
         world.relay.outage = .answer(status: status)
-        let outcomes = await world.gateway.deliverAll(many(10))
+        let outcomes = await deliverAll(many(10), by: world.gateway)
         #expect(outcomes.allSatisfy { $0 == .accepted } && world.relays[1].book.count == 10)
         #expect(world.relay.figures.requests <= 4)
         world.end()
@@ -238,7 +238,7 @@ private struct World {
         // A process that is killed writes nothing more.
         let after = try World(at: relays, file: file)
         relays[0].outage = .answer(status: 503)
-        #expect(await after.gateway.deliverAll(many(3, from: 1)).allSatisfy { $0 == .accepted })
+        #expect(await deliverAll(many(3, from: 1), by: after.gateway).allSatisfy { $0 == .accepted })
         #expect(
             await after.gateway.deliver(first) == deferred("HTTP503", .device, after: .seconds(10)))
         #expect(Set(relays[1].book.map(\.message)) == Set(many(3, from: 1).map(\.bisq.message)))
@@ -298,7 +298,7 @@ private struct World {
         let world = try World(relays: 2) { $0.away = .seconds(1) }
         world.relay.outage = .answer(status: 502)
         #expect(await world.gateway.deliver(many(1)[0]) == deferred("HTTP502", .device, isUnharmed: true))
-        #expect(await world.gateway.deliverAll(many(3)).allSatisfy { $0 == .accepted })
+        #expect(await deliverAll(many(3), by: world.gateway).allSatisfy { $0 == .accepted })
         #expect(world.relays[1].book.count == 3)
         world.relay.outage = nil
         // Called again after a second, it has what comes once the connection stands.
@@ -310,6 +310,17 @@ private struct World {
         } while world.relay.book.isEmpty && !Task.isCancelled
         #expect(world.relay.book.count == 1 && world.relays[1].book.count == number - 2)
         world.end()
+    }
+
+    /// Whoever comes before the next upstream has been called comes again.
+    private func deliverAll(_ notifications: [Notification], by gateway: RelayGateway) async -> [Outcome] {
+        var outcomes = await gateway.deliverAll(notifications)
+        for index in outcomes.indices {
+            while case .deferred(let deferral) = outcomes[index], deferral.reason == "UpstreamAway" {
+                outcomes[index] = await gateway.deliver(notifications[index])
+            }
+        }
+        return outcomes
     }
 
     private func deferred(

@@ -1,0 +1,25 @@
+/// Whose turn it is while some devices fail.
+extension Delivery {
+    /// The newest whose device has not failed, of a sender that brought none that has, if there is one. Looks at all that
+    /// is ready: only for a lane in trouble.
+    ///
+    /// - Parameter isOldest: The oldest of them.
+    mutating func takeOther(lane: Int, isOldest: Bool = false, at time: Int64) -> Slot? {
+        readyThoseDue(in: lane, at: time)
+        let suspicion = lanes[lane].suspicion
+        var best: (isSuspect: Bool, sequence: Int64, slot: Slot)?
+        for candidate in lanes[lane].ready.all.reversed() {
+            let isLater = best.map { ($0.sequence > candidate.sequence) != isOldest } ?? false
+            if isLater, best?.isSuspect == false { continue }
+            // Field by field: copies would cost more than the look.
+            guard entries[candidate.slot].isCurrent(candidate.sequence, .ready, in: lane),
+                !suspicion.isKnown(entries[candidate.slot].token)
+            else { continue }
+            let isSuspect = suspicion.isSuspect(entries[candidate.slot].body?.sender)
+            if let best, isSuspect == best.isSuspect ? isLater : isSuspect { continue }
+            best = (isSuspect, candidate.sequence, candidate.slot)
+        }
+        // It stays in the heap until it comes to its top.
+        return best?.slot
+    }
+}

@@ -1,0 +1,42 @@
+/// What a lane's heaps hold, and what its room is measured in.
+extension Lane {
+    struct Ready: Comparable, Sendable {
+        /// Urgent before not urgent; then oldest first.
+        let rank: UInt64
+        let sequence: Int64
+        let slot: Int
+
+        static func < (left: Ready, right: Ready) -> Bool { left.rank < right.rank }
+    }
+
+    struct Postponed: Comparable, Sendable {
+        let due: Int64
+        let sequence: Int64
+        let slot: Int
+
+        static func < (left: Postponed, right: Postponed) -> Bool {
+            (left.due, left.sequence) < (right.due, right.sequence)
+        }
+    }
+
+    /// Places and bytes.
+    struct Room: Equatable, Sendable {
+        var count = 0
+        var bytes = 0
+
+        mutating func take(_ size: Int) {
+            count += 1
+            bytes += size
+        }
+
+        mutating func release(_ size: Int) {
+            count -= 1
+            bytes -= size
+        }
+
+        mutating func add(_ other: Room) {
+            count += other.count
+            bytes += other.bytes
+        }
+    }
+}

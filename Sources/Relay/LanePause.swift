@@ -1,0 +1,83 @@
+/// What a lane does while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
+/// longer.
+///
+/// What several devices have heard may be true of them alone. So with the oldest the newest try that have not failed yet,
+/// those of senders that brought none that failed before the others; and however long the pause is, a few of them may go
+/// in the middle of it (``probeAt``). One that is answered ends the pause: no set of devices, of whatever size, holds up
+/// the rest for more than two of ``nextProbe``.
+struct LanePause: Sendable {
+    /// Pauses in a row without an answer between them.
+    var count = 0
+    /// Monotonic nanoseconds: since when the lane is not open.
+    var beganAt: Int64 = 0
+    /// Monotonic nanoseconds from which on a few of those that have not failed may try.
+    private(set) var probeAt: Int64 = 0
+    /// The tries of now: when they began, how many have begun, and how many of them found that the gateway fails.
+    private var triesAt: Int64 = 0
+    private(set) var tries = 0
+    private var misses = 0
+
+    /// From its beginning to the first of these, and from one to the next.
+    static let firstProbe: Duration = .seconds(6)
+    static let nextProbe: Duration = .seconds(12)
+    /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.
+    static let fewTries = 3
+    static let mostTries = 12
+
+    /// Tries at the end of this pause.
+    private var most: Int { min(LanePause.fewTries << min(max(0, count - 1), 8), LanePause.mostTries) }
+
+    /// - Parameter doubts: See ``Suspicion/doubts``: all pauses for nothing together are not longer than two.
+    mutating func began(at time: Int64, isFirst: Bool, doubts: Int) {
+        count += 1
+        if isFirst { beganAt = time }
+        probeAt = time + LanePause.firstProbe.nanoseconds >> Int64(doubts)
+        tries = 0
+    }
+
+    mutating func restored(count: Int, beganAt: Int64, at time: Int64) {
+        self.count = count
+        self.beganAt = beganAt
+        probeAt = time + LanePause.firstProbe.nanoseconds
+        beginTries(at: time)
+    }
+
+    mutating func beginTries(at time: Int64) {
+        triesAt = time
+        tries = 0
+        misses = 0
+    }
+
+    var mayTry: Bool { tries < most }
+
+    /// In the middle of the pause.
+    mutating func mayProbe(at time: Int64) -> Bool {
+        guard time >= probeAt else { return false }
+        if tries == 0 { triesAt = time }
+        return tries < LanePause.fewTries
+    }
+
+    /// One of them is on its way.
+    ///
+    /// - Parameter asked: Monotonic nanoseconds until which the gateway wants nothing: with a long wish there are fewer.
+    mutating func tried(at time: Int64, isProbe: Bool, asked: Int64) {
+        tries += 1
+        guard isProbe, tries == LanePause.fewTries else { return }
+        let own = LanePause.nextProbe.nanoseconds
+        probeAt = time + (asked > time + own ? max(own, time - beganAt) : own)
+        tries = 0
+    }
+
+    /// One that began at that time says nothing of the gateway: another one may try.
+    mutating func giveBack(begunAt: Int64) {
+        if begunAt >= triesAt, tries > 0 { tries -= 1 }
+    }
+
+    /// One that began at that time has found that the gateway fails.
+    ///
+    /// - Returns: Whether all tries have.
+    mutating func missed(begunAt: Int64) -> Bool {
+        if begunAt >= triesAt { misses += 1 }
+        return misses >= most
+    }
+}

@@ -1,0 +1,169 @@
+import Encodings
+
+/// Whose lanes to origins there are, and which of them have a gateway.
+///
+/// Whoever makes up names makes lanes. So a sender that has brought some gets no further one while they are there, and
+/// the fewer the less room there is. Of the lanes of an app so many have a gateway. When all do, one to an origin that
+/// has never taken anything gives way to a newcomer's: first that of the sender with most of them, else one that has had
+/// its try. It keeps all that waits for it, and gets a gateway again when another one goes or has had its try. None gives
+/// way with a request under way, as most have one that lead to nobody: then the newcomer's waits for the first that ends.
+extension Pipeline {
+    /// Lanes to origins that an app may have, with those that have given way: so many times those with a gateway.
+    private static let originsPerGateway = 3
+    /// What one sender may have brought of them; those that can't be told apart have half of all together.
+    private static let mostBySender = 8
+    /// How many give way to those that wait for a gateway, at most and every few seconds, and how long each has had it.
+    private static let turnsAtOnce = 16
+    private static let turn: Duration = .seconds(60)
+
+    private var mostOrigins: Int { Pipeline.originsPerGateway * originsPerApp }
+
+    /// Whether this sender may bring another lane, and there is one with a gateway for it.
+    mutating func makesRoom(forOriginOf app: String, from sender: SenderID?, at time: Int64) -> Bool {
+        let lanes = origins(of: app)
+        let own = lanes.count {
+            delivery.lanes[$0].broughtBy == sender && !delivery.lanes[$0].canGo(at: time)
+        }
+        guard own < mostLanes(of: sender, free: mostOrigins - lanes.count) else { return false }
+        // If none has a gateway to give away, it waits for one.
+        return makesGateway(forOriginOf: app, from: sender, at: time) || lanes.count < mostOrigins
+    }
+
+    /// Whether there is a gateway for a lane of this sender's, once another lane has given it away.
+    private mutating func makesGateway(forOriginOf app: String, from sender: SenderID?, at time: Int64)
+        -> Bool
+    {
+        let open = origins(of: app).filter { !delivery.lanes[$0].isParked }
+        if open.count < originsPerApp || closeLongestIdle(of: app, at: time) { return true }
+        guard let lane = givesWay(of: open, to: sender) else { return false }
+        park(lane)
+        return true
+    }
+
+    /// A request of this lane has ended: a newcomer may get its gateway.
+    mutating func serveNewcomer(after lane: Int, at time: Int64) {
+        guard delivery.lanes[lane].id.host.isOrigin, delivery.laneCount > originsPerApp,
+            delivery.lanes[lane].mayGiveWay || delivery.lanes[lane].canGo(at: time)
+        else { return }
+        serveNewcomer(of: delivery.lanes[lane].id.app, at: time)
+    }
+
+    /// - Returns: Whether there was one, and it has a gateway now.
+    @discardableResult
+    private mutating func serveNewcomer(of app: String, at time: Int64) -> Bool {
+        let lanes = origins(of: app)
+        let waiting = lanes.filter { delivery.lanes[$0].isParked && !delivery.lanes[$0].hadGateway }
+        guard !waiting.isEmpty else { return false }
+        var counts: [SenderID?: Int] = [:]
+        for lane in lanes { counts[delivery.lanes[lane].broughtBy, default: 0] += 1 }
+        let ranks = waiting.map { lane in
+            let (sender, since) = (delivery.lanes[lane].broughtBy, delivery.lanes[lane].openedAt)
+            return (count: counts[sender, default: 0], since: since, lane: lane)
+        }
+        // Of one sender there are no more that wait: another one's is among them.
+        for next in ranks.sorted(by: <).prefix(Pipeline.mostBySender)
+        where makesGateway(forOriginOf: app, from: delivery.lanes[next.lane].broughtBy, at: time) {
+            unpark(next.lane, at: time)
+            return true
+        }
+        return false
+    }
+
+    private func mostLanes(of sender: SenderID?, free: Int) -> Int {
+        guard sender != nil else { return max(1, mostOrigins / 2) }
+        return min(Pipeline.mostBySender, max(1, 12 * free / mostOrigins))
+    }
+
+    private func origins(of app: String) -> [Int] {
+        delivery.lanes.indices.filter {
+            !delivery.lanes[$0].isGone && delivery.lanes[$0].id.host.isOrigin
+                && delivery.lanes[$0].id.app == app
+        }
+    }
+
+    private func givesWay(of open: [Int], to sender: SenderID?) -> Int? {
+        let candidates = open.filter { delivery.lanes[$0].mayGiveWay }
+        var counts: [SenderID?: Int] = [:]
+        for lane in candidates { counts[delivery.lanes[lane].broughtBy, default: 0] += 1 }
+        let own = counts[sender, default: 0]
+        func isBefore(_ left: Int, _ right: Int) -> Bool {
+            let (one, other) = (delivery.lanes[left], delivery.lanes[right])
+            let (many, few) = (counts[one.broughtBy, default: 0], counts[other.broughtBy, default: 0])
+            return many == few ? one.openedAt < other.openedAt : many > few
+        }
+        return candidates.filter {
+            let lane = delivery.lanes[$0]
+            // Those of before the start are nobody's, and may be anybody's.
+            let hasMore = lane.broughtBy != nil && counts[lane.broughtBy, default: 0] > own + 1
+            // Those that can't be told apart may be anybody's, too.
+            return lane.broughtBy == sender ? sender == nil && lane.hasFailed : hasMore || lane.hasFailed
+        }
+        .min(by: isBefore)
+    }
+
+    /// Its gateway goes; what waits for it waits on.
+    private mutating func park(_ lane: Int) {
+        delivery.withLane(lane) {
+            $0.isParked = true
+            $0.hasGateway = false
+        }
+        effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
+        delivery.tidyLane(lane)
+    }
+
+    /// Those that have given way get a gateway again, one after the other.
+    mutating func takeTurns(at time: Int64) {
+        let parked = delivery.lanes.indices.filter {
+            !delivery.lanes[$0].isGone && delivery.lanes[$0].isParked
+        }
+        .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
+        var rest = parked[...]
+        while let first = rest.first {
+            let app = delivery.lanes[first].id.app
+            takeTurns(of: rest.filter { delivery.lanes[$0].id.app == app }, of: app, at: time)
+            rest.removeAll { delivery.lanes[$0].id.app == app }
+        }
+    }
+
+    private mutating func takeTurns(of parked: [Int], of app: String, at time: Int64) {
+        while serveNewcomer(of: app, at: time) {}
+        var open = origins(of: app).filter { !delivery.lanes[$0].isParked }.count
+        let over = origins(of: app).filter {
+            let lane = delivery.lanes[$0]
+            return !lane.isParked && lane.mayGiveWay && lane.hasFailed
+                && time - lane.openedAt >= Pipeline.turn.nanoseconds
+        }
+        .sorted { delivery.lanes[$0].openedAt < delivery.lanes[$1].openedAt }
+        var givingWay = over[...].prefix(Pipeline.turnsAtOnce)
+        for lane in parked where delivery.lanes[lane].isParked {
+            if open >= originsPerApp {
+                guard let other = givingWay.popFirst() else { return }
+                park(other)
+                open -= 1
+            }
+            unpark(lane, at: time)
+            open += 1
+        }
+    }
+
+    private mutating func unpark(_ lane: Int, at time: Int64) {
+        delivery.withLane(lane) {
+            $0.isParked = false
+            $0.hasFailed = false
+            $0.openedAt = time
+        }
+        effects.append(.laneClosed(lane, shown: delivery.lanes[lane].shown))
+        effects.append(.laneOpened(lane))
+    }
+
+    /// Of those that waited when the last process ended some may have to wait for a gateway.
+    func mayOpen(_ id: LaneID) -> Bool {
+        guard id.host.isOrigin else { return true }
+        return origins(of: id.app).count { !delivery.lanes[$0].isParked } < originsPerApp
+    }
+}
+
+extension Lane {
+    /// Nothing says that there is anybody at its origin, and nobody is being asked.
+    fileprivate var mayGiveWay: Bool { !hasDelivered && inFlight == 0 && !isLoading }
+}

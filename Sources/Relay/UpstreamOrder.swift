@@ -1,0 +1,124 @@
+/// Which of several upstreams is asked: the first in the operator's order that is not set aside. One that is comes
+/// back after a while, once a connection to it stands.
+///
+/// What an upstream says of one device is no reason to set it aside: that one goes to the next upstream, and all do when
+/// several devices of different senders have heard so with none taken between them (``Suspicion``).
+///
+/// Times are monotonic nanoseconds.
+package struct UpstreamOrder<Device: Hashable & Sendable>: Sendable {
+    package static var firstPause: Duration { .seconds(60) }
+    static var longestPause: Duration { .seconds(600) }
+    /// Notifications that go another way than the rest. With more, all go the usual way again.
+    static var mostDetours: Int { 1024 }
+
+    private struct Place: Sendable {
+        /// `nil`: it is not set aside.
+        var awayUntil: Int64?
+        /// It is being called.
+        var isTried = false
+        /// In a row.
+        var failures = 0
+        var suspicion = Suspicion<Device>()
+    }
+
+    private var places: [Place]
+    private let firstPause: Duration
+    /// Which upstream those are to be handed to that another one has not taken.
+    private var detours: [NotificationID: Int] = [:]
+
+    package init(count: Int, firstPause: Duration = UpstreamOrder.firstPause) {
+        precondition(count > 0, "no upstream")
+        places = Array(repeating: Place(), count: count)
+        self.firstPause = firstPause
+    }
+
+    /// There always is one.
+    package var active: Int { places.firstIndex { $0.awayUntil == nil } ?? 0 }
+
+    package func isAside(_ index: Int) -> Bool { places[index].awayUntil != nil }
+
+    /// It surely takes nothing now.
+    ///
+    /// - Returns: Whether there is another one to ask. If not, it stays.
+    package mutating func setAside(_ index: Int, for asked: Duration? = nil, at time: Int64) -> Bool {
+        let isOther = places.indices.contains { $0 != index && places[$0].awayUntil == nil }
+        guard isOther else { return false }
+        let asked = min(asked ?? .zero, .seconds(86400)).nanoseconds
+        if let until = places[index].awayUntil, !places[index].isTried {
+            // What else was on its way there fails as well, which is no further failure.
+            places[index].awayUntil = max(until, time + asked)
+            return true
+        }
+        let own = firstPause.nanoseconds << Int64(min(places[index].failures, 10))
+        let pause = max(min(own, UpstreamOrder.longestPause.nanoseconds), asked)
+        places[index].failures += 1
+        places[index].isTried = false
+        places[index].awayUntil = time + pause
+        return true
+    }
+
+    /// Those that are to be called now, each once.
+    package mutating func takeDue(at time: Int64) -> [Int] {
+        places.indices.filter { index in
+            guard !places[index].isTried, let until = places[index].awayUntil, until <= time else {
+                return false
+            }
+            places[index].isTried = true
+            return true
+        }
+    }
+
+    /// A connection to it stands.
+    package mutating func connected(_ index: Int) {
+        guard places[index].isTried else { return }
+        places[index].awayUntil = nil
+        places[index].isTried = false
+    }
+
+    /// It has judged a notification for this device: it works.
+    package mutating func answered(_ index: Int, _ device: Device) {
+        places[index].suspicion.answered(device)
+        places[index].failures = 0
+    }
+
+    /// It has said to this device, and surely taken nothing, that it works for nobody.
+    ///
+    /// - Parameter few: See ``Deferral/witnesses``.
+    /// - Returns: Whether that is believed.
+    package mutating func failed(
+        _ index: Int, _ device: Device, from sender: SenderID?, witnesses few: Int = Deferral.fewWitnesses,
+        at time: Int64
+    ) -> Bool {
+        places[index].suspicion.failed(device, from: sender)
+        return places[index].suspicion.isReason(witnesses: few, at: time)
+    }
+
+    // MARK: One notification
+
+    /// Which upstream is asked for it.
+    package func place(of id: NotificationID) -> Int {
+        guard !detours.isEmpty, let place = detours[id], places[place].awayUntil == nil else { return active }
+        return place
+    }
+
+    /// This upstream has surely not taken it: the next one is asked.
+    ///
+    /// - Returns: Whether there is one that it was not handed to.
+    package mutating func detour(_ id: NotificationID, from index: Int) -> Bool {
+        let next = places.indices.first { $0 > index && places[$0].awayUntil == nil }
+        guard let next else {
+            detours[id] = nil
+            return false
+        }
+        if detours.count >= UpstreamOrder.mostDetours { detours = [:] }
+        detours[id] = next
+        return true
+    }
+
+    package mutating func ended(_ id: NotificationID) {
+        if !detours.isEmpty { detours[id] = nil }
+    }
+
+    /// When one of them is to be called next.
+    package var wakeAt: Int64? { places.lazy.filter { !$0.isTried }.compactMap(\.awayUntil).min() }
+}
