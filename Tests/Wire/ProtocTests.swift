@@ -19,7 +19,7 @@ import Wire
     private func protoc(_ mode: String, _ input: Data) throws -> Data {
         let run = try ProgramRun(
             [
-                "protoc", "--\(mode)=io.bisq.protobuffer.NetworkEnvelope",
+                "protoc", "--\(mode)=onionbell.NetworkEnvelope",
                 "--proto_path=\(contract.deletingLastPathComponent().path)", contract.lastPathComponent,
             ], input: Array(input))
         guard run.status == 0 else { throw Refused(description: run.errorText) }
