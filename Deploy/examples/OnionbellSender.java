@@ -8,6 +8,7 @@ import java.security.SecureRandom;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import javax.crypto.Cipher;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.IvParameterSpec;
@@ -77,7 +78,7 @@ public final class OnionbellSender implements AutoCloseable {
     }
 
     private final Target target;
-    private final InetSocketAddress socks;
+    private final Supplier<InetSocketAddress> socks;
     private final int messageVersion;
     private final Consumer<String> report;
     private final Map<String, Sending> waiting = Collections.synchronizedMap(new LinkedHashMap<>());
@@ -88,10 +89,12 @@ public final class OnionbellSender implements AutoCloseable {
     private int failures;
 
     /**
+     * @param socks tells tor's SOCKS port, and is asked before each try; null: it has none yet
      * @param messageVersion of the network's envelopes, as in Bisq: 10 is mainnet
      * @param report is called with a line for the log whenever something has to be tried again; a line holds no secret
      */
-    public OnionbellSender(Target target, InetSocketAddress socks, int messageVersion, Consumer<String> report) {
+    public OnionbellSender(
+            Target target, Supplier<InetSocketAddress> socks, int messageVersion, Consumer<String> report) {
         this.target = target;
         this.socks = socks;
         this.messageVersion = messageVersion;
@@ -179,12 +182,14 @@ public final class OnionbellSender implements AutoCloseable {
         triesLater = false;
         if (connection != null || waiting.isEmpty() || loop.isShutdown()) return;
         try {
-            Connection open = new Connection(target, socks);
+            InetSocketAddress proxy = socks.get();
+            if (proxy == null) throw new IOException("tor is not there yet");
+            Connection open = new Connection(target, proxy);
             connection = open;
             if (loop.isShutdown()) open.close(); // meanwhile
             daemon(() -> read(open), "onionbell-reader").start();
             all().forEach(this::post);
-        } catch (IOException error) {
+        } catch (IOException | RuntimeException error) {
             lose(null, error.getMessage());
         }
     }
@@ -348,11 +353,12 @@ public final class OnionbellSender implements AutoCloseable {
         }
 
         NetworkEnvelope next() throws IOException {
-            int length = CodedInputStream.readRawVarint32(take(1)[0] & 255, in);
-            if (length < 0 || length > LONGEST_FRAME) throw new IOException("a frame over " + LONGEST_FRAME + " bytes");
-            byte[] body = take(length);
             try {
-                return NetworkEnvelope.parseFrom(body);
+                int length = CodedInputStream.readRawVarint32(take(1)[0] & 255, in);
+                if (length < 0 || length > LONGEST_FRAME) {
+                    throw new IOException("a frame over " + LONGEST_FRAME + " bytes");
+                }
+                return NetworkEnvelope.parseFrom(take(length));
             } catch (InvalidProtocolBufferException error) {
                 throw new IOException("what answers is no node of Onionbell's");
             }
@@ -492,7 +498,7 @@ public final class OnionbellSender implements AutoCloseable {
         byte[] key = lines.length == 1 ? null : key(lines[1].strip());
         int status = 0;
         try (OnionbellSender sender =
-                new OnionbellSender(node, socks, network, line -> System.err.println("not yet: " + line))) {
+                new OnionbellSender(node, () -> socks, network, line -> System.err.println("not yet: " + line))) {
             List<Sending> sendings = new ArrayList<>();
             for (String text : texts) {
                 MobileNotificationRequest.Builder request = request(phone, key, options.get("--title"), text);
