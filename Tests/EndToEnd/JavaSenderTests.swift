@@ -83,14 +83,19 @@ struct JavaSenderTests {
     private func send(
         _ input: String, to address: String, by socks: Endpoint, _ more: [String] = []
     ) async throws -> CommandResult {
-        try await Task.detached {
+        let running = Task.detached {
             try run(
                 [
                     "java", "-XX:TieredStopAtLevel=1", "-cp",
                     "\(try JavaSender.classes.get()):\(JavaSender.library)",
                     "OnionbellSender", "--to", address, "--socks", "\(socks)", "--timeout", "999999",
                 ] + more, input: input, environment: ["LC_ALL": "C.UTF-8"])
-        }.value
+        }
+        return try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            running.cancel()
+        }
     }
 
     private func encrypted(_ push: AcceptedPush, _ platform: Platform) throws -> String {
