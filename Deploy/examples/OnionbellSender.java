@@ -124,12 +124,12 @@ public final class OnionbellSender implements AutoCloseable {
             if (waiting.size() >= MOST_WAITING) {
                 throw new RejectedExecutionException(MOST_WAITING + " notifications wait already");
             }
-            if (waiting.putIfAbsent(request.getUid(), sending) != null) {
-                throw new IllegalArgumentException("the uid is in use");
-            }
+            Sending before = waiting.get(request.getUid());
+            if (before != null && !before.outcome.isDone()) throw new IllegalArgumentException("the uid is in use");
+            waiting.put(request.getUid(), sending);
         }
         sending.outcome.whenComplete((answer, error) -> {
-            waiting.remove(request.getUid());
+            waiting.remove(request.getUid(), sending);
             if (error != null) sending.first.completeExceptionally(error);
         });
         loop.execute(() -> post(sending));
