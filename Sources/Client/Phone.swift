@@ -91,7 +91,10 @@ package struct Phone: Sendable {
         if pairingToken.platform != .android, let last = text.last, (1...16).contains(last) {
             text.removeLast(Int(last))
         }
-        guard let json = try? JSON(text), case .object(let fields) = json else { throw .unreadableText }
+        // Bits that somebody has changed make a block of chance before them, which hardly ever is UTF-8.
+        guard (try? UTF8Span(validating: text.span)) != nil, let json = try? JSON(text),
+            case .object(let fields) = json
+        else { throw .unreadableText }
         return fields
     }
 }

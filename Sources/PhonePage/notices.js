@@ -24,9 +24,11 @@ export const timeOf = (push) => (isDated(push) ? push.notice.sentDate : push.rec
 
 /**
  * Whether an ERASE is obeyed. Bisq 1's cipher does not show what was forged, and an old message can be handed in again: so
- * it has to have a date of the last day that is later than `last`, the date of the last one that was obeyed.
+ * it has to have a date of the last day that is later than `last`, the date of the last one that was obeyed. Bisq's own has
+ * no text; one with text was another kind of message before somebody changed its bits.
  */
-export function isObeyed({ notice: { sentDate }, received }, last) {
+export function isObeyed({ notice: { sentDate, title, message, tradeId }, received }, last) {
+    if (title || message || tradeId) return false;
     // One that is still to come was obeyed by a clock that was ahead: it must not hold up those of today.
     const isNew = sentDate > last || last >= received + clockError;
     return isNew && sentDate >= received - longestErase && sentDate < received + clockError;

@@ -148,6 +148,14 @@ import Wire
         note(2, ReceivedMessage(kind: .trade, title: "stays", sentDate: now - 2 * hour))
         note(3, erase(now - 2 * hour - 1))
         #expect(titles() == ["stays"])
+        // One whose kind somebody has changed still has its text.
+        for changed in [
+            ReceivedMessage(kind: .erase, title: "x", sentDate: now),
+            ReceivedMessage(kind: .erase, message: "x", sentDate: now),
+            ReceivedMessage(kind: .erase, tradeID: "x", sentDate: now),
+        ] {
+            #expect(!book.takes(changed, at: now))
+        }
         // It was kept, and is read again.
         book = try #require(MailboxBook(JSON(Array(book.json.text.utf8))))
         for (id, sent) in [

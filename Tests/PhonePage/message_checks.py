@@ -111,6 +111,7 @@ def an_erase_that_is_forged_old_ahead_or_repeated_erases_nothing(bench):
         del undated["sentDate"]
         for name, push in [
             ("forged", bisq.forged(key, b'{"type":"ERASE"}')),
+            ("another's kind changed", bisq.bisq1(key, bisq.message("ERASE", "of a trade", sent=now - minute))),
             ("no date", bisq.bisq1(key, undated)),
             ("no number", bisq.bisq1(key, bisq.message("ERASE", sent="today"))),
             ("the same", erase),

@@ -71,11 +71,13 @@ package struct MailboxBook: Equatable, Sendable {
     }
 
     /// Whether a message is what it says. An ERASE has to have a date of the last day that is later than that of the last one
-    /// that was obeyed: Bisq 1's cipher does not show what was forged, and an old message can be handed in again.
+    /// that was obeyed: Bisq 1's cipher does not show what was forged, and an old message can be handed in again. Bisq's own has
+    /// no text; one with text was another kind of message before somebody changed its bits.
     ///
     /// - Parameter now: Milliseconds since 1970.
     package func takes(_ message: ReceivedMessage, at now: Int64) -> Bool {
         guard message.kind == .erase else { return true }
+        guard message.title.isEmpty, message.message.isEmpty, message.tradeID.isEmpty else { return false }
         // One that is still to come was obeyed by a clock that was ahead: it must not hold up those of today.
         let isNew = message.sentDate > erased || erased >= now + MailboxBook.clockError
         return isNew && message.sentDate >= now - MailboxBook.longestErase

@@ -20,7 +20,9 @@ enum PublicAddress {
     private static let sixToFour = range("2002::/16")
     private static let global = range("2000::/3")
 
-    private static let specialIPv6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(range)
+    private static let specialIPv6 = [
+        "2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20",
+    ].map(range)
 
     private static let specialIPv4 = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
