@@ -20,7 +20,7 @@ enum Simulate {
             fflush(nil)  // in case it traps
             let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
             world.run()
-            if let violation = world.violation ?? (isOne || seed % 5 == 0 ? poisoned(seed) : nil) {
+            if let violation = world.violation ?? (isOne || seed % 10 == 0 ? poisoned(seed) : nil) {
                 print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/simulate --seed \(seed)")
                 exit(1)
             }
