@@ -41,12 +41,13 @@ struct StagedMailbox {
                 }), file: file)
     }
 
-    /// As Bisq 1 asks its relay.
+    /// As Bisq 1 asks its relay; its ERASE has no text.
     func bisq1(
         _ title: String, kind: MobileMessage.Kind = .trade, sent: Int64 = EventLoop.unixMilliseconds
     ) throws -> HTTPRequest {
         try BisqSender(to: pairingToken).httpRequest(
-            for: MobileMessage(sentDate: sent, title: title, message: "Grüße", kind: kind))
+            for: MobileMessage(
+                sentDate: sent, title: title, message: kind == .erase ? "" : "Grüße", kind: kind))
     }
 
     /// As a trusted node of Bisq 2 asks its relay.

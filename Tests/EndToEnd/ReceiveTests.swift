@@ -68,7 +68,7 @@ import Wire
     }
 
     /// Scripts are not told of an erasure that is not obeyed, and it is acknowledged as everything is that was shown.
-    @Test func anEraseWithoutATrueDateErasesNothing() async throws {
+    @Test func anEraseWithoutATrueDateOrWithATextErasesNothing() async throws {
         let stage = try await MailboxStage()
         let file = stage.newFile()
         let now = EventLoop.unixMilliseconds
@@ -77,11 +77,12 @@ import Wire
         let first = try await stage.receive(file, "--mailbox", stage.mailbox.file, "--once", "--json")
         #expect(first.output.contains(#""ERASE""#) && first.status == 0, "\(first.errors)")
         for sent in [0, now - 100_000, now - 90_000_000, now + 3_600_000] {
-            #expect(try await stage.send(try stage.mailbox.bisq1("not", kind: .erase, sent: sent)))
+            #expect(try await stage.send(try stage.mailbox.bisq1("", kind: .erase, sent: sent)))
         }
+        #expect(try await stage.send(try stage.mailbox.bisq1("a text", kind: .erase, sent: now)))
         let second = try await stage.receive(file, "--once", "--json")
         #expect(
-            second.output.count { $0 == "\n" } == 4 && !second.output.contains(#""ERASE""#),
+            second.output.count { $0 == "\n" } == 5 && !second.output.contains(#""ERASE""#),
             "\(second.output)")
         #expect(second.output.contains(#""UNREADABLE""#) && second.output.contains("asks to erase"))
         #expect(try await stage.receive(file, "--list").output.contains("stays"))
