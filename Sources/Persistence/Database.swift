@@ -158,7 +158,8 @@ final class Database {
 
     // MARK: The lease
 
-    /// The lease is this connection's; fails the transaction where it is not.
+    /// The lease is this connection's, and the database has all that this node has committed; fails the transaction where
+    /// not.
     private func prove() throws(PostgreSQLError) {
         guard let fence else { return }
         let mark =
@@ -167,7 +168,7 @@ final class Database {
                 """
                 WITH mine AS (UPDATE node SET commits = ?1, until = \(DatabaseSchema.leaseEnd),
                     waiting = ?4, bytes = ?5, oldest = ?6, clock_ahead = ?7 - \(DatabaseSchema.clock)
-                    WHERE owner = ?3 AND fence = ?2 RETURNING 1)
+                    WHERE owner = ?3 AND fence = ?2 AND commits >= ?8 RETURNING 1)
                 SELECT 1 / count(*) FROM mine
                 """, on: connection)
         self.mark = mark
@@ -179,6 +180,7 @@ final class Database {
         mark.bind(5, Int64(figures.bytes))
         if let oldest = figures.oldestAcceptedAt { mark.bind(6, oldest) } else { mark.bindNull(6) }
         mark.bind(7, EventLoop.machineMilliseconds)
+        mark.bind(8, lastCommitted)
         try mark.run()
     }
 

@@ -210,7 +210,7 @@ enum DatabaseSchema {
             key_check BYTEA NOT NULL,
             epoch BIGINT NOT NULL,
             changes BIGINT NOT NULL,
-            timeline BIGINT NOT NULL DEFAULT 0
+            timeline BIGINT NOT NULL DEFAULT 0 -- when the server was started (µs since 1970), 0: not known
         );
         CREATE TABLE node (
             owner BYTEA PRIMARY KEY,

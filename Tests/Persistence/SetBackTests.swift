@@ -81,6 +81,53 @@ import Vectors
         try await check(outbox, lost: lost + [1, 2, 3], on: server)
     }
 
+    /// It has committed nothing since the backup, so that its own commits show nothing, and it is the first one to come.
+    @Test func whatANodeStoresThatSawNoneOfItIsNotEndedByAnothersNumbers() async throws {
+        let server = try PostgreSQLServer()
+        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        async let opening = SQLiteOutbox(Directory.place(at: server.url("postgres"), node: 2))
+        while try await outbox.divide(ShareRequest()).nodes < 2 { try Task.checkCancellation() }
+        _ = try await outbox.commit([.giveUp(SharedStoreTests.otherHalf)])
+        let idle = try await opening
+        try server.stopImmediately()
+        try server.keepBackup()
+        try server.start()
+        var reasons: [String] = []
+        let lost = sequences(try await insist(requests(101...180), in: outbox, &reasons))
+        try server.stopImmediately()
+        try server.takeBackup()
+        try server.start()
+        let new = sequences(try await insist(requests(201...260), in: idle, &reasons))
+        #expect(new.count == 60 && Set(new).isDisjoint(with: lost), "\(lost) \(new) \(reasons)")
+        let ends = lost.map { OutboxChange.finish(sequence: $0, .delivered) }
+        _ = try await insist(ends, in: outbox, &reasons)
+        #expect(reasons.contains { $0.contains("the database went back") }, "\(reasons)")
+        await outbox.close()
+        await idle.close()
+        #expect(
+            try server.psql(
+                "postgres",
+                "SELECT (SELECT count(*) FROM onionbell.notification) + (SELECT count(*) FROM onionbell.backlog)")
+                == "60")
+    }
+
+    /// Restored under a server that goes on: no connection is lost.
+    @Test func tablesThatWentBackUnderALivingConnectionEndTheNode() async throws {
+        let server = try PostgreSQLServer()
+        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        _ = try await outbox.commit(requests(1...3))
+        let commits = try server.psql("postgres", "SELECT commits FROM onionbell.node")
+        _ = try await outbox.commit(requests(4...6))
+        _ = try server.psql("postgres", "UPDATE onionbell.node SET commits = \(commits)")
+        do {
+            _ = try await outbox.commit(requests(7...9))
+            Issue.record("a commit was made upon what had gone back")
+        } catch {
+            #expect("\(error)".contains("the database went back"), "\(error)")
+        }
+        await outbox.close()
+    }
+
     /// PostgreSQL empties them after a crash.
     @Test func unloggedTablesAreRefused() async throws {
         try directory.use(.database)
