@@ -66,6 +66,12 @@ struct GatewayAnswer: Equatable, Sendable {
     /// Longer ones are cut off, and then read as no JSON. The gateways' own are a few hundred bytes.
     static let bodyLimit = 16_384
 
+    /// Whether a program that stands before the gateway has written it: most write a page, and some of Go's this line.
+    var isPage: Bool {
+        body.first { !(9...32).contains($0) } == UInt8(ascii: "<")
+            || body.starts(with: "404 page not found".utf8)
+    }
+
     /// A word of the gateway's that may go to senders, logs and metrics: anything else than a short word is none.
     static func word(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count) else { return nil }

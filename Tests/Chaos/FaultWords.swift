@@ -14,6 +14,7 @@ struct FaultWords: Equatable, Sendable {
         "", "slow=20", "goaway/7,slow=5", "abrupt/11,slow=3", "reset/13,slow=3", "cut/9,slow=3", "late/9",
         "unavailable/5%", "refused/3", "internal/6", "shrink=1/5,slow=3", "page/9", "busy/8%",
         "silent/40,swallow/60,slow=3",
+        "spoil/60", "spoilreset/40,slow=3", "spoilrefused/50",
         "goaway/31,reset/37,cut/41,unavailable/3%,refused/23,shrink=2/29,late/43,swallow/97,silent/89,slow=5",
     ].map(FaultWords.init(text:))
 
@@ -92,7 +93,9 @@ struct FaultWords: Equatable, Sendable {
         case "silent": .silence(isDelivered: false)
         case "swallow": .silence(isDelivered: true)
         case "shrink": .limitStreams(value)
-        case "spoil": .spoilConnection(status: 503, reason: "ServiceUnavailable")
+        case "spoil": .spoilConnection(.answer(status: 503, reason: "ServiceUnavailable"))
+        case "spoilreset": .spoilConnection(.resetStream(.internalError))
+        case "spoilrefused": .spoilConnection(.resetStream(.refusedStream))
         case "slow": .delay(.milliseconds(value))
         case _: nil
         }

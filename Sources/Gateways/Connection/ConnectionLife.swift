@@ -47,7 +47,7 @@ struct ConnectionLife: Equatable, Sendable {
     /// Since when something is on its way without pause, or since when nothing is.
     private var changedAt: Int64
     private var pingedAt: Int64?
-    /// Answers of 5xx with nothing taken between them, and when the first of them came.
+    /// Requests that failed with nothing taken between them, and when the first of them did.
     private var failures = 0
     private var failingSince: Int64 = 0
 
@@ -104,14 +104,21 @@ struct ConnectionLife: Equatable, Sendable {
 
     mutating func proved() { isProven = true }
 
-    /// The gateway has answered with this status. What it refuses says nothing of the connection.
-    mutating func answered(status: Int, at time: Int64) {
-        switch status {
-        case 200..<300: failures = 0
-        case 500..<600:
+    /// What the end of a request says of the connection.
+    enum Sign: Equatable {
+        case works
+        case fails
+        /// The gateway refuses what was asked.
+        case nothing
+    }
+
+    mutating func note(_ sign: Sign, at time: Int64) {
+        switch sign {
+        case .works: failures = 0
+        case .fails:
             if failures == 0 { failingSince = time }
             failures += 1
-        case _: break
+        case .nothing: break
         }
     }
 

@@ -8,6 +8,19 @@ enum ExchangeEnd {
     case unharmed(reason: String)
     /// It may have been handled, or not.
     case unclear(reason: String)
+
+    /// No service answers what it takes with a page: a proxy or a hotspot does.
+    var sign: ConnectionLife.Sign {
+        switch self {
+        case .unharmed, .unclear: .fails
+        case .answered(let answer):
+            switch answer.status {
+            case 200..<300: answer.isPage ? .fails : .works
+            case 500..<600: .fails
+            case _: .nothing
+            }
+        }
+    }
 }
 
 /// Who keeps a connection.
@@ -17,6 +30,8 @@ protocol ConnectionOwner: AnyObject {
     func connectionChanged(_ connection: GatewayConnection)
     /// A request was answered, after so many nanoseconds.
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64)
+    /// All that was sent over it for a while has failed.
+    func connectionOnlyFails(_ connection: GatewayConnection)
     /// The gateway has sent a GOAWAY frame, with that word if it gave a reason.
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?)
     /// It takes nothing more and all its requests have ended. Called once, the last of all.
@@ -27,6 +42,7 @@ protocol ConnectionOwner: AnyObject {
 
 extension ConnectionOwner {
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {}
+    func connectionOnlyFails(_ connection: GatewayConnection) {}
 }
 
 /// Why a connection is over.

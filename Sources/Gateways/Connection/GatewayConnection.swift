@@ -161,13 +161,12 @@ final class GatewayConnection {
     private func complete(_ request: PendingRequests.Entry?, _ end: ExchangeEnd, at now: Int64) {
         guard let request else { return }
         var wasAnswered = false
-        if case .answered(let answer) = end {
-            wasAnswered = true
-            life.answered(status: answer.status, at: now)
-        }
+        if case .answered = end { wasAnswered = true }
+        life.note(end.sign, at: now)
         life.ended(wasAnswered: wasAnswered, at: now)
         if life.inFlight == 0, let rest = life.limits.rest { timer.start(after: rest) }
         if wasAnswered { owner?.connection(self, answeredAfter: now - request.sentAt) }
+        if life.onlyFails(at: now) { owner?.connectionOnlyFails(self) }
         request.completion(end, self)
     }
 

@@ -240,8 +240,10 @@ final class GatewayLink: ConnectionOwner {
 
     func connection(_ connection: GatewayConnection, answeredAfter time: Int64) {
         counted.answerTime.add(time)
-        let now = EventLoop.monotonicNanoseconds
-        guard connection.life.onlyFails(at: now), pace.mayReplace(at: now) else { return }
+    }
+
+    func connectionOnlyFails(_ connection: GatewayConnection) {
+        guard pace.mayReplace(at: EventLoop.monotonicNanoseconds) else { return }
         log.notice("gateway.connection_replaced", metadata: ["host": "\(name)"])
         connection.drain()
     }

@@ -16,7 +16,7 @@ enum WebPushAnswer {
     static func verdict(_ answer: GatewayAnswer) -> Verdict {
         switch answer.status {
         // What a hotspot or a proxy shows in place of the service is a page.
-        case 200..<300 where isPage(answer): return .deferred("WebPage", .host)
+        case 200..<300 where answer.isPage: return .deferred("WebPage", .host)
         case 200..<300: return taken(answer)
         case _: break
         }
@@ -25,7 +25,7 @@ enum WebPushAnswer {
         if word == otherKey { return Verdict(outcome: .tokenDead(reason: otherKey, since: nil)) }
         switch answer.status {
         // A reverse proxy that has lost its server says so with a page, and of all subscriptions.
-        case 404 where isPage(answer), 410 where isPage(answer): return .refused(reason)
+        case 404 where answer.isPage, 410 where answer.isPage: return .refused(reason)
         case 404, 410: return Verdict(outcome: .tokenDead(reason: reason, since: nil))
         case 401 where isOfTopic(answer), 403 where isOfTopic(answer): return .blocked(topicForbidden)
         // Key, contact or clock; or the token has just come to its end.
@@ -48,12 +48,6 @@ enum WebPushAnswer {
         case "dropped": .deferred("Dropped", .device, after: answer.retryAfter)
         case _: Verdict(outcome: .accepted)
         }
-    }
-
-    /// Of the programs that stand before a server, some write a page and some of Go's this line.
-    private static func isPage(_ answer: GatewayAnswer) -> Bool {
-        answer.body.first { !(9...32).contains($0) } == UInt8(ascii: "<")
-            || answer.body.starts(with: "404 page not found".utf8)
     }
 
     /// ntfy's codes, of which the first three digits are the status, are about its own users and topics (`server/errors.go`).

@@ -1,7 +1,7 @@
 import HTTP2
 
 /// What a simulated gateway does wrong with a request.
-package enum GatewayFault: Equatable, Sendable {
+package indirect enum GatewayFault: Equatable, Sendable {
     /// An error in the service's own JSON form. FCM: `reason` is the `errorCode` of its `FcmError`; none: without one,
     /// as a wrong project or path is answered.
     case answer(status: Int, reason: String?, timestamp: Int64? = nil, retryAfter: String? = nil)
@@ -23,8 +23,8 @@ package enum GatewayFault: Equatable, Sendable {
     /// the second this request, the third, a moment later, the one before it, and then the connection is closed at once.
     /// This request and those after it are not handled.
     case goaways(reason: String?)
-    /// From this request on its connection answers everything with this error. Other connections work.
-    case spoilConnection(status: Int, reason: String?)
+    /// From this request on its connection meets each one with this fault. Other connections work.
+    case spoilConnection(GatewayFault)
     /// SETTINGS with a new limit of concurrent streams; the request itself is handled.
     case limitStreams(Int)
 

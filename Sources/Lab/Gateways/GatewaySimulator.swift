@@ -163,9 +163,9 @@ package final class GatewaySimulator {
         if call.subject == .push { figures.requests += 1 }
         var fault =
             connection.facts.spoiled ?? faults.fault(for: call.subject, deviceToken: call.deviceToken)
-        if case .spoilConnection(let status, let reason) = fault {
-            fault = .answer(status: status, reason: reason)
-            connection.facts.spoiled = fault
+        if case .spoilConnection(let lasting) = fault {
+            fault = lasting
+            connection.facts.spoiled = lasting
         }
         switch fault {
         case nil, .spoilConnection: connection.answer(answer(call, of: connection), on: stream)

@@ -109,19 +109,33 @@ private let second: Int64 = 1_000_000_000
     /// taken between them makes it good again, and a refusal neither.
     @Test(
         arguments: [
-            ([(500, 0)], 99, false), ([(500, 0), (503, 9)], 9, false), ([(500, 0), (503, 9)], 10, true),
-            ([(500, 0), (503, 10)], 10, true), ([(200, 0), (599, 1), (500, 2)], 11, true),
-            ([(500, 0), (200, 1), (500, 2)], 99, false), ([(500, 0), (410, 1), (500, 2)], 10, true),
-            ([(429, 0), (499, 5), (600, 9)], 99, false),
-            // A node's answers in the peers' protocol, which has no such numbers.
-            ([(6, 0), (5, 5), (3, 9)], 99, false),
-        ] as [([(Int, Int64)], Int64, Bool)])
-    func oneThatOnlyFailsIsKnownByItsAnswers(answers: [(Int, Int64)], at time: Int64, onlyFails: Bool) {
+            ([(.fails, 0)], 99, false), ([(.fails, 0), (.fails, 9)], 9, false),
+            ([(.fails, 0), (.fails, 9)], 10, true), ([(.fails, 0), (.fails, 10)], 10, true),
+            ([(.works, 0), (.fails, 1), (.fails, 2)], 11, true),
+            ([(.fails, 0), (.works, 1), (.fails, 2)], 99, false),
+            ([(.fails, 0), (.nothing, 1), (.fails, 2)], 10, true), ([(.nothing, 0), (.nothing, 9)], 99, false),
+        ] as [([(ConnectionLife.Sign, Int64)], Int64, Bool)])
+    func oneThatOnlyFailsIsKnown(signs: [(ConnectionLife.Sign, Int64)], at time: Int64, onlyFails: Bool) {
         var life = open()
-        for (status, time) in answers { life.answered(status: status, at: time * second) }
+        for (sign, time) in signs { life.note(sign, at: time * second) }
         #expect(life.onlyFails(at: time * second) == onlyFails)
         life.drain()
         #expect(!life.onlyFails(at: time * second))
+    }
+
+    /// Whatever form a failure has. A node's answers in the peers' protocol have no such numbers.
+    @Test func eachEndOfARequestIsASign() {
+        func sign(_ status: Int, _ body: String = "") -> ConnectionLife.Sign {
+            ExchangeEnd.answered(GatewayAnswer(status: status, body: Array(body.utf8))).sign
+        }
+        for status in [200, 201, 299] { #expect(sign(status, "{}") == .works && sign(status) == .works) }
+        for status in [500, 503, 599] { #expect(sign(status, "{}") == .fails) }
+        for status in [3, 5, 6, 302, 400, 410, 429, 499, 600] { #expect(sign(status) == .nothing) }
+        #expect(sign(200, "\r\n <!DOCTYPE html>") == .fails && sign(404, "<html>") == .nothing)
+        for reason in ["AnswerTimeout", "AnswerTooLarge", "Reset2", "ConnectionLost"] {
+            #expect(ExchangeEnd.unclear(reason: reason).sign == .fails)
+        }
+        #expect(ExchangeEnd.unharmed(reason: "NotProcessed").sign == .fails)
     }
 
     @Test func aSpareOneWithNothingToDoGoesAfterTenMinutes() {
