@@ -33,6 +33,8 @@ final class Passage: StreamHandler {
         guard let other = others[ObjectIdentifier(stream)] else { return }
         if let (first, limit) = cut, first == ObjectIdentifier(stream) {
             guard bytes.byteCount <= limit else {
+                // A later stream may lie where this one did.
+                cut = nil
                 forget(stream)
                 return stream.close()
             }
