@@ -22,7 +22,7 @@ package enum PhoneError: Error, Equatable, CustomStringConvertible {
             "the message does not open: it was sealed under another key, or filled in another way"
         case .field(let name): "the message has no fitting field \(name)"
         case .notErased:
-            "it asks to erase all messages, and its date is missing, more than a day old, ahead, or not later than the last one's"
+            "it asks to erase all messages, and it has a text, or its date is missing, more than a day old, ahead, or not later than the last one's"
         }
     }
 }

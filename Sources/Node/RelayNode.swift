@@ -107,13 +107,13 @@ final class RelayNode {
         let outbox: SQLiteOutbox
         do {
             switch try settings.store() {
-            case .file(let path): outbox = try await SQLiteOutbox(path: path)
+            case .file(let path):
+                if state.hasLostOutbox { log.warning("outbox.made_anew", metadata: ["path": "\(path)"]) }
+                outbox = try await SQLiteOutbox(path: path)
             case .database(let place): outbox = try await SQLiteOutbox(place)
             }
-        } catch let error as NodeError {
-            throw error
         } catch {
-            throw .unavailable("\(error)")
+            throw error as? NodeError ?? .unavailable("\(error)")
         }
         guard stopping == nil else {
             await outbox.close()

@@ -21,6 +21,11 @@ package struct StateDirectory: ~Copyable {
     var history: String { path + "/history" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
+    /// A node was here before, and its file is gone: what waited in it is lost.
+    var hasLostOutbox: Bool {
+        access(history, F_OK) == 0 && access(outbox, F_OK) != 0 && access(outbox + ".saved", F_OK) != 0
+    }
+
     /// All that the node needs of it again after a start.
     package static let names = [
         "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",

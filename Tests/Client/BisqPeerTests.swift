@@ -260,7 +260,8 @@ private final class SmallProxy {
         let node = try SmallNode()
         let proxy = try SmallProxy(to: node.endpoint, [.refuse(0xf6)])
         await #expect(throws: PeerDialError.tor(.refused(.onionAddressInvalid), attempts: 1)) {
-            try await BisqPeer.dial(.tor(socks: proxy.endpoint, onion: "abc.onion", port: 9_999))
+            try await BisqPeer.dial(
+                .tor(socks: proxy.endpoint, onion: "abc.onion", port: 9_999), attemptTimeout: .seconds(3600))
         }
     }
 
@@ -268,7 +269,8 @@ private final class SmallProxy {
     @Test func aTorThatIsNotThereIsTriedOnce() async throws {
         let error = await #expect(throws: PeerDialError.self) {
             try await BisqPeer.dial(
-                .tor(socks: .host("127.0.0.1", port: 1), onion: "abc.onion", port: 9_999))
+                .tor(socks: .host("127.0.0.1", port: 1), onion: "abc.onion", port: 9_999),
+                attemptTimeout: .seconds(3600))
         }
         guard case .tor(.proxyUnreachable, attempts: 1) = error else {
             Issue.record("\(String(describing: error))")

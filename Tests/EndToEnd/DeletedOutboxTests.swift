@@ -64,4 +64,18 @@ import Wire
         while stage.world.apple.book.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
         await stage.close()
     }
+
+    /// A first start says nothing, and a second one with its file neither.
+    @Test func aStartThatFindsNoFileWhereANodeWasSaysSo() async throws {
+        let stage = try await stage()
+        await stage.node.stop()
+        try await stage.start()
+        await stage.node.stop()
+        #expect(!stage.node.lines.contains { $0.contains("outbox.made_anew") })
+        try FileManager.default.removeItem(atPath: stage.world.state + "/outbox.sqlite")
+        try await stage.start()
+        await stage.logged("outbox.made_anew")
+        #expect(stage.node.lines.contains { $0.contains("outbox.made_anew") })
+        await stage.close()
+    }
 }

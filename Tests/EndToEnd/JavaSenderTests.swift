@@ -202,7 +202,9 @@ struct JavaSenderTests {
         let long = ["--message", String(repeating: "x", count: 10_000)]
         let other = try Phone.new(.android, descriptor: "Pixel").pairingToken.text
         let large = try await send(other, to: stage.address, by: stage.socks, long)
-        #expect(large.status == 1 && large.output == "REFUSED MessageTooLarge\n", "\(large.output) \(large.errors)")
+        #expect(
+            large.status == 1 && large.output == "REFUSED MessageTooLarge\n",
+            "\(large.output) \(large.errors)")
         await stage.close()
     }
 

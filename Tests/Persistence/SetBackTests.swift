@@ -107,7 +107,8 @@ import Vectors
         #expect(
             try server.psql(
                 "postgres",
-                "SELECT (SELECT count(*) FROM onionbell.notification) + (SELECT count(*) FROM onionbell.backlog)")
+                "SELECT (SELECT count(*) FROM onionbell.notification) + (SELECT count(*) FROM onionbell.backlog)"
+            )
                 == "60")
     }
 

@@ -232,9 +232,7 @@ final class GatewayLink: ConnectionOwner {
 
     func connection(_ connection: GatewayConnection, goesAwayFor word: String?) {
         counted.goAways.add(word ?? "-")
-        log.notice(
-            "gateway.goaway_received",
-            metadata: ["host": "\(name)", "reason": "\(word ?? "-")"])
+        log.notice("gateway.goaway_received", metadata: ["host": "\(name)", "reason": "\(word ?? "-")"])
         if let word, isFault(word) { fault = word }
     }
 

@@ -113,7 +113,8 @@ private let second: Int64 = 1_000_000_000
             ([(.fails, 0), (.fails, 9)], 10, true), ([(.fails, 0), (.fails, 10)], 10, true),
             ([(.works, 0), (.fails, 1), (.fails, 2)], 11, true),
             ([(.fails, 0), (.works, 1), (.fails, 2)], 99, false),
-            ([(.fails, 0), (.nothing, 1), (.fails, 2)], 10, true), ([(.nothing, 0), (.nothing, 9)], 99, false),
+            ([(.fails, 0), (.nothing, 1), (.fails, 2)], 10, true),
+            ([(.nothing, 0), (.nothing, 9)], 99, false),
         ] as [([(ConnectionLife.Sign, Int64)], Int64, Bool)])
     func oneThatOnlyFailsIsKnown(signs: [(ConnectionLife.Sign, Int64)], at time: Int64, onlyFails: Bool) {
         var life = open()

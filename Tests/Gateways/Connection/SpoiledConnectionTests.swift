@@ -25,7 +25,8 @@ import Testing
     }
 
     private let spoiled = [
-        FaultRule(.spoilConnection(.answer(status: 500, reason: "InternalServerError")), when: .every(2), times: 1)
+        FaultRule(
+            .spoilConnection(.answer(status: 500, reason: "InternalServerError")), when: .every(2), times: 1)
     ]
 
     @Test func applesIsReplaced() async throws {
@@ -40,7 +41,8 @@ import Testing
     @Test func anotherOneIsGivenUpNoSoonerThanAMinuteLater() async throws {
         let world = try APNsWorld(
             certificate: true,
-            faults: [FaultRule(.spoilConnection(.answer(status: 503, reason: "ServiceUnavailable")))], limits: limits)
+            faults: [FaultRule(.spoilConnection(.answer(status: 503, reason: "ServiceUnavailable")))],
+            limits: limits)
         #expect(await attempts(world.gateway, notification()) == .max)
         #expect(world.apple.figures.connections == 2)
         world.end()
@@ -50,7 +52,8 @@ import Testing
         let lab = try LabCredentials()
         let google = try GatewaySimulator(.fcm(lab.fcmRules()), try lab.serverContext(protocols: protocols))
         google.faults = FaultScript([
-            FaultRule(.spoilConnection(.answer(status: 503, reason: "UNAVAILABLE")), when: .every(2), times: 1)
+            FaultRule(
+                .spoilConnection(.answer(status: 503, reason: "UNAVAILABLE")), when: .every(2), times: 1)
         ])
         let gateway = try FCMGateway(
             FCMSettings(
@@ -66,10 +69,11 @@ import Testing
     }
 
     /// In whatever form: no answer, one that is too long, or a page where none belongs.
-    @Test(arguments: [
-        .resetStream(.internalError), .resetStream(.refusedStream), .page(status: 200),
-        .text(status: 200, String(repeating: "x", count: 100_000)),
-    ] as [GatewayFault])
+    @Test(
+        arguments: [
+            .resetStream(.internalError), .resetStream(.refusedStream), .page(status: 200),
+            .text(status: 200, String(repeating: "x", count: 100_000)),
+        ] as [GatewayFault])
     func itMayFailInAnyForm(fault: GatewayFault) async throws {
         let world = try WebPushWorld(protocols: ["h2"], failing: .zero)
         world.server.faults = FaultScript([FaultRule(.spoilConnection(fault), when: .every(2), times: 1)])
