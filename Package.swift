@@ -199,7 +199,7 @@ let package = Package(
             path: "Tests/Vectors",
             exclude: [
                 "bisq-vectors.json", "seed-systems-vectors.json", "web-push-vectors.json",
-                "reply-vectors.json",
+                "reply-vectors.json", "crypto-vectors.json", "crypto-vectors.py",
                 "reply-vectors.py",
             ],
             swiftSettings: checked),

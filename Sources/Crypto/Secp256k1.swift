@@ -13,10 +13,11 @@ package enum Secp256k1 {
         /// 65 bytes: 04, x, y.
         package let uncompressed: [UInt8]
 
-        /// - Parameter bytes: 33 or 65 of them, in one of the two forms.
+        /// - Parameter bytes: 33 or 65 of them, in one of the two forms. The library takes the hybrid ones as well (06 and
+        ///   07), which nobody sends: a key would have one more name.
         package init(_ bytes: [UInt8]) throws(CryptoError) {
             var key = secp256k1_pubkey()
-            guard [33, 65].contains(bytes.count),
+            guard bytes.count == 33 || bytes.count == 65 && bytes[0] == 4,
                 secp256k1_ec_pubkey_parse(Context.shared.handle, &key, bytes, bytes.count) == 1
             else { throw .unreadable(what: "secp256k1 key", reason: "no point of the curve") }
             self.init(key)

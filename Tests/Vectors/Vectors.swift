@@ -35,6 +35,14 @@ package enum Vectors {
         return try JSONDecoder().decode([Entry].self, from: JSONSerialization.data(withJSONObject: cases))
     }
 
+    /// What is under `name` of `crypto-vectors.json`, decoded.
+    package static func crypto<Entry: Decodable>(_ name: String, as type: Entry.Type = [[String?]].self)
+        throws
+        -> Entry
+    {
+        try read(name, of: "crypto-vectors.json")
+    }
+
     private static func read<Entry: Decodable>(_ key: String, of name: String) throws -> Entry {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name)
         let all = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
