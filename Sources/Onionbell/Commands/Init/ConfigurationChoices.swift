@@ -15,6 +15,8 @@ struct ConfigurationChoices {
     var iosTopic: String?
     var apple: Apple?
     var androidAccount: String?
+    /// For Android apps that cannot show data-only messages.
+    var hasNotificationBlock = false
     /// Browsers are rung by Web Push, and push services get this contact; empty: nobody's.
     var webPushContact: String?
     /// For https endpoints: a key is made, and a request for the certificate of this host.
@@ -86,6 +88,7 @@ struct ConfigurationChoices {
             add("\(Self.ios).key_id", keyID)
             add("\(Self.ios).team_id", teamID)
         }
+        if hasNotificationBlock { add("\(Self.android).notification_block", "true") }
         if ringsThroughBisq {
             for (app, name, form) in Self.relays {
                 add("\(app).name", name)

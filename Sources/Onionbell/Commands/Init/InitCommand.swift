@@ -20,6 +20,9 @@ struct InitCommand: AsyncParsableCommand {
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
             writes nothing.
 
+            --from bisq-relay takes over what a running bisq-relay has: its directory, or the file of its environment \
+            (.env) or properties. It asks no questions, and says what has no counterpart. Other options go before.
+
             Exit status: 0 written, 64 usage, 65 a value or file cannot be used, 73 the configuration cannot be \
             written, or exists already and --force is not given.
 
@@ -36,6 +39,13 @@ struct InitCommand: AsyncParsableCommand {
 
     @Flag(help: "Ring the published Bisq apps through Bisq's relay, and ask no questions.")
     var bisq = false
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Take over the settings and credentials of a bisq-relay.", valueName: "program place"),
+        completion: .file())
+    var from: [String] = []
 
     @Option(help: ArgumentHelp("The directory for the node's key and outbox.", valueName: "directory"))
     var stateDirectory: String?
@@ -106,6 +116,9 @@ struct InitCommand: AsyncParsableCommand {
         if iosKey != nil, iosCertificate != nil {
             throw ValidationError("use --ios-key or --ios-certificate, not both")
         }
+        guard from.isEmpty || from.count == 2 && from[0] == "bisq-relay" else {
+            throw ValidationError("--from needs a program and its place: --from bisq-relay /srv/bisq-relay")
+        }
         for other in others where !other.contains("=") {
             throw ValidationError("--set needs KEY=VALUE, such as log.level=debug")
         }
@@ -117,12 +130,22 @@ struct InitCommand: AsyncParsableCommand {
         do {
             try target.refuseToReplace(unless: force)
             var choices = self.choices
-            if !defaults, !bisq, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+            let relay = from.isEmpty ? nil : try BisqRelaySettings(at: from[1])
+            relay?.add(to: &choices)
+            if !defaults, !bisq, relay == nil, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
                 var interview = Interview.onTerminal(choices, for: target)
                 choices = try await interview.run()
             }
             let written = try await target.write(choices)
             for path in written { printLine("wrote \(path)") }
+            if let relay {
+                printLine(relay.report)
+                printLine(
+                    """
+                    Its onion address stays with its key:
+                      onionbell key import <HiddenServiceDir>/hs_ed25519_secret_key\(config.words)
+                    """)
+            }
             tellWhatIsNext(choices)
         } catch {
             throw fail(error, status: error.exitStatus)
