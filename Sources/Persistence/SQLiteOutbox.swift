@@ -228,8 +228,6 @@ package actor SQLiteOutbox: Outbox {
                 throw SQLiteError(code: SQLITE_MISUSE, operation: .step, message: "the outbox is closed")
             }
             try store.connect()
-            store.look()
-            defer { store.keep() }
             return try body(store)
         } catch {
             throw translation(error)

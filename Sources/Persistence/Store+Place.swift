@@ -15,16 +15,8 @@ extension Store {
     func lookForFile() -> Displacement? {
         guard let file else { return nil }
         if isRestored { return goOn(at: file.path, "\(file.path) was written anew") }
-        look()
         switch file.standing {
-        case .inPlace:
-            guard file.isOverwritten else { return nil }
-            return .unwritten(
-                reason: """
-                    \(file.path) or its log was written over while the node ran: nothing more is stored, and what was may \
-                    be lost. Stop the node, put a sound file there or move this one away with its -wal and -shm, and start \
-                    the node again
-                    """)
+        case .inPlace: return nil
         case .missing:
             let what = "\(file.path) was deleted or moved while the node ran"
             do throws(SQLiteError) {
@@ -55,18 +47,6 @@ extension Store {
                         + "stop it. \(error)")
             }
         }
-    }
-
-    /// Before each use of the file: whether somebody else has written into it.
-    func look() { file?.look { version } }
-
-    /// After each use of the file, whatever became of it.
-    func keep() { file?.keep(version: version) }
-
-    private var version: Int64? {
-        guard (try? countOthers.step()) == true else { return nil }
-        defer { countOthers.reset() }
-        return countOthers.integer(0)
     }
 
     /// With the file that was written anew.

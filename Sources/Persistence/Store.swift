@@ -16,8 +16,6 @@ final class Store {
     private let revive: Statement
     private let forgetTokens: Statement
     private let setClock: Statement
-    /// What other connections have committed, as SQLite counts it.
-    let countOthers: Statement
     let connection: Connection
 
     /// `nil`: a file, which nobody else has.
@@ -83,8 +81,6 @@ final class Store {
             INSERT INTO clock (id, trusted, set_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE
                 SET trusted = excluded.trusted, set_at = excluded.set_at
             """, on: connection)
-        countOthers = try Statement(
-            connection.database == nil ? "PRAGMA data_version" : "SELECT 0", on: connection)
         if let database = connection.database {
             sharing = try Sharing(database, connection)
         } else {

@@ -22,17 +22,6 @@ package final class StoreFile {
         init(_ status: stat) { (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
     }
 
-    private struct Extent: Equatable {
-        let size: Int
-        let modified: Int64
-
-        init?(_ path: String) {
-            guard let status = StoreFile.status(path) else { return nil }
-            size = Int(status.st_size)
-            modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-        }
-    }
-
     let path: String
     private let directory: String
     private let marks: [Mark]
@@ -40,10 +29,6 @@ package final class StoreFile {
     /// When an entry of the directory was made, removed or renamed last, as it was when all were last found in their places;
     /// `nil`: too short before that to tell whether another change came behind it.
     private var quiet: Int64?
-    /// As our own last use of them left them.
-    private var left: (files: [Extent], version: Int64)?
-    /// Somebody has written into them who is not SQLite: a copy over the file, an editor, a redirection.
-    private(set) var isOverwritten = false
 
     private static let suffixes = ["", "-wal", "-shm"]
     /// Nanoseconds. No file system counts its times in longer steps.
@@ -98,20 +83,6 @@ package final class StoreFile {
         quiet = !isMissing && now - changed > StoreFile.step ? changed : nil
         return isMissing ? .missing : .inPlace
     }
-
-    private var extents: [Extent] { ["", "-wal"].compactMap { Extent(path + $0) } }
-
-    /// Before they are used.
-    ///
-    /// - Parameter version: SQLite's own count of what others have committed (`PRAGMA data_version`): as long as it stays,
-    ///   nobody but us changes a byte of them.
-    func look(version: () -> Int64?) {
-        guard let left, left.files != extents else { return }
-        if version() == left.version { isOverwritten = true }
-    }
-
-    /// After they were used.
-    func keep(version: Int64?) { left = version.map { (extents, $0) } }
 
     /// Bytes of the write-ahead log, which is more than nothing when its node was killed, or when it is another file's.
     package static func logBytes(beside path: String) -> Int { Int(status(path + "-wal")?.st_size ?? 0) }

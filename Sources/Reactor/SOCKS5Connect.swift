@@ -30,6 +30,9 @@ extension Stream {
         let stream: Stream
         do {
             stream = try await connect(to: route.proxy, deadline: deadline)
+        } catch .timedOut {
+            // It may be busy, as when its answer is late.
+            throw .timedOut
         } catch {
             throw .proxyUnreachable(error)
         }

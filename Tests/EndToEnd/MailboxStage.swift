@@ -88,7 +88,11 @@ final class MailboxStage {
         let answer = try await HTTPExchange.answer(
             to: request, host: "x", by: .direct(http), deadline: theRun)
         let body = String(decoding: answer.body, as: UTF8.self)
-        return body == "success" || body.contains(#""wasAccepted":true"#)
+        let isTaken = body == "success" || body.contains(#""wasAccepted":true"#)
+        if !isTaken {
+            print("the node has answered \(answer.status) \(body):", stage.node.lines.suffix(20).joined(separator: "\n"))
+        }
+        return isTaken
     }
 
     /// A new path for what a reader keeps.

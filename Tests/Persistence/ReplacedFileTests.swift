@@ -105,49 +105,23 @@ import Testing
         await again.close()
     }
 
-    /// What somebody writes into the files that a node has open, under their own names.
-    enum Overwriting: String, CaseIterable {
-        case copied, emptied, logCopied, logEmptied
-    }
-
-    @Test(arguments: Overwriting.allCases)
-    func nothingIsSaidToBeStoredInAFileThatSomebodyWroteInto(_ overwriting: Overwriting) async throws {
+    /// Commands beside the node change the file as well, roll back, and move the log into it, at any moment.
+    @Test func whatOtherConnectionsWriteIsNoDamage() async throws {
         let outbox = try await directory.open()
-        _ = try await outbox.commit([.store(request(1)), .store(request(2))])
-        let other = try Directory()
-        let second = try await other.open()
-        _ = try await second.commit([.store(request(7, identity: 70))])
-        let suffix = overwriting == .logCopied || overwriting == .logEmptied ? "-wal" : ""
-        let bytes =
-            overwriting == .copied || overwriting == .logCopied
-            ? try Data(contentsOf: URL(fileURLWithPath: other.outbox + suffix)) : Data()
-        await second.close()
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.outbox + suffix))
-        try file.truncate(atOffset: 0)
-        try file.write(contentsOf: bytes)
-        try file.close()
-        for number in 3...5 as ClosedRange<Int64> {
-            do {
-                _ = try await outbox.commit([.store(request(number))])
-                Issue.record("it was said to be stored, and may be nowhere")
-            } catch {
-                #expect("\(error)".contains("was written over"), "\(error)")
+        let path = directory.outbox
+        let commands = Task.detached {
+            for number in 1...150 {
+                let command = try Connection(.file(path), for: .changing)
+                try command.execute("BEGIN IMMEDIATE")
+                try command.execute("UPDATE notification SET not_before = \(number)")
+                try command.execute(number.isMultiple(of: 3) ? "ROLLBACK" : "COMMIT")
+                if number.isMultiple(of: 2) { try command.execute("PRAGMA wal_checkpoint") }
             }
         }
-        await outbox.close()
-    }
-
-    /// A command beside the node changes the file as well, and moves the log into it.
-    @Test func whatAnotherConnectionWritesIsNoDamage() async throws {
-        let outbox = try await directory.open()
-        _ = try await outbox.commit([.store(request(1))])
-        for number in 2...4 as ClosedRange<Int64> {
-            let command = try Connection(.file(directory.outbox), for: .changing)
-            try command.execute("UPDATE notification SET not_before = \(number)")
-            try command.emptyLog()
-            #expect(
-                try await outbox.commit([.store(request(number))]) == [.stored(sequence: number)])
+        for number in 1...300 as ClosedRange<Int64> {
+            #expect(try await outbox.commit([.store(request(number))]) == [.stored(sequence: number)])
         }
+        try await commands.value
         await outbox.close()
     }
 
