@@ -31,7 +31,9 @@ extension OnionPresence {
         let lines = try await link.connection.send(.getInfo([key]))[key] ?? ""
         var former = CircuitBook()
         for line in lines.split(separator: "\n") {
-            if let circuit = CircuitEvent("CIRC \(line)") { _ = former.take(circuit, of: address?.serviceID) }
+            // Read as the event of that circuit would be.
+            let event = Array("CIRC \(line)".utf8)
+            if let circuit = CircuitEvent(event.span) { _ = former.take(circuit, of: address?.serviceID) }
         }
         for circuit in former.rendezvous {
             do {

@@ -312,23 +312,25 @@ package final class OnionPresence {
     }
 
     private func tell(_ event: ControlEvent) {
+        // There are many of them, and they are for the book alone.
+        if case .circuit(let circuit) = event { return tell(circuit) }
         let now = EventLoop.unixMilliseconds
-        let serviceID = address?.serviceID
-        counted.take(event, of: serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
+        counted.take(event, of: address?.serviceID, at: now, clockOffset: EventLoop.wallClockOffset)
         words.tell(event, isOurs: settings.source.isOurs)
         watch.take(event)
         switch event {
         case .descriptor(let event) where event.action == .upload: uploadBegun = .now
-        case .circuit(let circuit):
-            if circuits.take(circuit, of: serviceID), !watch.selfDial.isCalling {
-                counted.lastClient = now
-                counted.lastClientInstant = EventLoop.monotonicNanoseconds
-            }
         case .reloaded:
             if let service, !service.has(form) { lose(.form) }
-        case .bootstrap, .circuitEstablished, .circuitNotEstablished, .descriptor, .networkLiveness,
-            .clockSkew, .log, .unused:
+        case .bootstrap, .circuit, .circuitEstablished, .circuitNotEstablished, .descriptor,
+            .networkLiveness, .clockSkew, .log, .unused:
             break
         }
+    }
+
+    private func tell(_ circuit: CircuitEvent) {
+        guard circuits.take(circuit, of: address?.serviceID), !watch.selfDial.isCalling else { return }
+        counted.lastClient = EventLoop.unixMilliseconds
+        counted.lastClientInstant = EventLoop.monotonicNanoseconds
     }
 }

@@ -26,9 +26,9 @@ import Wire
                 try VirtualPort(443, to: world.google.endpoint),
                 try VirtualPort(80, to: server.endpoint),
             ], on: gateways.connection)
-        var circuits: Set<String> = []
+        var circuits: Set<UInt32> = []
         service.onEvent = { event in
-            guard case .circuit(let circuit) = event, circuit.state == "HSSR_JOINED" else { return }
+            guard case .circuit(let circuit) = event, circuit.isJoined else { return }
             circuits.insert(circuit.id)
         }
 

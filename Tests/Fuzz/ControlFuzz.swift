@@ -12,20 +12,25 @@ func fuzzControl(_ input: [UInt8]) {
     precondition(whole == replies(in: input.map { [$0] }), "single bytes are read differently")
     precondition(whole == replies(in: pieces), "pieces are read differently")
     var book = CircuitBook()
-    for reply in whole.0 { check(reply, &book) }
+    for message in whole.0 {
+        switch message {
+        case .reply(let reply): check(reply, &book)
+        case .circuit(let event): check(event, &book)
+        }
+    }
     let text = String(decoding: input, as: UTF8.self)
     if let words = try? ControlWords(text) { precondition(words.words.count <= input.count) }
     if let version = TorVersion(text) { precondition((3...4).contains(version.numbers.count)) }
 }
 
-private func replies(in pieces: [[UInt8]]) -> ([ControlReply], ControlSyntaxError?) {
+private func replies(in pieces: [[UInt8]]) -> ([ControlMessage], ControlSyntaxError?) {
     // Short limits are within the reach of short inputs.
     var decoder = ControlDecoder(lineLimit: 200, replyLimit: 600)
-    var found: [ControlReply] = []
+    var found: [ControlMessage] = []
     for piece in pieces {
         decoder.append(piece.span.bytes)
         do throws(ControlSyntaxError) {
-            while let reply = try decoder.next() { found.append(reply) }
+            while let message = try decoder.next() { found.append(message) }
         } catch {
             return (found, error)
         }
@@ -42,11 +47,15 @@ private func check(_ reply: ControlReply, _ book: inout CircuitBook) {
     _ = reply["version"]
     _ = Bootstrap(phase: reply.lines[0].text)
     switch try? ControlEvent(reply) {
-    case .circuit(let event):
-        _ = book.take(event, of: "a")
-        precondition(book.introductionPoints >= 0 && book.clients >= 0 && book.circuits >= 0)
+    case .circuit(let event): check(event, &book)
     case .descriptor(let event): precondition(!event.serviceID.isEmpty)
     case .bootstrap(let bootstrap): precondition((0...100).contains(bootstrap.progress))
     default: break
     }
+}
+
+private func check(_ event: CircuitEvent, _ book: inout CircuitBook) {
+    _ = book.take(event, of: "a")
+    precondition(book.introductionPoints >= 0 && book.clients >= 0 && book.circuits >= 0)
+    precondition(event.isOpen || event.serviceID.isEmpty)
 }

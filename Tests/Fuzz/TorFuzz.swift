@@ -9,12 +9,17 @@ func fuzzTor(_ input: [UInt8]) {
     var figures = TorFigures()
     var book = CircuitBook()
     var clock = ClockView()
-    while let reply = try? decoder.next() {
-        guard reply.isEvent else {
+    while let message = try? decoder.next() {
+        let event: ControlEvent
+        switch message {
+        case .circuit(let circuit): event = .circuit(circuit)
+        case .reply(let reply) where !reply.isEvent:
             clock.note(consensusIn: reply)
             continue
+        case .reply(let reply):
+            guard let told = try? ControlEvent(reply) else { continue }
+            event = told
         }
-        guard let event = try? ControlEvent(reply) else { continue }
         figures.take(event, of: "a", at: offset, clockOffset: offset)
         switch event {
         case .circuit(let event):

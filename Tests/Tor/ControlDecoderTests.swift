@@ -134,7 +134,9 @@ extension ControlDecoder {
     mutating func messages(from bytes: [UInt8]) throws -> [ControlReply] {
         append(bytes.span.bytes)
         var found: [ControlReply] = []
-        while let reply = try next() { found.append(reply) }
+        while let message = try next() {
+            if case .reply(let reply) = message { found.append(reply) }
+        }
         return found
     }
 }

@@ -106,7 +106,12 @@ extension ControlConnection: StreamHandler {
     package func stream(_ stream: Stream, received bytes: RawSpan) {
         decoder.append(bytes)
         do {
-            while end == nil, let reply = try decoder.next() { take(reply) }
+            while end == nil, let message = try decoder.next() {
+                switch message {
+                case .reply(let reply): take(reply)
+                case .circuit(let event): onEvent?(.circuit(event))
+                }
+            }
         } catch {
             end(.notUnderstood(error))
         }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Cuts what tor's control port sends into whole replies and events.
 ///
 /// A line is three digits, a separator and text, ended by CRLF. ` ` ends the message, `-` announces another line, `+`
@@ -38,11 +40,11 @@ package struct ControlDecoder {
     /// The next whole message, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``ControlSyntaxError``, and the same one again on every later call.
-    package mutating func next() throws(ControlSyntaxError) -> ControlReply? {
+    package mutating func next() throws(ControlSyntaxError) -> ControlMessage? {
         if let failure { throw failure }
         do {
             while let line = try nextLine() {
-                if let reply = try take(line) { return reply }
+                if let message = try take(line) { return message }
             }
             return nil
         } catch {
@@ -72,7 +74,7 @@ package struct ControlDecoder {
     }
 
     /// Adds one line; gives the message when that line ends it.
-    private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlReply? {
+    private mutating func take(_ line: ArraySlice<UInt8>) throws(ControlSyntaxError) -> ControlMessage? {
         replySize += line.count + Self.costPerLine
         guard replySize <= replyLimit else { throw .replyTooLong(limit: replyLimit) }
         if data != nil {
@@ -80,6 +82,10 @@ package struct ControlDecoder {
             return nil
         }
         guard line.count >= 4, let code = Self.code(line.prefix(3)) else { throw .notAReplyLine }
+        if lines.isEmpty, line.span.isCircuitLine {
+            replySize = 0
+            return CircuitEvent(line.span.extracting(droppingFirst: 4)).map { .circuit($0) }
+        }
         if let first = lines.first, (first.code == 650) != (code == 650) { throw .eventInsideReply }
         lines.append(.init(code: code, text: String(decoding: line.dropFirst(4), as: UTF8.self)))
         switch line[line.startIndex + 3] {
@@ -92,7 +98,7 @@ package struct ControlDecoder {
             let reply = ControlReply(lines)
             lines = []
             replySize = 0
-            return reply
+            return .reply(reply)
         default:
             throw .notAReplyLine
         }
@@ -116,5 +122,12 @@ package struct ControlDecoder {
             code = code * 10 + UInt16(digit - UInt8(ascii: "0"))
         }
         return code >= 100 ? code : nil
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether it is the only line of an event that tells of a circuit.
+    fileprivate var isCircuitLine: Bool {
+        starts(with: "650 CIRC ".utf8.span) || starts(with: "650 CIRC_MINOR ".utf8.span)
     }
 }

@@ -32,7 +32,8 @@ package enum ControlEvent: Equatable, Sendable {
         case "HS_DESC":
             self = .descriptor(try DescriptorEvent(ControlWords(text)))
         case "CIRC", "CIRC_MINOR":
-            self = CircuitEvent(text[...]).map { .circuit($0) } ?? .unused(name)
+            let line = Array(text.utf8)
+            self = CircuitEvent(line.span).map { .circuit($0) } ?? .unused(name)
         case "SIGNAL" where text == "SIGNAL RELOAD":
             self = .reloaded
         case "NETWORK_LIVENESS":

@@ -40,6 +40,14 @@ package struct ControlReply: Equatable, Sendable {
     }
 }
 
+/// What tor's control port sends, as the decoder hands it on.
+package enum ControlMessage: Equatable, Sendable {
+    /// An answer, or an event of another kind.
+    case reply(ControlReply)
+    /// CIRC or CIRC_MINOR in one line, of which no text was made. One that says nothing is left out.
+    case circuit(CircuitEvent)
+}
+
 /// What tor may not send: the stream of replies can't be followed any more, so close the connection.
 package enum ControlSyntaxError: Error, Equatable, Sendable {
     case lineTooLong(limit: Int)

@@ -7,7 +7,7 @@ import Testing
 
     private func taken(_ lines: [String]) -> (book: CircuitBook, clients: [Bool]) {
         var book = CircuitBook()
-        let clients = lines.compactMap { CircuitEvent($0[...]) }.map { book.take($0, of: id) }
+        let clients = lines.compactMap { CircuitEvent($0) }.map { book.take($0, of: id) }
         return (book, clients)
     }
 

@@ -1,0 +1,135 @@
+import Encodings
+
+/// CIRC and CIRC_MINOR: a circuit stands, has another purpose or state, or has ended.
+package struct CircuitEvent: Equatable, Sendable {
+    /// Tor's number for it.
+    package var id: UInt32
+    package var isOpen: Bool
+    /// What it is for, if it belongs to the service that is asked about: see ``use(for:)``.
+    var use: CircuitBook.Use
+    /// The onion service it belongs to; empty where `use` is ``CircuitBook/Use/other``.
+    package var serviceID: String
+    /// Whether a client is at its other end.
+    package var isJoined: Bool { use == .client }
+
+    /// From a line's text: the event's name, the circuit's number, its status, its path and words with a key.
+    ///
+    /// A client causes a dozen such lines, most of some hundred bytes, and most of no interest. So they are read as bytes,
+    /// and no text is made before it is known to be needed.
+    ///
+    /// `nil` for a step on the way: a circuit that is extended or waits for a better guard, or one that is launched,
+    /// unless it is to meet a client. Also for a number that is not tor's: no such circuit could be closed.
+    init?(_ line: Span<UInt8>) {
+        let number = line.field(after: line.field(from: 0))
+        let status = line.field(after: number)
+        guard status.lowerBound <= line.count, let id = line.extracting(number).circuitNumber,
+            let step = Step(line.extracting(status))
+        else { return nil }
+        self.id = id
+        isOpen = step != .ended
+        use = .other
+        serviceID = ""
+        guard isOpen else { return }
+        let words = Words(line, after: status)
+        guard step == .stands || words.isLaunchedForClient else { return nil }
+        use = words.use(in: line)
+        guard use != .other else { return }
+        serviceID = String(decoding: Array(line, in: words.serviceID), as: UTF8.self)
+    }
+
+    func use(for serviceID: String?) -> CircuitBook.Use { self.serviceID == serviceID ? use : .other }
+}
+
+/// What has come of a circuit. No value: nothing to be noted.
+private enum Step {
+    case launched
+    case stands
+    case ended
+
+    init?(_ status: Span<UInt8>) {
+        switch status.count {
+        case 5 where status.spells("BUILT"), 12 where status.spells("CANNIBALIZED"),
+            15 where status.spells("PURPOSE_CHANGED"):
+            self = .stands
+        case 6 where status.spells("CLOSED") || status.spells("FAILED"): self = .ended
+        case 8 where status.spells("LAUNCHED"): self = .launched
+        default: return nil
+        }
+    }
+}
+
+/// Where the words of a line stand that say what a circuit is for. Of several with one key the last counts.
+private struct Words {
+    var purpose = 0..<0
+    var state = 0..<0
+    var serviceID = 0..<0
+    var isLaunchedForClient = false
+
+    init(_ line: Span<UInt8>, after status: Range<Int>) {
+        var field = status
+        while field.upperBound < line.count {
+            field = line.field(after: field)
+            guard let first = line.extracting(field).first else { continue }
+            // Most words begin with other letters.
+            switch first {
+            case UInt8(ascii: "P"):
+                guard let value = line.value(of: "PURPOSE=", in: field) else { continue }
+                purpose = value
+                isLaunchedForClient = isLaunchedForClient || line.extracting(value).spells("HS_SERVICE_REND")
+            case UInt8(ascii: "H"): state = line.value(of: "HS_STATE=", in: field) ?? state
+            case UInt8(ascii: "R"): serviceID = line.value(of: "REND_QUERY=", in: field) ?? serviceID
+            default: break
+            }
+        }
+    }
+
+    func use(in line: Span<UInt8>) -> CircuitBook.Use {
+        let purpose = line.extracting(purpose)
+        let state = line.extracting(state)
+        if purpose.spells("HS_SERVICE_REND") { return state.spells("HSSR_JOINED") ? .client : .coming }
+        return purpose.spells("HS_SERVICE_INTRO") && state.spells("HSSI_ESTABLISHED")
+            ? .introductionPoint : .other
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate var first: UInt8? { isEmpty ? nil : self[0] }
+
+    fileprivate func spells(_ text: String) -> Bool { hasSameBytes(as: text.utf8.span) }
+
+    /// Up to the next space, or to the end.
+    fileprivate func field(from start: Int) -> Range<Int> {
+        start..<(firstIndex(of: UInt8(ascii: " "), from: start) ?? count)
+    }
+
+    /// One space lies between two fields. Begins beyond the end where there is none.
+    fileprivate func field(after field: Range<Int>) -> Range<Int> {
+        let start = field.upperBound + 1
+        return start <= count ? self.field(from: start) : start..<start
+    }
+
+    /// What stands in a field after its key and `=`.
+    fileprivate func value(of key: String, in field: Range<Int>) -> Range<Int>? {
+        guard extracting(field).starts(with: key.utf8.span) else { return nil }
+        return field.lowerBound + key.utf8.count..<field.upperBound
+    }
+
+    /// As tor writes it: of 32 bits, in decimal, without leading zeros.
+    fileprivate var circuitNumber: UInt32? {
+        guard (1...10).contains(count), count == 1 || self[0] != UInt8(ascii: "0") else { return nil }
+        var number: UInt64 = 0
+        for index in indices {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self[index]) else { return nil }
+            number = number * 10 + UInt64(self[index] - UInt8(ascii: "0"))
+        }
+        return UInt32(exactly: number)
+    }
+}
+
+extension [UInt8] {
+    fileprivate init(_ bytes: Span<UInt8>, in range: Range<Int>) {
+        self.init()
+        reserveCapacity(range.count)
+        for index in range { append(bytes[index]) }
+    }
+}
