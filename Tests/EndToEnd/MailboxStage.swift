@@ -90,7 +90,7 @@ final class MailboxStage {
         let body = String(decoding: answer.body, as: UTF8.self)
         let isTaken = body == "success" || body.contains(#""wasAccepted":true"#)
         if !isTaken {
-            print("the node has answered \(answer.status) \(body):", stage.node.lines.suffix(20).joined(separator: "\n"))
+            print("answered \(answer.status) \(body):", stage.node.lines.suffix(20).joined(separator: "\n"))
         }
         return isTaken
     }
