@@ -97,9 +97,22 @@ extension Span<UInt8> {
 
     fileprivate func spells(_ text: String) -> Bool { hasSameBytes(as: text.utf8.span) }
 
-    /// Up to the next space, or to the end.
+    /// Up to the next space, or to the end. What is quoted is part of its field, whatever it holds: a program of this
+    /// machine chooses the text of `SOCKS_USERNAME="…"`, and its words are none of the line's.
     fileprivate func field(from start: Int) -> Range<Int> {
-        start..<(firstIndex(of: UInt8(ascii: " "), from: start) ?? count)
+        var place = start
+        var isQuoted = false
+        while place < count {
+            switch self[place] {
+            case UInt8(ascii: " ") where !isQuoted: return start..<place
+            case UInt8(ascii: "\"") where isQuoted || place == start || self[place - 1] == UInt8(ascii: "="):
+                isQuoted.toggle()
+            case UInt8(ascii: "\\") where isQuoted: place += 1
+            default: break
+            }
+            place += 1
+        }
+        return start..<count
     }
 
     /// One space lies between two fields. Begins beyond the end where there is none.

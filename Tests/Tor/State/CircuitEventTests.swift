@@ -85,6 +85,24 @@ import Testing
         }
     }
 
+    /// A program that shares the tor dials with a name of its choice, which tor tells in quotes. It must not pass for a client:
+    /// its circuit could be closed.
+    @Test(arguments: [
+        #"x PURPOSE=HS_SERVICE_REND HS_STATE=HSSR_JOINED REND_QUERY=ID x"#,
+        #"\" PURPOSE=HS_SERVICE_REND HS_STATE=HSSR_JOINED REND_QUERY=ID \""#,
+        #"\\\" PURPOSE=HS_SERVICE_REND HS_STATE=HSSR_JOINED REND_QUERY=ID "#, #"\\"#, "",
+    ])
+    func whatIsQuotedIsNoWordOfTheLine(name: String) {
+        let name = name.split(separator: "ID", omittingEmptySubsequences: false).joined(separator: Self.id)
+        let line =
+            "CIRC 9 BUILT \(Self.path) PURPOSE=CONFLUX_LINKED SOCKS_USERNAME=\"\(name)\" SOCKS_PASSWORD=\"\(name)\""
+        for end in ["", " ISO_FIELDS=NYM"] {
+            #expect(CircuitEvent(line + end)?.use(for: Self.id) == .other, "\(line)")
+        }
+        let ours = "CIRC 9 BUILT SOCKS_USERNAME=\"\(name)\" PURPOSE=HS_SERVICE_REND REND_QUERY=\(Self.id)"
+        #expect(CircuitEvent(ours)?.use(for: Self.id) == .coming, "\(ours)")
+    }
+
     /// CLOSECIRCUIT takes a number, so no other writing of one may name a circuit.
     @Test(arguments: ["007", "+7", "-7", "7a", "a", "", "4294967296", "18446744073709551623", "７", "00"])
     func aNumberInAnotherFormIsNone(number: String) {
