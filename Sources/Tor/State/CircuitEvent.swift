@@ -30,7 +30,7 @@ package struct CircuitEvent: Equatable, Sendable {
         use = .other
         serviceID = ""
         guard isOpen else { return }
-        let words = Words(line, after: status)
+        let words = EventWords(line, after: status)
         guard step == .stands || words.isLaunchedForClient else { return nil }
         use = words.use(in: line)
         guard use != .other else { return }
@@ -59,7 +59,7 @@ private enum Step {
 }
 
 /// Where the words of a line stand that say what a circuit is for. Of several with one key the last counts.
-private struct Words {
+private struct EventWords {
     var purpose = 0..<0
     var state = 0..<0
     var serviceID = 0..<0
