@@ -29,8 +29,7 @@ package struct StateDirectory: ~Copyable {
     /// All that the node needs of it again after a start.
     package static let names = [
         "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
-        "outbox.sqlite-shm",
-        "outbox.sqlite-wal", "peers",
+        "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
         "sockets", "status-key", "tor", "vapid-key",
     ]
 

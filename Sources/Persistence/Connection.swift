@@ -22,12 +22,22 @@ struct Connection: ~Copyable {
             leftOver = nil
         }
         switch place {
-        case .file(let path): engine = .file(try Connection.open(path: path, for: access))
+        case .file(let path):
+            if access != .reading { try FileRun.check(path) }
+            engine = .file(try Connection.open(path: path, for: access))
         case .database(let place): engine = .database(try Database(place, for: access))
         }
     }
 
-    private static func open(path: String, for purpose: StoreAccess) throws(SQLiteError) -> OpaquePointer {
+    /// To what the file holds without its log.
+    init(unchanging path: String) throws(SQLiteError) {
+        leftOver = nil
+        engine = .file(try Connection.open(path: path, for: .inspecting, isWhole: true))
+    }
+
+    private static func open(
+        path: String, for purpose: StoreAccess, isWhole: Bool? = nil
+    ) throws(SQLiteError) -> OpaquePointer {
         _ = Connection.countsNoMemory
         var handle: OpaquePointer?
         // The store's thread is the only one to use it: SQLite needs no locks of its own.
@@ -36,7 +46,7 @@ struct Connection: ~Copyable {
             ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         // With an empty log all is in the file, and SQLite need not make the other two anew.
-        let isWhole = purpose == .inspecting && StoreFile.logBytes(beside: path) == 0
+        let isWhole = isWhole ?? (purpose == .inspecting && StoreFile.logBytes(beside: path) == 0)
         let code = sqlite3_open_v2(
             isWhole ? immutable(path) : path, &handle, isWhole ? flags | SQLITE_OPEN_URI : flags, nil)
         guard code == SQLITE_OK, let handle else {

@@ -15,8 +15,17 @@ extension Store {
     func lookForFile() -> Displacement? {
         guard let file else { return nil }
         if isRestored { return goOn(at: file.path, "\(file.path) was written anew") }
-        switch file.standing {
+        switch file.standing(connection) {
         case .inPlace: return nil
+        case .writtenOver:
+            // Its end does not mix the two.
+            connection.keepLog()
+            return .unwritten(
+                reason: """
+                    \(file.path) or its log was written over while the node ran: nothing more is stored, and what was may \
+                    be lost. Stop the node. Then put a sound file there and delete \(file.path)-wal and \(file.path)-shm, or \
+                    move all three away, and start the node again
+                    """)
         case .missing:
             let what = "\(file.path) was deleted or moved while the node ran"
             do throws(SQLiteError) {

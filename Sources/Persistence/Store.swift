@@ -89,8 +89,14 @@ final class Store {
         identities = try Identities(connection, sharing)
         backlog = try Backlog(connection, sharing, after: earlier?.backlog)
         wishes = try GatewayWishes(connection)
+        if case .file(let path) = place {
+            if earlier == nil { FileRun.begin(path, connection) }
+            file = try StoreFile(path: path)
+            _ = file?.standing(connection)
+        } else {
+            file = nil
+        }
         self.connection = connection
-        if case .file(let path) = place { file = try StoreFile(path: path) } else { file = nil }
         nextSequence = max(try highest() + 1, earlier?.nextSequence ?? 0)
         guard let earlier else { return }
         // Nobody asks for it: the node has it already.

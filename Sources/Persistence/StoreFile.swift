@@ -13,6 +13,8 @@ package final class StoreFile {
         case missing
         /// Something else stands there.
         case replaced
+        /// Somebody has written into them.
+        case writtenOver
     }
 
     private struct Mark: Equatable {
@@ -29,6 +31,7 @@ package final class StoreFile {
     /// When an entry of the directory was made, removed or renamed last, as it was when all were last found in their places;
     /// `nil`: too short before that to tell whether another change came behind it.
     private var quiet: Int64?
+    private var contents: FileContents
 
     private static let suffixes = ["", "-wal", "-shm"]
     /// Nanoseconds. No file system counts its times in longer steps.
@@ -37,6 +40,7 @@ package final class StoreFile {
     /// Of a file that SQLite has opened, and read.
     init(path: String) throws(SQLiteError) {
         self.path = path
+        contents = FileContents(path: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
         var marks: [Mark] = []
@@ -62,8 +66,14 @@ package final class StoreFile {
         return stat(path, &status) == 0 ? status : nil
     }
 
-    /// Asks the system once, as long as nothing has changed in the directory.
-    var standing: Standing {
+    /// Asks the system a few times, as long as nothing has changed in the directory.
+    func standing(_ connection: borrowing Connection) -> Standing {
+        contents.look(connection)
+        let place = self.place
+        return place == .inPlace && contents.isWrittenOver ? .writtenOver : place
+    }
+
+    private var place: Standing {
         let home = StoreFile.status(directory)
         guard let home, Mark(home) == self.home else { return .missing }
         let changed = Int64(home.st_ctim.tv_sec) * 1_000_000_000 + Int64(home.st_ctim.tv_nsec)

@@ -65,6 +65,34 @@ import Wire
         await stage.close()
     }
 
+    /// As `cp` does it with a copy of the week before.
+    @Test func aNodeWhoseFileWasWrittenOverIsRedAndItsNextStartMixesNothing() async throws {
+        let stage = try await stage()
+        await stage.node.stop()
+        let path = stage.world.state + "/outbox.sqlite"
+        let copy = try Data(contentsOf: URL(filePath: path))
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1)).status == .stored)
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: copy)
+        try file.close()
+        #expect(try await peer.send(request(2)).status == .busy)
+        await stage.logged("outbox.failed")
+        #expect(try !stage.isWell("outbox") && stage.node.lines.contains { $0.contains("was written over") })
+        await stage.node.kill()
+        let refused = try LabNode(nodeProgram, configuration: stage.configuration)
+        await refused.wait { $0.exit != nil }
+        #expect(
+            refused.exit == .exited(69)
+                && refused.lines.contains { $0.contains("delete \(path)-wal and \(path)-shm") })
+        for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
+        #expect(try Data(contentsOf: URL(filePath: path)) == copy)
+        try await stage.start()
+        await stage.close()
+    }
+
     /// A first start says nothing, and a second one with its file neither.
     @Test func aStartThatFindsNoFileWhereANodeWasSaysSo() async throws {
         let stage = try await stage()

@@ -105,26 +105,6 @@ import Testing
         await again.close()
     }
 
-    /// Commands beside the node change the file as well, roll back, and move the log into it, at any moment.
-    @Test func whatOtherConnectionsWriteIsNoDamage() async throws {
-        let outbox = try await directory.open()
-        let path = directory.outbox
-        let commands = Task.detached {
-            for number in 1...150 {
-                let command = try Connection(.file(path), for: .changing)
-                try command.execute("BEGIN IMMEDIATE")
-                try command.execute("UPDATE notification SET not_before = \(number)")
-                try command.execute(number.isMultiple(of: 3) ? "ROLLBACK" : "COMMIT")
-                if number.isMultiple(of: 2) { try command.execute("PRAGMA wal_checkpoint") }
-            }
-        }
-        for number in 1...300 as ClosedRange<Int64> {
-            #expect(try await outbox.commit([.store(request(number))]) == [.stored(sequence: number)])
-        }
-        try await commands.value
-        await outbox.close()
-    }
-
     /// What was handed out of the backlog is not handed out again by the file that was written anew.
     @Test func whatWasHandedOutStaysSo() async throws {
         let outbox = try await directory.open()

@@ -1,0 +1,61 @@
+import CSQLite
+import Glibc
+
+/// Tells whether somebody has written into the files that SQLite has open who is not SQLite: a copy over the file, an
+/// editor, a redirection.
+///
+/// In WAL mode the database file changes only while frames of its log are moved into it. The log's index says when that
+/// begins and that it has ended, whoever does it, so what changes between two looks at the same index is nobody's of SQLite.
+struct FileContents {
+    /// What the index of the log says.
+    private struct Log: Equatable {
+        let salts: UInt64
+        let moved: UInt32
+    }
+
+    private struct Extent: Equatable {
+        let size: Int
+        /// Nanoseconds since 1970.
+        let modified: Int64
+    }
+
+    private let path: String
+    /// Of the last look at which nothing was on its way into the file.
+    private var last: (log: Log, extent: Extent)?
+    private(set) var isWrittenOver = false
+
+    init(path: String) { self.path = path }
+
+    /// Three calls of the system at most. What can't be told now is told by a later look.
+    mutating func look(_ connection: borrowing Connection) {
+        guard !isWrittenOver, let before = connection.log(), before.moved == before.moving else { return }
+        if before.frames > 0 && before.log_salts != before.salts || before.log_size < before.log_size_at_least
+        {
+            isWrittenOver = true
+            return
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let log = Log(salts: before.salts, moved: before.moved)
+        let extent = Extent(
+            size: Int(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        // Nobody has begun between.
+        guard let after = connection.log(isIndex: true), after.salts == log.salts, after.moving == log.moved
+        else { return }
+        if let last, last.log == log, last.extent != extent {
+            isWrittenOver = true
+        } else {
+            last = (log, extent)
+        }
+    }
+}
+
+extension Connection {
+    /// What the write-ahead log and its index say; `nil`: they are being changed just now.
+    fileprivate func log(isIndex: Bool = false) -> onionbell_log? {
+        guard case .file(let handle) = engine else { return nil }
+        var log = onionbell_log()
+        return onionbell_sqlite3_log(handle, isIndex ? 1 : 0, &log) == SQLITE_OK ? log : nil
+    }
+}

@@ -1,0 +1,81 @@
+import CSQLite
+import Glibc
+import Reactor
+
+/// Tells a write-ahead log that belongs to its file from one that an earlier or later file has left there.
+///
+/// A killed node leaves its log. Who then puts a copy of the file in its place, and not of the log, would have the pages of
+/// two files mixed. So each run of a node gives its file a number of its own (SQLite's `application_id`, which nothing else
+/// uses here), moves it into the file while the log is empty, and writes it down beside them, in `PATH-run`: a log that is
+/// not empty belongs to the run that is written down.
+enum FileRun {
+    private static func path(of file: String) -> String { file + "-run" }
+
+    /// Before anybody but a node's own commands opens a file.
+    ///
+    /// - Throws: Its log is another file's.
+    static func check(_ file: String) throws(SQLiteError) {
+        guard StoreFile.logBytes(beside: file) > 0 else { return }
+        let known = written(beside: file)
+        // What can't be read is told by whoever opens it.
+        guard !known.isEmpty, let number = try? number(inside: file), !known.contains(number) else { return }
+        throw SQLiteError(
+            code: SQLiteError.generic, operation: .open,
+            message: """
+                \(file)-wal belongs to another file than the one it lies beside. If that is a copy that was put back, delete \
+                \(file)-wal and \(file)-shm, then try again. If the log was copied together with it, delete \
+                \(path(of: file)) instead
+                """)
+    }
+
+    /// Begins a run of a node that has just opened the file, alone but for commands.
+    ///
+    /// Where the disk takes nothing the earlier number stays, and is right.
+    static func begin(_ file: String, _ connection: borrowing Connection) {
+        do throws(SQLiteError) {
+            let earlier = UInt32(
+                truncatingIfNeeded: try connection.firstInteger("PRAGMA application_id") ?? 0)
+            var number = earlier
+            while number == earlier || number == 0 { number = .random(in: 1 ... .max) }
+            // Killed anywhere here, the log belongs to one of the two.
+            try write([earlier, number], beside: file)
+            try StoreFile.settle(path(of: file))
+            try StoreFile.settle(directoryOf: file)
+            try connection.execute("PRAGMA application_id = \(Int32(bitPattern: number))")
+            // While somebody reads, the log is not emptied, and both stay written down.
+            try connection.emptyLog()
+            try write([number], beside: file)
+        } catch {}
+    }
+
+    /// What the file has without its log.
+    private static func number(inside file: String) throws(SQLiteError) -> UInt32? {
+        let connection = try Connection(unchanging: file)
+        return try connection.firstInteger("PRAGMA application_id").map(UInt32.init(truncatingIfNeeded:))
+    }
+
+    // MARK: The numbers written down
+
+    private static let mostBytes = 64
+
+    private static func written(beside file: String) -> [UInt32] {
+        let descriptor = open(path(of: file), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: mostBytes)
+        let count = read(descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            .split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) }
+    }
+
+    private static func write(_ numbers: [UInt32], beside file: String) throws(SQLiteError) {
+        let unfinished = path(of: file) + ".new"
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreFile.failure("make \(unfinished)") }
+        let bytes = Array((numbers.map { "\($0)" }.joined(separator: " ") + "\n").utf8)
+        let count = Glibc.write(descriptor, bytes, bytes.count)
+        close(descriptor)
+        guard count == bytes.count else { throw StoreFile.failure("write \(unfinished)") }
+        guard rename(unfinished, path(of: file)) == 0 else { throw StoreFile.failure("rename \(unfinished)") }
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Persistence
+@testable import Relay
+
+/// A file that is written over under its own name while the node has it open, as `cp` does it.
+@Suite struct FileContentsTests {
+    /// What somebody writes into the files.
+    enum Writing: String, CaseIterable {
+        case copy, ownCopy, nothing, aByte, copyOfLog, olderLog, noLog
+    }
+
+    let directory: Directory
+
+    init() throws { directory = try Directory() }
+
+    /// As `cp` and a shell's redirection do it: the same file, and all of its bytes.
+    private func write(_ bytes: Data, over path: String) throws {
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: bytes)
+        try file.close()
+    }
+
+    private func strike(_ writing: Writing, older: (file: Data, log: Data)) async throws {
+        let other = try Directory()
+        let second = try await other.open()
+        _ = try await second.commit([.store(request(7, identity: 70))])
+        let (file, log) = (directory.outbox, directory.outbox + "-wal")
+        switch writing {
+        case .copy: try write(Data(contentsOf: URL(filePath: other.outbox)), over: file)
+        case .ownCopy: try write(older.file, over: file)
+        case .nothing: try write(Data(), over: file)
+        case .aByte:
+            let handle = try FileHandle(forWritingTo: URL(filePath: file))
+            try handle.seek(toOffset: 5000)
+            try handle.write(contentsOf: Data([1]))
+            try handle.close()
+        case .copyOfLog: try write(Data(contentsOf: URL(filePath: other.outbox + "-wal")), over: log)
+        case .olderLog: try write(older.log, over: log)
+        case .noLog: try write(Data(), over: log)
+        }
+        await second.close()
+    }
+
+    @Test(arguments: Writing.allCases)
+    func nothingIsSaidToBeStoredInAFileThatSomebodyWroteInto(_ writing: Writing) async throws {
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(1))])
+        let older = (
+            file: try Data(contentsOf: URL(filePath: directory.outbox)),
+            log: try Data(contentsOf: URL(filePath: directory.outbox + "-wal"))
+        )
+        _ = try await outbox.commit([.store(request(2))])
+        try await strike(writing, older: older)
+        for number in 3...5 as ClosedRange<Int64> {
+            do {
+                _ = try await outbox.commit([.store(request(number))])
+                Issue.record("it was said to be stored, and may be nowhere")
+            } catch {
+                #expect("\(error)".contains("was written over"), "\(error)")
+            }
+        }
+        await outbox.close()
+    }
+
+    /// What was put there stays as it is, and the log that belongs to another file is not mixed with it.
+    @Test func aStartRefusesTheLogOfAnotherFile() async throws {
+        let earlier = try await directory.open()
+        _ = try await earlier.commit([.store(request(1))])
+        await earlier.close()
+        let copy = try Data(contentsOf: URL(filePath: directory.outbox))
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(2)), .store(request(3))])
+        try write(copy, over: directory.outbox)
+        await #expect(throws: OutboxError.self) { try await outbox.commit([.store(request(4))]) }
+        await outbox.close()
+        for access in [StoreAccess.inspecting, .owning] {
+            do {
+                _ = try OutboxFile(.file(directory.outbox), for: access)
+                Issue.record("two files were mixed")
+            } catch {
+                #expect("\(error)".contains("delete \(directory.outbox)-wal and"), "\(error)")
+            }
+        }
+        do {
+            _ = try await directory.open()
+            Issue.record("two files were mixed")
+        } catch {
+            #expect("\(error)".contains("delete \(directory.outbox)-wal and"), "\(error)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: directory.outbox)) == copy)
+        for suffix in ["-wal", "-shm"] { unlink(directory.outbox + suffix) }
+        let again = try await directory.open()
+        #expect(try await again.content().waiting.map(\.sequence) == [1])
+        await again.close()
+    }
+
+    /// As above, of a node that was killed: nobody was there to notice the copy.
+    @Test func aStartAfterAKillRefusesTheLogOfAnotherFile() async throws {
+        let (copy, killed) = (directory.path + "/copy", try Directory())
+        let earlier = try await directory.open()
+        _ = try await earlier.commit([.store(request(1))])
+        await earlier.close()
+        try FileManager.default.copyItem(atPath: directory.outbox, toPath: copy)
+        let outbox = try await directory.open()
+        _ = try await outbox.commit([.store(request(2))])
+        for suffix in ["", "-wal", "-run"] {
+            try FileManager.default.copyItem(
+                atPath: directory.outbox + suffix, toPath: killed.outbox + suffix)
+        }
+        await outbox.close()
+        // All three are the killed node's.
+        let revived = try await killed.open()
+        #expect(try await revived.content().waiting.map(\.sequence) == [1, 2])
+        _ = try await revived.commit([.store(request(3))])
+        let log = try Data(contentsOf: URL(filePath: killed.outbox + "-wal"))
+        await revived.close()
+        // The file is an older one's.
+        try Data(contentsOf: URL(filePath: copy)).write(to: URL(filePath: killed.outbox))
+        try log.write(to: URL(filePath: killed.outbox + "-wal"))
+        do {
+            _ = try await killed.open()
+            Issue.record("two files were mixed")
+        } catch {
+            #expect("\(error)".contains("delete \(killed.outbox)-wal and"), "\(error)")
+        }
+        // Somebody who knows better.
+        unlink(killed.outbox + "-run")
+        await (try? killed.open())?.close()
+    }
+
+    /// Commands beside the node change the file as well, roll back, and move the log into it, at any moment.
+    @Test(arguments: ["PASSIVE", "RESTART", "TRUNCATE"])
+    func whatOtherConnectionsWriteIsNoDamage(_ mode: String) async throws {
+        let outbox = try await directory.open()
+        let path = directory.outbox
+        let commands = Task.detached {
+            for number in 1...150 {
+                let command = try Connection(.file(path), for: .changing)
+                try command.execute("BEGIN IMMEDIATE")
+                try command.execute("UPDATE notification SET not_before = \(number)")
+                try command.execute(number.isMultiple(of: 3) ? "ROLLBACK" : "COMMIT")
+                if number.isMultiple(of: 2) { try command.execute("PRAGMA wal_checkpoint(\(mode))") }
+                if number.isMultiple(of: 25) { try command.execute("VACUUM") }
+            }
+        }
+        for number in 1...300 as ClosedRange<Int64> {
+            #expect(try await outbox.commit([.store(request(number))]) == [.stored(sequence: number)])
+        }
+        try await commands.value
+        await outbox.close()
+    }
+}
