@@ -64,8 +64,9 @@ enum FileRun {
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: mostBytes)
         let count = read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-            .split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) }
+        return bytes.prefix(max(0, count))
+            .split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+            .compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
     }
 
     private static func write(_ numbers: [UInt32], beside file: String) throws(SQLiteError) {
