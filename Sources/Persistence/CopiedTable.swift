@@ -254,6 +254,12 @@ struct CopiedTable {
                     Column("accepted_at"), Column("sealed", .bytes),
                 ], counter: .kept, of: MailboxTables.self),
             CopiedTable("mailbox_gone", [Column("sequence")], of: MailboxTables.self),
+            CopiedTable(
+                "mailbox_publisher",
+                [
+                    Column("number"), Column("mailbox"), Column("name", .text), Column("token", .bytes),
+                    Column("added_at"),
+                ], counter: .kept, of: MailboxTables.self),
         ]
     }
 }

@@ -1,6 +1,32 @@
 import Relay
 
 extension MailboxMessages {
+    /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
+    func forget(expiredBefore time: Int64, in store: Store) throws(SQLiteError) -> [KeptEnd] {
+        var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []
+        try selectExpired.bind(1, time)
+        try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)
+        do {
+            defer { selectExpired.reset() }
+            while try selectExpired.step() {
+                expired.append(
+                    (
+                        selectExpired.integer(0), selectExpired.isNull(1) ? nil : selectExpired.integer(1),
+                        selectExpired.integer(2)
+                    ))
+            }
+        }
+        var ends: [KeptEnd] = []
+        for (number, sequence, mailbox) in expired {
+            if let sequence, try seen(in: mailbox).first < number {
+                ends.append(try end(sequence, .expired, in: store))
+            }
+            try delete.bind(1, number)
+            try delete.run()
+        }
+        return try ends + gone()
+    }
+
     /// What lay in mailboxes that were removed: its end is written down already.
     func gone() throws(SQLiteError) -> [KeptEnd] {
         var gone: [Int64] = []

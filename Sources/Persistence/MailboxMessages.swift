@@ -11,7 +11,7 @@ final class MailboxMessages {
     private let selectAllHeld: Statement
     private let insert: Statement
     private let selectOldest: Statement
-    private let delete: Statement
+    let delete: Statement
     private let selectLast: Statement
     private let selectByTime: Statement
     private let deleteReplaced: Statement
@@ -21,7 +21,7 @@ final class MailboxMessages {
     private let selectSeen: Statement
     private let selectRange: Statement
     private let deleteSeen: Statement
-    private let selectExpired: Statement
+    let selectExpired: Statement
     let selectGone: Statement
     let deleteGone: Statement
 
@@ -32,7 +32,8 @@ final class MailboxMessages {
             "SELECT number FROM mailbox_message WHERE mailbox = ? AND id = ?", on: connection)
         selectHeld = try Statement(
             """
-            SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_message WHERE mailbox = ?
+            SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_message
+            WHERE mailbox = ? AND is_urgent BETWEEN ? AND ?
             """, on: connection)
         selectAllHeld = try Statement(
             "SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM mailbox_message", on: connection)
@@ -43,8 +44,10 @@ final class MailboxMessages {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, on: connection, room: 8192)
         selectOldest = try Statement(
-            "SELECT number, sequence FROM mailbox_message WHERE mailbox = ? ORDER BY number LIMIT 1",
-            on: connection)
+            """
+            SELECT number, sequence FROM mailbox_message WHERE mailbox = ? AND is_urgent BETWEEN ? AND ?
+            ORDER BY number LIMIT 1
+            """, on: connection)
         delete = try Statement("DELETE FROM mailbox_message WHERE number = ?", on: connection)
         selectLast = try Statement(
             "SELECT coalesce(max(number), 0) FROM mailbox_message WHERE mailbox = ?", on: connection)
@@ -102,11 +105,15 @@ final class MailboxMessages {
         }
         let size = message.text.utf8.count
         while true {
-            let held = try held(in: mailbox)
-            switch bounds.room(for: size, besides: held.messages, bytes: held.bytes, showing: show) {
+            let held = try held(in: mailbox, published: message.isPublished)
+            switch bounds.room(
+                for: size, besides: held.messages, bytes: held.bytes, showing: show,
+                isPublished: message.isPublished)
+            {
             case .none: return MailboxPut(.full)
             case .oldestGoes:
-                if let end = try deleteOldest(of: mailbox, in: store) { ends.append(end) }
+                let end = try deleteOldest(of: mailbox, published: message.isPublished, in: store)
+                if let end { ends.append(end) }
             case .enough:
                 let sequence = if let identity { try store.keep(identity) } else { nil as Int64? }
                 try insert(message, size: size, into: mailbox, at: address, sequence)
@@ -130,11 +137,20 @@ final class MailboxMessages {
         return (Int(selectAllHeld.integer(0)), Int(selectAllHeld.integer(1)))
     }
 
-    private func held(in mailbox: Int64) throws(SQLiteError) -> (messages: Int, bytes: Int) {
+    private func held(
+        in mailbox: Int64, published: Bool
+    ) throws(SQLiteError) -> (messages: Int, bytes: Int) {
         try selectHeld.bind(1, mailbox)
+        try bind(published: published, to: selectHeld)
         defer { selectHeld.reset() }
         guard try selectHeld.step() else { return (0, 0) }
         return (Int(selectHeld.integer(0)), Int(selectHeld.integer(1)))
+    }
+
+    /// The column `is_urgent` has 1 for what is urgent, and 2 more for what was published.
+    private func bind(published: Bool, to statement: borrowing Statement) throws(SQLiteError) {
+        try statement.bind(2, published ? 2 : 0)
+        try statement.bind(3, published ? 3 : 1)
     }
 
     private func insert(
@@ -144,7 +160,7 @@ final class MailboxMessages {
         try insert.bind(2, message.id)
         try insert.bind(3, message.acceptedAt)
         try insert.bind(4, message.expiresAt)
-        try insert.bind(5, message.isUrgent ? 1 : 0)
+        try insert.bind(5, (message.isUrgent ? 1 : 0) + (message.isPublished ? 2 : 0))
         try insert.bind(6, Int64(size))
         try insert.bind(
             7, sealed: message.text, as: Sealed.message, of: .message(id: message.id, mailbox: address))
@@ -154,8 +170,11 @@ final class MailboxMessages {
     }
 
     /// - Returns: The end of one that nobody has acknowledged.
-    private func deleteOldest(of mailbox: Int64, in store: Store) throws(SQLiteError) -> KeptEnd? {
+    private func deleteOldest(
+        of mailbox: Int64, published: Bool, in store: Store
+    ) throws(SQLiteError) -> KeptEnd? {
         try selectOldest.bind(1, mailbox)
+        try bind(published: published, to: selectOldest)
         defer { selectOldest.reset() }
         guard try selectOldest.step() else { return nil }
         let number = selectOldest.integer(0)
@@ -167,7 +186,7 @@ final class MailboxMessages {
         return try end(sequence, .refused(reason: .gateway(Reason.mailboxFull)), in: store)
     }
 
-    private func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(SQLiteError) -> KeptEnd {
+    func end(_ sequence: Int64, _ ending: Ending, in store: Store) throws(SQLiteError) -> KeptEnd {
         let end = KeptEnd(sequence: sequence, ending: ending)
         try store.keptEnded(end)
         return end
@@ -192,10 +211,11 @@ final class MailboxMessages {
                         place.mailbox,
                         MailboxMessage(
                             number: select.integer(0), id: select.text(1), acceptedAt: select.integer(2),
-                            expiresAt: select.integer(3), isUrgent: select.integer(4) != 0,
+                            expiresAt: select.integer(3), isUrgent: select.integer(4) & 1 != 0,
                             text: try select.sealedText(
                                 5, as: Sealed.message,
-                                of: .message(id: select.text(1), mailbox: Digest(select.pair(6)))))
+                                of: .message(id: select.text(1), mailbox: Digest(select.pair(6)))),
+                            isPublished: select.integer(4) & 2 != 0)
                     ))
             }
         }
@@ -268,7 +288,7 @@ final class MailboxMessages {
     }
 
     /// What the first and the last of its readers has acknowledged.
-    private func seen(in mailbox: Int64) throws(SQLiteError) -> (first: Int64, last: Int64) {
+    func seen(in mailbox: Int64) throws(SQLiteError) -> (first: Int64, last: Int64) {
         try selectSeen.bind(1, mailbox)
         defer { selectSeen.reset() }
         guard try selectSeen.step() else { return (0, 0) }
@@ -308,32 +328,6 @@ final class MailboxMessages {
         var found: [Int64] = []
         while try selectRange.step() { if !selectRange.isNull(0) { found.append(selectRange.integer(0)) } }
         return found
-    }
-
-    /// - Returns: What expired before anybody has acknowledged it, and what went with its mailbox.
-    func forget(expiredBefore time: Int64, in store: Store) throws(SQLiteError) -> [KeptEnd] {
-        var expired: [(number: Int64, sequence: Int64?, mailbox: Int64)] = []
-        try selectExpired.bind(1, time)
-        try selectExpired.bind(2, MailboxMessages.forgottenAtOnce)
-        do {
-            defer { selectExpired.reset() }
-            while try selectExpired.step() {
-                expired.append(
-                    (
-                        selectExpired.integer(0), selectExpired.isNull(1) ? nil : selectExpired.integer(1),
-                        selectExpired.integer(2)
-                    ))
-            }
-        }
-        var ends: [KeptEnd] = []
-        for (number, sequence, mailbox) in expired {
-            if let sequence, try seen(in: mailbox).first < number {
-                ends.append(try end(sequence, .expired, in: store))
-            }
-            try delete.bind(1, number)
-            try delete.run()
-        }
-        return try ends + gone()
     }
 
     static let forgottenAtOnce: Int64 = 1000

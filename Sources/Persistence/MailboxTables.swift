@@ -44,7 +44,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.step,
         // What lay in mailboxes that were removed, until the node has told those who listen.
-        "CREATE TABLE mailbox_gone (sequence INTEGER PRIMARY KEY) STRICT",
+        "CREATE TABLE mailbox_gone (sequence INTEGER PRIMARY KEY) STRICT", MailboxPublisherRows.step,
     ]
     static let databaseSteps = [
         """
@@ -85,7 +85,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_holds ON mailbox_message (mailbox, number, size);
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.databaseStep,
-        "CREATE TABLE mailbox_gone (sequence BIGINT PRIMARY KEY)",
+        "CREATE TABLE mailbox_gone (sequence BIGINT PRIMARY KEY)", MailboxPublisherRows.databaseStep,
     ]
     static let views = [
         RegistrationView(
@@ -132,6 +132,7 @@ final class MailboxTables: DoorTables {
     private let isDatabase: Bool
     let messages: MailboxMessages
     let replies: MailboxReplyRows
+    let publishers: MailboxPublisherRows
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         selectVersion = try Statement(connection.dialect.version, on: connection)
@@ -168,6 +169,7 @@ final class MailboxTables: DoorTables {
             "UPDATE mailbox SET added_at = ?2 WHERE number = ?1 AND added_at < ?2 - 3600000", on: connection)
         messages = try MailboxMessages(connection)
         replies = try MailboxReplyRows(connection, after: messages.turn)
+        publishers = try MailboxPublisherRows(connection)
     }
 
     func version() throws(SQLiteError) -> Int64 {
@@ -189,11 +191,16 @@ final class MailboxTables: DoorTables {
                 number: number, name: selectMailboxes.text(1), show: show,
                 isOpen: selectMailboxes.integer(4) != 0, isPush: selectMailboxes.integer(5) != 0,
                 topic: Digest(selectMailboxes.pair(2)), address: address,
-                readers: try readers(of: number, at: address))
+                readers: try readers(of: number, at: address),
+                publishers: try publishers.all(of: number, at: address))
             guard !isDatabase || selectMailboxes.isProven(7, mailbox.row(at: address)) else { continue }
             mailboxes.append(mailbox)
         }
         return mailboxes
+    }
+
+    func mailbox(named name: String) throws(SQLiteError) -> Mailbox? {
+        try mailboxes().first { $0.name.hasSameBytes(as: name) }
     }
 
     private func readers(of mailbox: Int64, at address: Digest) throws(SQLiteError) -> [Mailbox.Reader] {
@@ -266,6 +273,7 @@ final class MailboxTables: DoorTables {
                 try proveReader.run()
             }
             readers.reset()
+            try MailboxPublisherRows.complete(select.integer(0), at: address, connection)
         }
     }
 

@@ -100,6 +100,7 @@ package struct SQLiteMailboxes: Mailboxes {
 extension RegistrationFile {
     package func mailboxes() throws(SQLiteError) -> [Mailbox] {
         guard try DoorSchema.steps(of: MailboxTables.self, on: connection) > 0 else { return [] }
+        try DoorSchema.prepare(MailboxTables.self, on: connection)
         return try MailboxTables(connection).mailboxes()
     }
 

@@ -22,6 +22,7 @@ enum Sealed {
         case mailboxReplaces(Digest)
         case mailbox(Mailbox)
         case reader(name: String, token: Digest, mailbox: Digest)
+        case publisher(name: String, token: Digest, mailbox: Digest)
         case phone(name: String)
         case alias(name: String)
         case status(installation: Digest, owner: Digest)
@@ -55,6 +56,8 @@ enum Sealed {
                     ], mailbox.show + mailbox.name)
             case .reader(let name, let token, let mailbox):
                 Owner.bytes(5, [mailbox.high, mailbox.low, token.high, token.low], name)
+            case .publisher(let name, let token, let mailbox):
+                Owner.bytes(10, [mailbox.high, mailbox.low, token.high, token.low], name)
             case .phone(let name): Owner.bytes(6, [], name)
             case .alias(let name): Owner.bytes(7, [], name)
             case .status(let installation, let owner):

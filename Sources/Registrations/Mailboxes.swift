@@ -3,8 +3,8 @@ import Relay
 
 /// Where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
 ///
-/// Three capabilities lead to it, and none of them gives another: the address writes, the topic with a reader's token
-/// reads. Only keyed digests of them are kept.
+/// Four capabilities lead to it, and none of them gives another: the address writes, the topic with a reader's token
+/// reads, the topic with a publisher's token publishes. Only keyed digests of them are kept.
 package struct Mailbox: Equatable, Sendable {
     /// Whoever fetches: a phone, a desktop. Each gets everything.
     package struct Reader: Equatable, Sendable {
@@ -14,6 +14,17 @@ package struct Mailbox: Equatable, Sendable {
 
         package init(number: Int64 = 0, name: String, token: Digest) {
             self.number = number
+            self.name = name
+            self.token = token
+        }
+    }
+
+    /// Whoever puts texts of its own into it, and reads none: the owner's scripts and servers.
+    package struct Publisher: Equatable, Sendable {
+        package let name: String
+        package let token: Digest
+
+        package init(name: String, token: Digest) {
             self.name = name
             self.token = token
         }
@@ -40,10 +51,11 @@ package struct Mailbox: Equatable, Sendable {
     package let address: Digest?
     /// Those whose acknowledgements count.
     package let readers: [Reader]
+    package let publishers: [Publisher]
 
     package init(
         number: Int64 = 0, name: String, show: Show, isOpen: Bool, isPush: Bool = false, topic: Digest,
-        address: Digest? = nil, readers: [Reader]
+        address: Digest? = nil, readers: [Reader], publishers: [Publisher] = []
     ) {
         self.number = number
         self.name = name
@@ -53,11 +65,13 @@ package struct Mailbox: Equatable, Sendable {
         self.topic = topic
         self.address = address
         self.readers = readers
+        self.publishers = publishers
     }
 
-    /// Mailboxes in all, as many topics of UnifiedPush, and readers of one.
+    /// Mailboxes in all, as many topics of UnifiedPush, and readers and publishers of one.
     package static let most = 1000
     package static let mostReaders = 10
+    package static let mostPublishers = 20
     /// Topics of UnifiedPush of one reader.
     package static let mostPushTopics = 50
 }
@@ -74,14 +88,16 @@ package struct MailboxMessage: Equatable, Sendable {
     package let acceptedAt: Int64
     package let expiresAt: Int64
     package let isUrgent: Bool
-    /// As the sender encrypted it.
+    /// As the sender encrypted it; of one that was published, as the endpoint sealed it.
     package let text: String
     /// The one before with the same goes.
     package let replaces: String?
+    /// A publisher's, not Bisq's.
+    package let isPublished: Bool
 
     package init(
         number: Int64 = 0, id: String, acceptedAt: Int64, expiresAt: Int64, isUrgent: Bool, text: String,
-        replaces: String? = nil
+        replaces: String? = nil, isPublished: Bool = false
     ) {
         self.number = number
         self.id = id
@@ -90,6 +106,7 @@ package struct MailboxMessage: Equatable, Sendable {
         self.isUrgent = isUrgent
         self.text = text
         self.replaces = replaces
+        self.isPublished = isPublished
     }
 
     /// The id of a notification's message: 64 of its bits, by letters and digits.
@@ -109,6 +126,9 @@ package struct MailboxMessage: Equatable, Sendable {
 package struct MailboxBounds: Equatable, Sendable {
     package var messages = 500
     package var bytes = 2 << 20
+    /// Of what is published, beside those: neither takes the other's room. The newest counts, and the oldest goes.
+    package var publishedMessages = 100
+    package var publishedBytes = 256 << 10
 
     package init() {}
 
@@ -121,9 +141,18 @@ package struct MailboxBounds: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - messages, bytes: What lies there.
+    ///   - messages, bytes: What lies there of its kind.
     ///   - size: Bytes of the new one.
-    package func room(for size: Int, besides messages: Int, bytes: Int, showing show: Mailbox.Show) -> Room {
+    ///   - isPublished: Of which kind it is.
+    package func room(
+        for size: Int, besides messages: Int, bytes: Int, showing show: Mailbox.Show,
+        isPublished: Bool = false
+    ) -> Room {
+        if isPublished {
+            guard size <= publishedBytes else { return .none }
+            if messages < publishedMessages, bytes + size <= publishedBytes { return .enough }
+            return .oldestGoes
+        }
         if messages < self.messages, bytes + size <= self.bytes { return .enough }
         return show == .bell && messages > 0 ? .oldestGoes : .none
     }

@@ -73,6 +73,8 @@ import Testing
                 name: "me", show: .bell, isOpen: false, topic: Digest(high: 2, low: 2),
                 readers: [.init(name: "phone", token: Digest(high: 3, low: 3))])
             #expect(try file.add(mailbox, address: Digest(high: 1, low: 1), addedAt: 1))
+            let publisher = Mailbox.Publisher(name: "cron", token: Digest(high: 4, low: 4))
+            #expect(try file.add(publisher, to: "me", addedAt: 1) == .added)
             for token in ["one", "two"] {
                 let phone = PhoneBook.Phone(
                     number: 0, name: "alice", platform: .android, deviceToken: DeviceToken(token))
@@ -232,8 +234,10 @@ import Testing
     @Test func aFileOfAnEarlierVersionIsCopied() async throws {
         try await fill(3)
         try Connection(file, for: .owning).execute(
-            "DROP TABLE mailbox_reply; DROP TABLE mailbox_gone; UPDATE door SET steps = 1 WHERE name = 'mailboxes'"
-        )
+            """
+            DROP TABLE mailbox_reply; DROP TABLE mailbox_gone; DROP TABLE mailbox_publisher;
+            DROP TRIGGER mailbox_publishers_go; UPDATE door SET steps = 1 WHERE name = 'mailboxes'
+            """)
         try StoreCopy(from: file, to: directory.place).run { _, _ in }
         #expect(try directory.psql("SELECT count(*) FROM onionbell.mailbox_message") == "1")
         #expect(try directory.psql("SELECT count(*) FROM onionbell.mailbox_reply") == "0")
