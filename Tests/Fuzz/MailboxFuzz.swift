@@ -18,6 +18,7 @@ func fuzzMailbox(_ input: [UInt8]) {
         precondition(again.messages == [message] && again.fault == nil, "what was read can't be written")
     }
     push(input)
+    publish(input)
     if let reply = PhoneReply(input) { precondition(reply.bytes == input, "there are two ways to write it") }
     guard let text = String(validating: input, as: UTF8.self) else { return }
     if let (topics, kind) = MailboxRequest.path(text) {
@@ -61,6 +62,37 @@ private func push(_ input: [UInt8]) {
     request = HTTPRequest(method: "GET", path: "/", query: text)
     if case .fetch(let number, let wait)? = try? ReplyForm(request) {
         precondition(number >= 0 && wait >= .zero && wait <= .seconds(3600))
+    }
+}
+
+/// What a publisher sends, in both forms: what is taken is bounded, and comes out of the store as it was.
+private func publish(_ input: [UInt8]) {
+    var request = HTTPRequest(method: "POST", path: "/mbabc", body: input)
+    check(request) { (request) throws(MailboxFault) in try PublishedText(request) }
+    if let body = (try? JSON(input, maximumDepth: 8))?.object {
+        check(request) { (request) throws(MailboxFault) in try PublishedText(body, in: request) }
+    }
+    guard let text = String(validating: input, as: UTF8.self) else { return }
+    for name in ["title", "x-priority", "tags", "click", "x-message"] {
+        request = HTTPRequest(method: "POST", path: "/mbabc")
+        request.fields.append(name, text)
+        check(request) { (request) throws(MailboxFault) in try PublishedText(request) }
+    }
+}
+
+private func check(_ request: HTTPRequest, _ read: (HTTPRequest) throws(MailboxFault) -> PublishedText) {
+    do throws(MailboxFault) {
+        var text = try read(request)
+        text.publisher = "p"
+        precondition((1...PublishedText.longestMessage).contains(text.message.utf8.count))
+        precondition((1...5).contains(text.priority))
+        for reserved in ["BisqMessageAndroid|", "BisqMessageiOS|", "OnionbellNotice|"] {
+            precondition(!text.message.utf8.starts(with: reserved.utf8), "it passes for Bisq's")
+        }
+        let kept = (try? JSON(Array(text.json.text.utf8))).flatMap { PublishedText(kept: $0) }
+        precondition(kept == text, "what was published comes back as another text")
+    } catch {
+        precondition((try? JSON(error.response.body)) != nil, "the answer is no JSON")
     }
 }
 

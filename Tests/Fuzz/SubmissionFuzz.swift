@@ -116,6 +116,8 @@ private final class World {
             Mailbox(
                 name: "mine", show: .sealed, isOpen: false, topic: digests.topic("mbmine"), readers: [reader]),
             address: digests.address(World.address), addedAt: 1)
+        _ = try file.add(
+            Mailbox.Publisher(name: "cron", token: digests.token("tk_2")), to: "mine", addedAt: 1)
         let replies = ReplyBoard(store: store, digests: digests)
         mailbox = MailboxDoor(
             settings: MailboxDoor.Settings(), store: store, digests: digests, replies: replies)

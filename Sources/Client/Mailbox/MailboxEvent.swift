@@ -21,7 +21,10 @@ package enum MailboxEvent: Equatable, Sendable {
                 !id.isEmpty, let time = json["time"]?.integer,
                 let text = (json["encrypted"] ?? json["message"])?.string
             else { return nil }
-            self = .message(MailboxNote(id: id, time: time, text: text))
+            let published = json["published"]?.string.map {
+                MailboxNote.Published(publisher: $0, title: json["title"]?.string ?? "")
+            }
+            self = .message(MailboxNote(id: id, time: time, text: text, published: published))
         case _: self = .other
         }
     }
@@ -33,13 +36,22 @@ package struct MailboxNote: Equatable, Sendable {
     package let id: String
     /// Seconds since 1970.
     package let time: Int64
-    /// Encrypted, but for what the node itself has to say.
+    /// Encrypted, but for what the node itself has to say, and for what was published.
     package let text: String
+    /// `nil`: it is Bisq's or the node's.
+    package let published: Published?
 
-    package init(id: String, time: Int64, text: String) {
+    /// Whose text it is, where it is one of the mailbox's owner.
+    package struct Published: Equatable, Sendable {
+        package let publisher: String
+        package let title: String
+    }
+
+    package init(id: String, time: Int64, text: String, published: Published? = nil) {
         self.id = id
         self.time = time
         self.text = text
+        self.published = published
     }
 
     static func isPartOfID(_ byte: UInt8) -> UInt8 { ASCII.letter(byte) | ASCII.digit(byte) }

@@ -5,7 +5,17 @@ import Wire
 extension ReceivedMessage {
     private static let notice = "OnionbellNotice|"
 
-    /// Opens what lies in a mailbox with the key of a pairing token.
+    /// What lies in a mailbox: opened with the key of a pairing token, unless it was published.
+    package init(opening note: MailboxNote, with token: PairingToken) throws(PhoneError) {
+        guard let published = note.published else {
+            try self.init(opening: note.text, with: token)
+            return
+        }
+        self.init(
+            kind: .published, title: "[\(published.publisher)] \(published.title)", message: note.text)
+    }
+
+    /// Opens what Bisq or the node has sent, with the key of a pairing token.
     package init(opening text: String, with token: PairingToken) throws(PhoneError) {
         if text.utf8.starts(with: Self.notice.utf8) {
             let json = Array(text.utf8.dropFirst(Self.notice.utf8.count))

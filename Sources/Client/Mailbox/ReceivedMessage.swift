@@ -15,6 +15,8 @@ package struct ReceivedMessage: Equatable, Sendable {
         case erase = "ERASE"
         case chat = "CHAT"
         case general = "GENERAL"
+        /// Of a publisher of the mailbox's owner: it is not encrypted, and whatever it says nothing is done for it.
+        case published = "PUBLISHED"
         /// Of the node: it is not encrypted, and no sender can send it.
         case node = "NODE"
 
@@ -30,6 +32,7 @@ package struct ReceivedMessage: Equatable, Sendable {
             case .erase: "Bisq has erased all notifications"
             case .chat: "A chat message"
             case .general: "Something happened in Bisq"
+            case .published: "A text without a title"
             case .node: "The node has something to say"
             }
         }

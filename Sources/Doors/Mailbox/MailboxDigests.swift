@@ -1,13 +1,19 @@
 import Crypto
 import Encodings
+import JSONCoding
 import Relay
 
-/// Names the capabilities of a mailbox and its channels without keeping them, and makes new ones. One owner, one isolation.
+/// Names the capabilities of a mailbox and its channels without keeping them, makes new ones, and seals what is published.
+/// One owner, one isolation.
 package final class MailboxDigests {
     private let digest: KeyedDigest
+    private let published: AES256SIV
 
     /// - Parameter key: The node's, 32 random bytes.
-    package init(key: Secret) { digest = KeyedDigest(key: key.bytes) }
+    package init(key: Secret) {
+        digest = KeyedDigest(key: key.bytes)
+        published = AES256SIV(derivedFrom: key, for: "published text")
+    }
 
     package func address(_ text: String) -> Relay.Digest { make("address", text) }
     package func topic(_ text: String) -> Relay.Digest { make("topic", text) }
@@ -20,6 +26,25 @@ package final class MailboxDigests {
         let digest = digest(Array("mailbox reply\0\(channel)".utf8) + sealed)
         return Relay.Digest(high: digest.high, low: digest.low)
     }
+
+    // MARK: What is published
+
+    /// As it lies in the store, good for this message of this topic only. What Bisq sends is encrypted; this is not.
+    func seal(_ text: PublishedText, id: String, topic: String) -> String? {
+        let sealed = try? published.seal(text.json.text.utf8, as: "published", of: owner(id, topic))
+        return sealed.map { Base64.encode($0) }
+    }
+
+    /// `nil`: somebody has changed it.
+    func open(_ sealed: String, id: String, topic: String) -> PublishedText? {
+        guard let bytes = Base64.decode(sealed),
+            let text = try? published.open(bytes, as: "published", of: owner(id, topic)),
+            let json = try? JSON(text)
+        else { return nil }
+        return PublishedText(kept: json)
+    }
+
+    private func owner(_ id: String, _ topic: String) -> [UInt8] { Array("\(id)\0\(topic)".utf8) }
 
     private func make(_ kind: String, _ text: String) -> Relay.Digest {
         let digest = digest("mailbox \(kind)\0\(text)")

@@ -19,6 +19,7 @@ package struct MailboxDirectory: Sendable {
     private var byAddress: [Digest: Int64] = [:]
     /// A client may be a reader of several mailboxes, with one token and one name.
     private var names: [Digest: String] = [:]
+    private var publishers: [Digest: (name: String, mailbox: Int64)] = [:]
     private(set) var numbers: Set<Int64> = []
 
     package init(_ mailboxes: [Mailbox] = []) {
@@ -27,6 +28,9 @@ package struct MailboxDirectory: Sendable {
             if let address = mailbox.address { byAddress[address] = mailbox.number }
             numbers.insert(mailbox.number)
             for reader in mailbox.readers { names[reader.token] = reader.name }
+            for publisher in mailbox.publishers {
+                publishers[publisher.token] = (publisher.name, mailbox.number)
+            }
         }
     }
 
@@ -41,7 +45,36 @@ package struct MailboxDirectory: Sendable {
         return name
     }
 
+    /// The same of a publisher.
+    func publisher(of claim: Claim) -> String? {
+        guard let (name, _) = publishers[claim.token], claim.user?.hasSameBytes(as: name) ?? true else {
+            return nil
+        }
+        return name
+    }
+
+    /// Where somebody publishes, and by which name. A topic that there is none of and another's are answered alike.
+    func publishing(
+        to topic: Digest, for claim: Claim?
+    ) throws(MailboxFault) -> (mailbox: Mailbox, publisher: String) {
+        guard let claim else { throw .forbidden }
+        guard let name = publisher(of: claim) else {
+            throw self.name(of: claim) == nil ? .unauthorized : .forbidden
+        }
+        guard let mailbox = byTopic[topic], publishers[claim.token]?.mailbox == mailbox.number else {
+            throw .forbidden
+        }
+        return (mailbox, name)
+    }
+
     // MARK: Whose share a request takes
+
+    /// Of one that publishes, or asks who it is.
+    func owner(of claim: Claim?) -> MailboxShares.Owner {
+        guard let claim else { return .stranger }
+        if publisher(of: claim) != nil { return .publisher(claim.token) }
+        return name(of: claim) == nil ? .stranger : .reader(claim.token)
+    }
 
     /// Of one that wants to read.
     func owner(of claim: Claim?, at topics: [Digest]) -> MailboxShares.Owner {
@@ -73,7 +106,9 @@ package struct MailboxDirectory: Sendable {
 
     /// The mailboxes of these topics, in their order. A topic that there is none of and another's are answered alike.
     func access(to topics: [Digest], for claim: Claim?) throws(MailboxFault) -> [Granted] {
-        if let claim, name(of: claim) == nil { throw .unauthorized }
+        if let claim, name(of: claim) == nil {
+            throw publisher(of: claim) == nil ? .unauthorized : .forbidden
+        }
         var granted: [Granted] = []
         for topic in topics {
             guard let mailbox = byTopic[topic] else { throw .forbidden }

@@ -66,7 +66,7 @@ extension MailboxDoor {
             replaces: push.replaces)
         Task {
             do throws(OutboxError) {
-                switch try await put(message, to: topic, keeping: nil) {
+                switch try await put(message, atAddress: digests.address(topic), keeping: nil) {
                 case .stored: live.answer(answer(MailboxLine(pushed: message, topic: topic)))
                 case .full, .noSuchMailbox: refuse(.noSubscriber, over: live)
                 }

@@ -49,7 +49,7 @@ package final class MailboxDoor: LiveDoor {
     private var counted = MailboxFigures()
     private var isClosed = false
     private(set) var directory = MailboxDirectory()
-    /// By the numbers of topics of UnifiedPush.
+    /// By the numbers of topics of UnifiedPush, and of mailboxes that are published to.
     private var pushes: [Int64: Rate.Use] = [:]
     var readings = MailboxReadings()
     private var unknownTopics = UnknownTopics()
@@ -58,7 +58,7 @@ package final class MailboxDoor: LiveDoor {
     private var keepAliveTimer: Timer!
     private var cleaning: Timer!
 
-    /// To one topic of UnifiedPush.
+    /// To one topic of UnifiedPush, and of what is published to one mailbox.
     private static let pushRate = Rate(perSecond: 1, burst: 60)
     private static let cleaningInterval: Duration = .seconds(60)
 
@@ -120,14 +120,15 @@ package final class MailboxDoor: LiveDoor {
         let message = MailboxMessage(
             id: MailboxMessage.id(of: notification.id), acceptedAt: notification.acceptedAt,
             expiresAt: notification.expiresAt, isUrgent: content.isUrgent, text: content.message)
-        return try await put(message, to: notification.deviceToken.text, keeping: notification.id.identity)
+        return try await put(
+            message, atAddress: digests.address(notification.deviceToken.text),
+            keeping: notification.id.identity)
     }
 
     func put(
-        _ message: MailboxMessage, to address: String, keeping identity: Relay.Digest?
+        _ message: MailboxMessage, atAddress address: Relay.Digest, keeping identity: Relay.Digest?
     ) async throws(OutboxError) -> MailboxPutResult {
-        let put = try await store.put(
-            message, to: digests.address(address), keeping: identity, within: settings.bounds)
+        let put = try await store.put(message, to: address, keeping: identity, within: settings.bounds)
         if case .stored(let mailbox) = put.result {
             for reading in readings.of(mailbox) { reading.look() }
         }
@@ -160,19 +161,13 @@ package final class MailboxDoor: LiveDoor {
 
     // MARK: Out
 
-    package func handler(for path: String) -> HTTPServer.Handler? {
-        guard path == "/v1/health" else { return nil }
-        return { request, respond in
-            guard request.method == "GET" else { return respond(.methodNotAllowed("GET").inFormOfNtfy) }
-            respond(.mailbox(Array("{\"healthy\":true}\n".utf8)))
-        }
-    }
-
-    package func refusal(_ response: HTTPResponse) -> HTTPResponse { response.inFormOfNtfy }
-
     package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
         if let push = MailboxPush(request) {
             return { [self] live in answer(push, request, over: live) }
+        }
+        if let opening = accountOpening(of: request) { return opening }
+        if let target = PublishTarget(request) {
+            return { [self] live in answer(target, request, over: live) }
         }
         if let channel = ReplyForm.channel(inPath: request.path) {
             return { [self] live in answer(request, at: channel, over: live) }
@@ -205,9 +200,14 @@ package final class MailboxDoor: LiveDoor {
 
     func countPush(to topic: String) throws(MailboxFault) {
         guard let number = directory.pushTopic(digests.topic(topic)) else { throw .noSubscriber }
+        try countPublished(in: number)
+    }
+
+    /// Of each topic and each mailbox alike.
+    func countPublished(in mailbox: Int64) throws(MailboxFault) {
         guard
             MailboxDoor.pushRate.take(
-                from: &pushes[number, default: Rate.Use()], at: EventLoop.monotonicNanoseconds) == 0
+                from: &pushes[mailbox, default: Rate.Use()], at: EventLoop.monotonicNanoseconds) == 0
         else { throw .tooManyRequests }
     }
 

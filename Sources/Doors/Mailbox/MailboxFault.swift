@@ -5,8 +5,13 @@ import JSONCoding
 /// Why somebody gets nothing here, with the codes of ntfy (binwiederhier/ntfy, `server/errors.go`).
 enum MailboxFault: Error, Equatable {
     case badRequest
-    /// A part of ntfy's publishing that a topic of UnifiedPush does not have, by its name.
+    /// A part of ntfy's publishing that this topic does not have, by its name.
     case option(String)
+    /// A text that would pass for Bisq's or the node's.
+    case reserved
+    case badTopic
+    case badText
+    case badMessage
     case badPriority
     case badSince
     case noWebSocket
@@ -23,10 +28,13 @@ enum MailboxFault: Error, Equatable {
     /// Its first three digits are the status.
     var code: Int {
         switch self {
-        case .option: 40000
+        case .option, .reserved: 40000
         case .badPriority: 40007
         case .badSince: 40008
+        case .badTopic: 40009
+        case .badText: 40011
         case .noWebSocket: 40016
+        case .badMessage: 40017
         case .badMatrix: 40019
         case .badRequest: 40024
         case .unauthorized: 40101
@@ -42,7 +50,11 @@ enum MailboxFault: Error, Equatable {
 
     private var words: String {
         switch self {
-        case .option(let name): "invalid request: a topic of UnifiedPush takes no \(name)"
+        case .option(let name): "invalid request: this topic takes no \(name)"
+        case .reserved: "invalid request: a published text begins neither as Bisq's nor as the node's"
+        case .badTopic: "invalid request: topic invalid"
+        case .badText: "invalid message: message must be UTF-8 encoded"
+        case .badMessage: "invalid request: request body must be message JSON"
         case .badPriority: "invalid priority parameter"
         case .badSince: "invalid since parameter"
         case .noWebSocket: "invalid request: client not using the websocket protocol"
@@ -105,6 +117,7 @@ extension HTTPResponse {
         case 40008: "subscribe/api/#fetch-cached-messages"
         case 40016: "subscribe/api/#websockets"
         case 40019: "publish/#matrix-gateway"
+        case 40017: "publish/#publish-as-json"
         case 40101, 40301: "publish/#authentication"
         case 41301, 42901, 42903: "publish/#limitations"
         case _: nil

@@ -7,7 +7,8 @@ struct MailboxFilter: Equatable {
     private let title: String?
     /// Any of these; empty: any at all.
     private let priorities: [Int]
-    private let hasTags: Bool
+    /// All of these.
+    private let tags: [String]
 
     /// `nil`: there is none.
     init?(
@@ -18,11 +19,11 @@ struct MailboxFilter: Equatable {
             return nil
         }
         (self.id, self.message, self.title, self.priorities) = (id, message, title, priorities)
-        hasTags = tags != nil
+        self.tags = (tags ?? "").utf8.split(separator: UInt8(ascii: ",")).map { Substring($0).blankless }
     }
 
     /// Names and numbers, parted by commas.
-    private static func priorities(_ list: String) throws(MailboxFault) -> [Int] {
+    static func priorities(_ list: String) throws(MailboxFault) -> [Int] {
         guard let list = list.word(limit: 100) else { throw .badPriority }
         var priorities: [Int] = []
         for word in list.split(separator: ",") {
@@ -40,8 +41,8 @@ struct MailboxFilter: Equatable {
     }
 
     func takes(_ line: MailboxLine) -> Bool {
-        // Ours have no tags.
-        !hasTags && id.map { $0.hasSameBytes(as: line.id) } ?? true
+        tags.allSatisfy { wanted in line.tags.contains { $0.hasSameBytes(as: wanted) } }
+            && id.map { $0.hasSameBytes(as: line.id) } ?? true
             && message.map { $0.hasSameBytes(as: line.message) } ?? true
             && title.map { $0.hasSameBytes(as: line.title ?? "") } ?? true
             && (priorities.isEmpty || priorities.contains(line.priority))

@@ -24,6 +24,8 @@ struct MailboxLine {
     private(set) var encoding: String?
     /// Beside a text of our own.
     private(set) var encrypted: String?
+    private(set) var tags: [String] = []
+    private var published: PublishedText?
 
     /// One that says nothing of messages.
     init(_ event: Event, id: String, topic: String, time: Int64) {
@@ -48,6 +50,25 @@ struct MailboxLine {
             encrypted = message.text
         case .sealed: self.message = message.text
         }
+    }
+
+    /// One that its owner published.
+    ///
+    /// - Parameter text: `nil`: somebody has changed it in the store.
+    init(published message: MailboxMessage, _ text: PublishedText?, topic: String) {
+        self.init(.message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
+        expires = message.expiresAt / 1000
+        guard let text else {
+            title = nil
+            self.message = "A text was published here, and changed in the node's store."
+            return
+        }
+        published = text
+        title = text.title.isEmpty ? nil : text.title
+        self.message = text.message
+        priority = text.priority
+        // Also where an app knows nothing of publishers it is not taken for Bisq's.
+        tags = text.tags + ["from \(text.publisher)"]
     }
 
     /// The title and the text of what the node itself has to say.
@@ -84,6 +105,7 @@ struct MailboxLine {
             line.append(contentsOf: #","message":"#.utf8)
             line.append(jsonString: message)
             line.append(contentsOf: ",\"priority\":\(priority)".utf8)
+            if let published { append(published, to: &line) }
             if let encoding { line.append(contentsOf: #","encoding":"\#(encoding)""#.utf8) }
             if let encrypted {
                 line.append(contentsOf: ",\"encrypted\":".utf8)
@@ -92,6 +114,21 @@ struct MailboxLine {
         }
         line.append(UInt8(ascii: "}"))
         return line
+    }
+
+    private func append(_ published: PublishedText, to line: inout [UInt8]) {
+        line.append(contentsOf: ",\"tags\":[".utf8)
+        for (index, tag) in tags.enumerated() {
+            if index > 0 { line.append(UInt8(ascii: ",")) }
+            line.append(jsonString: tag)
+        }
+        line.append(contentsOf: "],\"published\":".utf8)
+        line.append(jsonString: published.publisher)
+        for (name, value) in [("click", published.click), ("icon", published.icon)] where !value.isEmpty {
+            line.append(contentsOf: ",\"\(name)\":".utf8)
+            line.append(jsonString: value)
+        }
+        if published.isMarkdown { line.append(contentsOf: #","content_type":"text/markdown""#.utf8) }
     }
 
     /// As a form of reading has it.

@@ -140,10 +140,7 @@ final class MailboxReading: LiveClient {
                 sources[index].place.number = max(sources[index].place.number, message.number)
             }
             guard let source = sources.first(where: { $0.place.mailbox == number }) else { continue }
-            let line =
-                source.isPush
-                ? MailboxLine(pushed: message, topic: source.topic)
-                : MailboxLine(message, topic: source.topic, showing: source.show)
+            let line = door.line(message, of: source)
             guard filter.first?.takes(line) ?? true else { continue }
             send(line)
             if let reader = source.reader { door.readings.noteSent(message.number, to: reader) }

@@ -47,6 +47,11 @@ struct MailboxRequest: Equatable {
         return (topics, kind)
     }
 
+    /// A name that one topic may have.
+    static func isTopic(_ text: String) -> Bool {
+        (1...longestTopic).contains(text.utf8.count) && text.utf8.span.consists(of: character)
+    }
+
     private static func character(_ byte: UInt8) -> UInt8 {
         ASCII.letter(byte) | ASCII.digit(byte) | ASCII.equal(byte, "-") | ASCII.equal(byte, "_")
     }
@@ -69,11 +74,16 @@ struct MailboxRequest: Equatable {
             title: parameters[["x-title", "title", "t"]],
             priorities: parameters[["x-priority", "priority", "prio", "p"]],
             tags: parameters[["x-tags", "tags", "tag", "ta"]])
-        credentials = MailboxRequest.credentials(
+        credentials = MailboxRequest.credentials(of: request, parameters)
+    }
+
+    /// In the head, or as ntfy has them in the query.
+    static func credentials(of request: HTTPRequest, _ parameters: MailboxParameters) -> Credentials? {
+        credentials(
             in: request.fields["authorization"]
                 ?? parameters.inQuery(["authorization", "auth"]).flatMap {
                     // The blanks were plus signs.
-                    MailboxRequest.decoded($0.replacingBlanks(by: "+"), forURL: true)
+                    decoded($0.replacingBlanks(by: "+"), forURL: true)
                 })
     }
 

@@ -1,10 +1,10 @@
 import Relay
 
 /// How many requests a second are answered, and whose share each takes: that of those who read with a token, of those who
-/// know a mailbox's address or an open topic, of those who push to topics of apps, or of everybody else.
+/// know a mailbox's address or an open topic, of those who push to topics of apps, of publishers, or of everybody else.
 ///
-/// None of the four takes what is another's. A reader, a mailbox, or all topics of one reader, take no more than an eighth
-/// of theirs.
+/// None of the five takes what is another's. A reader, a mailbox, all topics of one reader, or a publisher, take no more
+/// than an eighth of theirs.
 struct MailboxShares {
     enum Owner: Hashable {
         /// By its token.
@@ -12,6 +12,8 @@ struct MailboxShares {
         case mailbox(Int64)
         /// Of the reader of this token.
         case topics(of: Digest)
+        /// By its token.
+        case publisher(Digest)
         /// Nothing that was shown is known here.
         case stranger
 
@@ -20,7 +22,8 @@ struct MailboxShares {
             case .reader: 0
             case .mailbox: 1
             case .topics: 2
-            case .stranger: 3
+            case .publisher: 3
+            case .stranger: 4
             }
         }
     }
@@ -28,10 +31,10 @@ struct MailboxShares {
     private let all: Rate
     private let one: Rate
     /// By their kinds.
-    private var used = [Rate.Use](repeating: Rate.Use(), count: 4)
+    private var used = [Rate.Use](repeating: Rate.Use(), count: 5)
     private var own: [Owner: Rate.Use] = [:]
 
-    /// - Parameter rate: Requests a second of each of the four, on average; as many may come at once.
+    /// - Parameter rate: Requests a second of each of the five, on average; as many may come at once.
     init(rate: Int) {
         all = Rate(perSecond: Double(rate), burst: rate)
         let part = max(1, rate / 8)

@@ -3,8 +3,14 @@ import HTTP1
 
 /// What ntfy's publishing has beside the message (binwiederhier/ntfy, docs/publish.md), each with the names by which fields of
 /// the head and parameters of the query say it. A topic of UnifiedPush has none of it: what an app's server pushes goes to
-/// the app as it is. So whoever asks for one is told, rather than left to believe that it was obeyed.
+/// the app as it is. A mailbox has those that are text, and none for which a node or a server of ntfy's would fetch or send
+/// something. So whoever asks for one is told, rather than left to believe that it was obeyed.
 enum PublishOptions {
+    /// Those of a mailbox.
+    static let ofMailbox = [
+        "title", "message beside the body", "priority", "tags", "icon", "click", "markdown",
+    ]
+
     private static let valued: [(name: String, names: [String])] = [
         ("title", ["x-title", "title", "ti", "t"]),
         ("message beside the body", ["x-message", "message", "m"]),
@@ -22,15 +28,20 @@ enum PublishOptions {
         ("sequence id", ["x-sequence-id", "sequence-id", "sid"]),
     ]
 
-    /// - Throws: ``MailboxFault/option(_:)`` for the first that is asked for.
-    static func refuse(in request: HTTPRequest) throws(MailboxFault) {
+    /// - Parameter taken: The names of those that are taken here.
+    /// - Throws: ``MailboxFault/option(_:)`` for the first other that is asked for.
+    static func refuse(in request: HTTPRequest, but taken: [String] = []) throws(MailboxFault) {
         let parameters = try MailboxParameters(request)
-        for option in valued where parameters[option.names] != nil { throw .option(option.name) }
-        if parameters.isSet(["x-markdown", "markdown", "md"]) { throw .option("markdown") }
+        for option in valued where !taken.contains(option.name) && parameters[option.names] != nil {
+            throw .option(option.name)
+        }
+        if !taken.contains("markdown"), isMarkdown(request, parameters) { throw .option("markdown") }
         let cache = ["x-cache", "cache"]
         if parameters[cache] != nil, !parameters.isSet(cache) { throw .option("no-cache") }
-        if let type = request.fields["content-type"]?.word(limit: 100), type.hasPrefix("text/markdown") {
-            throw .option("markdown")
-        }
+    }
+
+    static func isMarkdown(_ request: HTTPRequest, _ parameters: MailboxParameters) -> Bool {
+        parameters.isSet(["x-markdown", "markdown", "md"])
+            || request.fields["content-type"]?.word(limit: 100)?.hasPrefix("text/markdown") == true
     }
 }

@@ -24,7 +24,7 @@ import Testing
         let endpoint: Endpoint
         let address = "mb1:" + String(repeating: "a", count: 96)
         let openAddress = "mb1:" + String(repeating: "b", count: 96)
-        private let path: String
+        let path: String
         private(set) var sent = 0
 
         init(

@@ -32,9 +32,12 @@ import Testing
     /// An error of this endpoint, whoever finds it, is an object that clients of ntfy read.
     @Test(
         arguments: [
-            ("GET /", 404, 40401, nil), ("GET /mbmine/xml", 404, 40401, nil), ("POST /", 404, 40401, nil),
-            ("PUT /mbmine", 404, 40401, nil), ("POST /mbmine/trigger", 404, 40401, nil),
-            ("GET /v1/account", 404, 40401, nil), ("GET /config.js", 404, 40401, nil),
+            ("GET /", 404, 40401, nil), ("GET /mbmine/xml", 404, 40401, nil),
+            ("POST /", 400, 40017, "publish/#publish-as-json"),
+            ("PUT /mbmine", 403, 40301, "publish/#authentication"),
+            ("POST /mbmine/trigger", 403, 40301, "publish/#authentication"),
+            ("DELETE /v1/account", 405, 40500, nil), ("GET /config.js", 404, 40401, nil),
+            ("GET /v1/stats", 404, 40401, nil), ("GET /v1/version", 404, 40401, nil),
             ("DELETE /\(topic)", 405, 40500, nil), ("POST /mbmine/json", 405, 40500, nil),
             ("POST /v1/health", 405, 40500, nil), ("PUT /v1/replies/\(channel)", 405, 40500, nil),
             ("GET /mbopen/json?since=x", 400, 40008, "subscribe/api/#fetch-cached-messages"),

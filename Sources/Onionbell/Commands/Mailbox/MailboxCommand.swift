@@ -10,7 +10,10 @@ struct MailboxCommand: AsyncParsableCommand {
             doors.mailbox.listen. All subcommands also work while the node runs, which notices a change within two \
             seconds. Run it as the node's user: sudo -u onionbell onionbell mailbox list.
             """,
-        subcommands: [MailboxAddCommand.self, MailboxListCommand.self, MailboxRemoveCommand.self])
+        subcommands: [
+            MailboxAddCommand.self, MailboxListCommand.self, MailboxRemoveCommand.self,
+            MailboxPublishersCommand.self,
+        ])
 }
 
 /// `onionbell mailbox list`.
@@ -34,7 +37,7 @@ struct MailboxRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete a mailbox with all that waits in it.",
         discussion: """
-            Its address, its topic and the tokens of its readers become invalid. Exit status: 0 deleted, 1 it did not \
+            Its address, its topic and the tokens of its readers and publishers become invalid. Exit status: 0 deleted, 1 it did not \
             exist.
 
             Example: onionbell mailbox remove me

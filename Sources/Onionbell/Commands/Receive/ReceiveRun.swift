@@ -170,7 +170,7 @@ final class ReceiveRun {
         var opened: ReceivedMessage?
         let isShown: Bool
         do throws(PhoneError) {
-            let message = try ReceivedMessage(opening: note.text, with: book.access.pairingToken)
+            let message = try ReceivedMessage(opening: note, with: book.access.pairingToken)
             guard book.takes(message, at: now) else { throw .notErased }
             opened = message
             isShown = await screen.show(

@@ -1,0 +1,167 @@
+import Encodings
+import HTTP1
+import JSONCoding
+import Relay
+
+/// A text of the owner's own, which a publisher puts into a mailbox, with what ntfy's publishing says beside it
+/// (binwiederhier/ntfy, docs/publish.md).
+struct PublishedText: Equatable {
+    private(set) var title = ""
+    private(set) var message = ""
+    /// 1 to 5.
+    private(set) var priority = 3
+    private(set) var tags: [String] = []
+    /// What is opened when somebody taps it.
+    private(set) var click = ""
+    private(set) var icon = ""
+    private(set) var isMarkdown = false
+    /// Whose token it came with.
+    var publisher = ""
+
+    /// Bytes, as in ntfy; and of all that is beside the message.
+    static let longestMessage = 4096
+    private static let longestRest = 2000
+    private static let mostTags = 20
+    /// Milliseconds.
+    static let life: Int64 = 72 * 3_600_000
+
+    /// What fields of a request's head and parameters say beside the message.
+    private init(beside request: HTTPRequest, _ parameters: MailboxParameters) throws(MailboxFault) {
+        try PublishOptions.refuse(in: request, but: PublishOptions.ofMailbox)
+        title = parameters[["x-title", "title", "ti", "t"]] ?? ""
+        if let priority = parameters[["x-priority", "priority", "prio", "p"]] {
+            let values = try MailboxFilter.priorities(priority)
+            guard values.count == 1 else { throw .badPriority }
+            self.priority = values[0]
+        }
+        tags = (parameters[["x-tags", "tags", "tag", "ta"]] ?? "").utf8.split(separator: UInt8(ascii: ","))
+            .map { Substring($0).blankless }
+        click = parameters[["x-click", "click"]] ?? ""
+        icon = parameters[["x-icon", "icon"]] ?? ""
+        isMarkdown = PublishOptions.isMarkdown(request, parameters)
+    }
+
+    /// Of a request whose body is the message.
+    init(_ request: HTTPRequest) throws(MailboxFault) {
+        let parameters = try MailboxParameters(request)
+        try self.init(beside: request, parameters)
+        let beside = parameters[["x-message", "message", "m"]]
+        guard beside == nil || request.body.isEmpty else { throw .option("message beside the body") }
+        guard let text = beside?.unescaped ?? String(validating: request.body, as: UTF8.self) else {
+            throw .badText
+        }
+        message = text
+        try check()
+    }
+
+    /// Of a request whose body is JSON: what it says goes before what the head says.
+    init(_ body: JSON.Object, in request: HTTPRequest) throws(MailboxFault) {
+        try self.init(beside: request, MailboxParameters(request))
+        try take(body)
+        try check()
+    }
+
+    /// What is `null`, empty or `false` is not asked for: libraries send all members.
+    private mutating func take(_ body: JSON.Object) throws(MailboxFault) {
+        for (key, name) in [
+            ("attach", "attach"), ("filename", "filename"), ("email", "email"), ("call", "call"),
+            ("delay", "delay"), ("actions", "actions"), ("sequence_id", "sequence id"),
+            ("template", "template"),
+        ] {
+            switch body[key] {
+            case nil, .null, .bool(false), .string(""): continue
+            case .array(let list) where list.isEmpty: continue
+            case _: throw .option(name)
+            }
+        }
+        if body["cache"]?.string?.word() == "no" { throw .option("no-cache") }
+        func text(_ key: String, else text: String) throws(MailboxFault) -> String {
+            switch body[key] {
+            case nil, .null, .string(""): return text
+            case .string(let text): return text
+            case _: throw .badMessage
+            }
+        }
+        message = try text("message", else: "")
+        title = try text("title", else: title)
+        (click, icon) = (try text("click", else: click), try text("icon", else: icon))
+        switch body["priority"] {
+        case nil, .null, .integer(0): break
+        case .integer(let value) where (1...5).contains(value): priority = Int(value)
+        case _: throw .badPriority
+        }
+        switch body["tags"] {
+        case nil, .null: break
+        case .array(let list) where list.isEmpty: break
+        case .array(let list):
+            tags = []
+            for tag in list {
+                guard let tag = tag.string else { throw .badMessage }
+                tags.append(tag)
+            }
+        case _: throw .badMessage
+        }
+        switch body["markdown"] {
+        case nil, .null: break
+        case .bool(let value): isMarkdown = isMarkdown || value
+        case _: throw .badMessage
+        }
+    }
+
+    /// As ntfy calls what has no text.
+    private static let empty = "triggered"
+    private static let reserved = ["BisqMessageAndroid|", "BisqMessageiOS|", Notice.prefix]
+
+    private mutating func check() throws(MailboxFault) {
+        if message.isEmpty { message = PublishedText.empty }
+        let rest = tags.reduce(title.utf8.count + click.utf8.count + icon.utf8.count) { $0 + $1.utf8.count }
+        guard message.utf8.count <= PublishedText.longestMessage, rest <= PublishedText.longestRest,
+            tags.count <= PublishedText.mostTags
+        else { throw .tooLarge }
+        for prefix in PublishedText.reserved where message.utf8.span.starts(with: prefix.utf8.span) {
+            throw .reserved
+        }
+    }
+
+    // MARK: At rest
+
+    var json: JSON {
+        [
+            "title": .string(title), "message": .string(message), "priority": .integer(Int64(priority)),
+            "tags": .array(tags.map { .string($0) }), "click": .string(click), "icon": .string(icon),
+            "markdown": .bool(isMarkdown), "publisher": .string(publisher),
+        ]
+    }
+
+    /// What was kept.
+    init?(kept json: JSON) {
+        guard let body = json.object, (try? take(body)) != nil else { return nil }
+        publisher = body["publisher"]?.string ?? ""
+    }
+}
+
+extension String {
+    /// With ends of lines for what fields of a head write in their place.
+    fileprivate var unescaped: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            if byte == UInt8(ascii: "n"), bytes.last == UInt8(ascii: "\\") {
+                bytes[bytes.count - 1] = UInt8(ascii: "\n")
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    /// Without blanks around it.
+    var blankless: String {
+        let blank = UInt8(ascii: " ")
+        var bytes = Array(utf8.drop { $0 == blank })
+        while bytes.last == blank { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import Doors
+import JSONCoding
+import Node
+import Persistence
+import Programs
+import Reactor
+import Registrations
+
+/// `onionbell mailbox publishers`: who puts texts of the owner's own into a mailbox.
+struct MailboxPublishersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publishers",
+        abstract: "Let scripts and servers of your own ring your phone by a mailbox.",
+        discussion: """
+            A publisher sends texts to the mailbox's ntfy address as to any ntfy server: curl, ntfy publish, apprise, \
+            Home Assistant and cron do. It can't read. The node sees these texts; they are sealed in its store. Each \
+            arrives with the tag "from NAME", so that nobody takes it for Bisq's. Of each mailbox 100 texts are kept, \
+            for 72 hours; the oldest goes first. They take no room from Bisq's.
+            """,
+        subcommands: [
+            PublisherAddCommand.self, PublisherListCommand.self, PublisherRemoveCommand.self,
+        ])
+}
+
+/// A mailbox, and one of its publishers.
+struct PublisherName: ParsableArguments {
+    @Argument(help: "The mailbox's name.")
+    var mailbox: String
+
+    @Argument(help: "The publisher's name: 1 to 64 letters, digits, \".\", \"-\" and \"_\".")
+    var name: String
+
+    func validate() throws {
+        try checkPhoneBookName(mailbox)
+        try checkPhoneBookName(name)
+    }
+}
+
+/// `onionbell mailbox publishers add`.
+struct PublisherAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Make a publisher, and print its token.",
+        discussion: """
+            The token is shown only once, because the node stores only its digest. Clients send it as a Bearer token, \
+            or as the password of the user NAME. A running node takes it within two seconds.
+
+            Exit status: 0 made, 1 the mailbox does not take it, 64 usage, 69 the node has never run, 78 configuration.
+
+            Example: onionbell mailbox publishers add me backup
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
+    @OptionGroup var which: PublisherName
+
+    func run() throws {
+        let settings = try config.settings()
+        let token = MailboxDigests.newToken()
+        try config.registrations(isReadOnly: false) { file in
+            let digests: MailboxDigests
+            do {
+                digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
+            } catch {
+                throw fail("\(error)", status: 69)
+            }
+            let publisher = Mailbox.Publisher(name: which.name, token: digests.token(token))
+            switch try file.add(publisher, to: which.mailbox, addedAt: EventLoop.unixMilliseconds) {
+            case .added: break
+            case .noSuchMailbox:
+                throw fail("there is no mailbox \(SettingsFault.shown(which.mailbox))", status: 1)
+            case .nameIsTaken: throw fail("the mailbox has a publisher of this name", status: 1)
+            case .tooMany:
+                throw fail("the mailbox has \(Mailbox.mostPublishers) publishers, the most", status: 1)
+            case .isOpen:
+                throw fail(
+                    "\(which.mailbox) is open: whoever has its ntfy address reads it, and a publisher has the address. "
+                        + "Make a mailbox with a reader for this", status: 1)
+            }
+        }
+        guard !format.json else {
+            return printLine(#"{"name":"\#(which.name)","token":"\#(token)"}"#)
+        }
+        printLine(
+            """
+            The token of the publisher \(which.name). It is not shown again:
+            \(token)
+
+            Publish to the ntfy address of \(which.mailbox), for example:
+            curl -H 'Authorization: Bearer \(token)' -H 'Title: Backup' -d 'It is done.' NTFY-ADDRESS
+            """)
+    }
+}
+
+/// `onionbell mailbox publishers list`.
+struct PublisherListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the publishers of a mailbox.",
+        discussion: """
+            One name for each line.
+
+            Exit status: 0 listed, 1 there is no such mailbox.
+
+            Example: onionbell mailbox publishers list me
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var format: JSONOption
+
+    @Argument(help: "The mailbox's name.")
+    var mailbox: String
+
+    func run() throws {
+        try config.registrations(isReadOnly: false) { file in
+            guard let found = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: mailbox) }) else {
+                throw fail("there is no mailbox \(SettingsFault.shown(mailbox))", status: 1)
+            }
+            let names = found.publishers.map(\.name)
+            guard !format.json else { return printLine(JSON.array(names.map { .string($0) }).text) }
+            for name in names { printLine(name) }
+        }
+    }
+}
+
+/// `onionbell mailbox publishers remove`.
+struct PublisherRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Make a publisher's token invalid.",
+        discussion: """
+            What it has published stays, and so do the tokens of readers and other publishers. Where a token was seen by \
+            others, remove the publisher, then add it again.
+
+            Exit status: 0 removed, 1 it did not exist.
+
+            Example: onionbell mailbox publishers remove me backup
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var which: PublisherName
+
+    func run() throws {
+        try config.registrations(isReadOnly: false) { file in
+            guard try file.removePublisher(which.name, from: which.mailbox) else {
+                throw fail("there is no such publisher", status: 1)
+            }
+            printLine("removed")
+        }
+    }
+}
