@@ -108,7 +108,7 @@ let package = Package(
         library("Outbound", ["Relay", "Metrics", "Reactor"]),
         library("Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
         library("Registrations", pure: true, ["Encodings", "Relay"]),
-        library("PostgreSQL", cold: true, ["CPostgreSQL"]),
+        library("PostgreSQL", cold: true, ["CPostgreSQL", "COpenSSL"]),
         library(
             "Persistence",
             [

@@ -25,7 +25,7 @@ static const struct place places[] = {
     PLACE(resultStatus),     PLACE(resultErrorField),  PLACE(clear),           PLACE(ntuples),
     PLACE(nfields),          PLACE(fname),             PLACE(ftype),           PLACE(getisnull),
     PLACE(getlength),        PLACE(getvalue),          PLACE(cmdTuples),       PLACE(sslInUse),
-    PLACE(notifies),
+    PLACE(notifies),         PLACE(connectStartParams), PLACE(connectPoll),    PLACE(sslStruct),
 };
 
 _Static_assert(sizeof places / sizeof *places == sizeof functions / sizeof(void *), "each function has a place");

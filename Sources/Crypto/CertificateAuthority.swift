@@ -6,12 +6,16 @@ package struct CertificateAuthority: Sendable {
     /// The root: its certificate is what a CA file holds.
     package let root: Identity
 
-    /// - Parameter name: the root's common name, at most 64 bytes.
-    package init(name: String = "Onionbell Lab") throws(CryptoError) {
+    /// - Parameters:
+    ///   - name: the root's common name, at most 64 bytes.
+    ///   - validity: seconds since 1970; `nil`: from yesterday for ten years.
+    package init(
+        name: String = "Onionbell Lab", validity: ClosedRange<Int64>? = nil
+    ) throws(CryptoError) {
         let key = try Key.generate(.es256)
         let certificate = try Self.issue(
             to: key, name: [(NID_commonName, name)], by: nil,
-            validity: Self.now - 86_400...Self.now + 10 * 31_536_000,
+            validity: validity ?? Self.now - 86_400...Self.now + 10 * 31_536_000,
             extensions: [
                 (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
             ])

@@ -65,7 +65,11 @@ package final class PostgreSQLConnection {
         guard libpq.status(made) == CONNECTION_OK else {
             let reason = LibPQ.text(libpq.errorMessage(made))
             libpq.finish(made)
-            throw .lost("no connection to PostgreSQL: \(reason)")
+            let error = PostgreSQLError.lost("no connection to PostgreSQL: \(reason)")
+            guard error.says("certificate verify failed"), let fault = certificateFault(parameters) else {
+                throw error
+            }
+            throw .lost("\(error): \(fault)")
         }
         // Notices would go to the standard error output.
         _ = libpq.setNoticeProcessor(made, { _, _ in }, nil)
@@ -101,7 +105,7 @@ package final class PostgreSQLConnection {
     }
 
     /// Lends two arrays of C strings, both ended by NULL.
-    private static func withCStrings<Value>(
+    static func withCStrings<Value>(
         _ pairs: [(name: String, value: String)],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Value
     ) -> Value {

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PostgreSQL
 import Reactor
@@ -34,17 +35,80 @@ import Vectors
     }
 
     @Test(arguments: [
-        ("db.example", "stranger", "certificate verify failed"),
-        ("other.example", "ca", "does not match host name"), ("db.example", "none", "does not exist"),
+        ("db.example", "stranger", "has not signed the server's certificate"),
+        ("other.example", "ca", "The certificate is for another host than storage.url names"),
+        ("db.example", "none", "Put the certificate of the authority"),
     ])
-    func aServerThatDoesNotIsRefused(host: String, authority: String, words: String) async throws {
-        let url = server.url("postgres", host: host, authority: authority)
+    func aServerThatDoesNotIsRefused(host: String, authority: String, words: String) async {
+        await expectWords(words, of: server.url("postgres", host: host, authority: authority))
+    }
+
+    private func expectWords(_ words: String, of url: String, line: SourceLocation = #_sourceLocation) async {
         do {
             _ = try await SQLiteOutbox(place(url, password: password))
-            Issue.record("it was taken")
+            Issue.record("it was taken", sourceLocation: line)
         } catch {
-            #expect("\(error)".contains(words), "\(error)")
+            #expect("\(error)".contains(words), "\(error)", sourceLocation: line)
         }
+    }
+
+    @Test func eachTroubleWithADateHasItsOwnWords() async throws {
+        let own = try PostgreSQLServer(withTLS: true)
+        let (past, later) = (
+            1_000_000_000...1_100_000_000 as ClosedRange<Int64>,
+            4_000_000_000...4_100_000_000 as ClosedRange<Int64>
+        )
+        let authority = try CertificateAuthority()
+        let ended = try CertificateAuthority(validity: past)
+        // The server started with files of these names: their owner and their rights stay.
+        func write(_ bytes: [UInt8], _ name: String) throws {
+            try String(decoding: bytes, as: UTF8.self)
+                .write(toFile: "\(own.directory)/\(name)", atomically: false, encoding: .utf8)
+        }
+        func serve(_ identity: Identity) throws {
+            try own.stopImmediately()
+            try write(identity.chainPEM(), "server.crt")
+            try write(identity.keyPEM().bytes, "server.key")
+            try own.start()
+        }
+        try write(authority.rootPEM(), "authority.crt")
+        try write(ended.rootPEM(), "ended.crt")
+        let url = own.url("postgres", host: "db.example", authority: "authority")
+        for (validity, words) in [
+            (past, "Give the database server a new certificate"),
+            (later, "The certificate becomes good later"),
+        ] {
+            try serve(authority.server(names: ["db.example"], validity: validity))
+            await expectWords(words, of: url)
+        }
+        try serve(ended.server(names: ["db.example"]))
+        await expectWords(
+            "Put the authority's new certificate into the file",
+            of: own.url("postgres", host: "db.example", authority: "ended"))
+
+        // The node's own certificate, which this server asks for.
+        try serve(authority.server(names: ["db.example"]))
+        try own.psql("postgres", "ALTER SYSTEM SET ssl_ca_file = '\(own.directory)/authority.crt'")
+        try write(Array("local all all trust\nhostssl all all all cert map=node\n".utf8), "data/pg_hba.conf")
+        try write(Array("node \"Push Services\" onionbell\n".utf8), "data/pg_ident.conf")
+        try serve(authority.server(names: ["db.example"]))
+        await expectWords("The server wants a certificate of this node", of: url)
+        let client = url + "&sslcert=\(own.directory)/node.crt&sslkey=\(own.directory)/node.key"
+        for (issuer, validity, words) in [
+            (authority, past, "which is this node's, has expired"),
+            (try CertificateAuthority(), nil, "does not know the authority of the certificate in sslcert"),
+        ] as [(CertificateAuthority, ClosedRange<Int64>?, String)] {
+            let identity = try issuer.client(topic: "x", validity: validity)
+            try write(identity.chainPEM(), "node.crt")
+            try write(identity.keyPEM().bytes, "node.key")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: own.directory + "/node.key")
+            await expectWords(words, of: client)
+        }
+        let good = try authority.client(topic: "x")
+        try write(good.chainPEM(), "node.crt")
+        try write(good.keyPEM().bytes, "node.key")
+        await (try await SQLiteOutbox(place(client, password: nil))).close()
     }
 
     @Test(arguments: [nil, Array("another word".utf8)])

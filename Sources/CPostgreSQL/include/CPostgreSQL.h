@@ -14,6 +14,9 @@ typedef struct {
     __typeof__(PQconninfoFree) *_Nonnull conninfoFree;
     __typeof__(PQfreemem) *_Nonnull freemem;
     __typeof__(PQconnectdbParams) *_Nonnull connectdbParams;
+    __typeof__(PQconnectStartParams) *_Nonnull connectStartParams;
+    __typeof__(PQconnectPoll) *_Nonnull connectPoll;
+    __typeof__(PQsslStruct) *_Nonnull sslStruct;
     __typeof__(PQfinish) *_Nonnull finish;
     __typeof__(PQstatus) *_Nonnull status;
     __typeof__(PQsocket) *_Nonnull socket;
