@@ -1,8 +1,10 @@
+import Client
 import Foundation
 import Lab
 import Reactor
 import Testing
 import Vectors
+import Wire
 
 /// The password of a real PostgreSQL, as systemd hands it over to the node's unit (`LoadCredential`).
 @EventLoop
@@ -56,5 +58,41 @@ import Vectors
             #expect(!said.contains(PostgreSQLServer.password) && !said.contains("another word"))
         }
         await stage.world.close()
+    }
+
+    /// As SeveralNodes.md says it: into the file, into the database, and reload. No restart, and nothing is lost.
+    @Test func aNewPasswordIsTakenAtAReload() async throws {
+        let server = try PostgreSQLServer(withTLS: true)
+        let url = server.url("postgres", host: "db.example", authority: "ca")
+        let stage = try LoopbackStage {
+            $0 + "storage: {url: \"\(url)\", password_file: database, write_behind: 0}\n"
+        }
+        let file = stage.world.directory.path + "/database"
+        func write(_ word: String) throws { try LabDirectory.write(Array("\(word)\n".utf8), to: file) }
+
+        try write(PostgreSQLServer.password)
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.outcome(of: request(1, awaitsOutcome: true)).status == .delivered)
+
+        try write("another word")
+        try server.psql("postgres", "ALTER ROLE onionbell PASSWORD 'another word'")
+        let ended = try server.psql(
+            "postgres",
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE client_addr IS NOT NULL")
+        #expect(ended != "0")
+        // It still knows the old one only.
+        #expect(try await peer.outcome(of: request(2, awaitsOutcome: true)).status == .busy)
+        try stage.signal(SIGHUP)
+        var status: MobileNotificationResponse.Status? = .busy
+        try await until {
+            status = try await peer.outcome(of: request(2, awaitsOutcome: true)).status
+            return status != .busy
+        }
+        #expect(status == .delivered)
+        let lines = stage.node.lines
+        #expect(lines.count { $0.contains("node.started") } == 1, "\(lines)")
+        #expect(!lines.joined().contains("another word"))
+        await stage.close()
     }
 }
