@@ -132,6 +132,13 @@ private final class SmallProxy {
         return request
     }
 
+    @Test func anotherNetworkIsToldWithWhatToSet() {
+        let words = "\(PeerError.closedByNode(.wrongNetworkID))"
+        #expect(
+            words.contains("WRONG_NETWORK_ID") && words.contains("--network")
+                && words.contains("onion.network"))
+    }
+
     @Test func aRequestGetsItsOwnResponseAmongMany() async throws {
         let node = try SmallNode()
         let peer = try await BisqPeer.dial(.direct(node.endpoint))

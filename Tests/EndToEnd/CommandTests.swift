@@ -150,6 +150,20 @@ import Wire
         #expect(result.errors.contains("as root, or as the node's user"), "\(result.errors)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can run it as another user"))
+    func whoeverMayNotReadTheStateIsToldWhoMay() throws {
+        let directory = try directory()
+        let path = try file("state_directory: \(directory)/state", in: directory)
+        try FileManager.default.createDirectory(
+            atPath: directory + "/state", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        let result = try run([
+            "setpriv", "--reuid=65534", "--clear-groups", program, "registrations", "list", "--config", path,
+        ])
+        #expect(result.status == 77, "\(result)")
+        #expect(result.errors.contains("Run this as the node's user: sudo -u onionbell"), "\(result.errors)")
+    }
+
     @Test func sendSaysWhenNobodyIsThere() throws {
         let token = try run([program, "pair", "--text-only"]).output.trimmingCharacters(in: .newlines)
         let result = try run([

@@ -74,6 +74,17 @@ import Wire
         await world.close()
     }
 
+    /// It is no matter of firewalls and clocks.
+    @Test func aMistakeInTheTorrcIsToldWithItsOption() async throws {
+        let world = try LabWorld()
+        let torrc = world.directory.path + "/torrc"
+        try LabDirectory.write(Array("NoSuchOption 1\n".utf8), to: torrc)
+        let seen = try await examine(try world.configure(tor: ["mode: own", "torrc: \(torrc)"]))
+        #expect(seen.verdicts["tor"] == "fail" && seen.verdicts["tor.network"] == nil, "\(seen.words)")
+        #expect(seen.words.contains("NoSuchOption") && seen.words.contains("correct that in torrc"))
+        await world.close()
+    }
+
     /// A tor that others use as well tells no circuits.
     @Test func whatASharedTorMeansForClientsIsTold() async throws {
         let world = try LabWorld()

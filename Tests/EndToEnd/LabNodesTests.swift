@@ -48,7 +48,7 @@ import Vectors
         // What it says is to be typed.
         let words = try #require(lines.first { $0.hasPrefix("  onionbell status") }).split(separator: " ")
         let status = try await Task.detached { try run([program] + words.dropFirst().map(String.init)) }.value
-        #expect(status.status == 0 && status.output.contains("the onion service is published"), "\(status)")
+        #expect(status.status == 0 && status.output.contains("senders find the onion address"), "\(status)")
 
         let host = try #require(lines.first { $0.hasPrefix("storage.url: ") }?.split(separator: "=").last)
         let file = try String(contentsOfFile: "\(host)/data/postmaster.pid", encoding: .utf8)

@@ -66,6 +66,23 @@ import Wire
         await stage.close()
     }
 
+    /// Nothing of it was put off: the push service can't be asked.
+    @Test func anOutageIsToldBesideTheList() async throws {
+        let stage = try LoopbackStage()
+        stage.world.apple.close()
+        try await stage.start()
+        let peer = try await stage.dial()
+        #expect(try await peer.send(request(1)).status == .stored)
+        await stage.logged("gateway.connection_failed")
+        let table = try outbox(["list"], stage)
+        #expect(table.errors.contains("onionbell status says which does not"), "\(table)")
+        #expect(table.output.split(separator: "\n").count == 2)
+        #expect(try outbox(["list", "--json"], stage).errors.isEmpty)
+        await stage.node.stop()
+        #expect(try outbox(["list"], stage).errors.contains("due: goes when the node starts"))
+        await stage.close()
+    }
+
     @Test(arguments: [["--all"], ["1", "2"]])
     func aRunningNodeTriesWhatWasPutOff(which: [String]) async throws {
         let stage = try await stage(2)

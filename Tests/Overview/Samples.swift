@@ -162,7 +162,7 @@ enum Sample {
         onion.ports = [9999, 80, 8021]
         onion.isPublished = true
         onion.state = "published"
-        onion.sentence = "the onion service is published (16 uploads)"
+        onion.sentence = "senders find the onion address in the Tor network"
         if let code = try? QRCode(String(address), level: .medium) {
             let rows = 0..<code.width
             onion.qrCode = Modules(

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Relay
 import Testing
@@ -9,6 +10,13 @@ import Testing
     let directory: Directory
 
     init() throws { directory = try Directory() }
+
+    @Test func aFullDiskIsToldWithWhatToDo() {
+        let full = SQLiteError(code: SQLITE_FULL, operation: .step, message: "database or disk is full")
+        let words = full.explained(path: "/state/outbox.sqlite").description
+        #expect(words.contains("/state/outbox.sqlite: the disk is full") && words.contains("make room on it"))
+        #expect(!words.contains("SQLite code"), "\(words)")
+    }
 
     /// A list that nobody reads on must not keep the node's log from being emptied.
     @Test func whoeverTakesLongOverAListHoldsNoTransaction() async throws {

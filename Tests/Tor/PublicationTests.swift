@@ -33,6 +33,7 @@ import Testing
         }
         publication.take(try event("UPLOADED"), at: 8)
         #expect(publication.state == .published(uploads: 8, since: 8))
+        #expect("\(publication.state)" == "senders find the onion address in the Tor network")
         publication.take(try event("UPLOADED"), at: 9)
         #expect(publication.state == .published(uploads: 9, since: 8))
     }

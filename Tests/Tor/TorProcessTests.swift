@@ -62,6 +62,14 @@ import Testing
         }
     }
 
+    /// As an old tor does that does not know an option of ours, and as whatever else bears its name.
+    @Test @EventLoop func aProgramThatEndsWithoutAWordIsLeftToTheDoctor() async throws {
+        let settings = try settings(binary: "true")
+        let loss = await #expect(throws: OnionLoss.self) { try await TorLink.own(settings) { _ in } }
+        let words = loss.map { "\($0)" } ?? ""
+        #expect(words.contains("onionbell doctor looks at its version and torrc"), "\(words)")
+    }
+
     @Test @EventLoop func aTakenPortIsToldWithItsNumber() async throws {
         let other = try Listener(on: .host("127.0.0.1", port: 0)) { $0.close() }
         // Ports are bound only with a network: one whose only authority is nobody on this machine.

@@ -66,7 +66,7 @@ extension OnionState: CustomStringConvertible {
         case .connecting: "connecting to tor"
         case .bootstrapping(let progress, let summary): "tor bootstraps: \(progress) %, \(summary)"
         case .publishing: "not published yet: tor makes the address known to its directories"
-        case .published(let uploads, _): "the onion service is published (\(uploads) uploads)"
+        case .published: "senders find the onion address in the Tor network"
         case .lost(let loss): "the onion service can't be reached: \(loss)"
         case .stopped: "stopped"
         }

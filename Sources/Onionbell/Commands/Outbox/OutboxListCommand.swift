@@ -29,7 +29,7 @@ struct OutboxListCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        try outbox.read { file, settings, _ in
+        try outbox.read { file, settings, isRunning in
             let now = EventLoop.unixMilliseconds
             var output = ListOutput(isJSON: json)
             try file.forEach(app: app) { output.add($0, now: now) }
@@ -38,6 +38,11 @@ struct OutboxListCommand: ParsableCommand {
                 ifNothing: isMistyped
                     ? "nothing waits for \(SettingsFault.shown(app ?? "")), and no app has this name"
                     : "nothing waits")
+            guard output.hasDue, !json else { return }
+            printError(
+                isRunning
+                    ? "due: goes as soon as its push service takes it; onionbell status says which does not, and why"
+                    : "due: goes when the node starts")
         }
     }
 }
@@ -47,6 +52,7 @@ private struct ListOutput {
     private let isJSON: Bool
     private var text: String
     private var count = 0
+    private(set) var hasDue = false
 
     private static let widths = [10, 24, 7, 8, 9, 9, 7, 6, 8]
 
@@ -57,6 +63,7 @@ private struct ListOutput {
 
     mutating func add(_ row: OutboxFile.Row, now: Int64) {
         count += 1
+        hasDue = hasDue || row.notBefore <= now
         if isJSON { addObject(row, now) } else { addLine(row, now) }
         if text.utf8.count > 60_000 { flush() }
     }
