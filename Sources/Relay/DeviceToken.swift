@@ -9,8 +9,13 @@ package struct DeviceToken: Hashable, Sendable {
     /// Bytes of the longest address of any service: a push endpoint with its keys.
     static let longest = 4096
 
-    /// A text as it came: whether it has the form of an address, its ``PushService`` says.
-    package init(_ text: String) { self.text = text }
+    /// A text as it came: whether it has the form of an address, its ``PushService`` says. Of a longer one than any is, so
+    /// much is kept that it is still none: nothing that comes after this hashes, compares or keeps what a stranger made long.
+    package init(_ text: String) {
+        self.text =
+            text.utf8.count <= DeviceToken.longest
+            ? text : String(decoding: text.utf8.prefix(DeviceToken.longest + 1), as: UTF8.self)
+    }
 
     /// 64 to 512 hex digits, an even number, in lower case, as APNs has them; today an app's are 64 long, and Apple
     /// promises no length ("Sending notification requests to APNs").

@@ -16,6 +16,20 @@ import Vectors
         #expect(Sample.validator.isOfNobody(DeviceToken.opaqueOfNobody))
     }
 
+    /// Whichever endpoint made it: of a text over the limit no more is kept than makes it one that is refused.
+    @Test(arguments: ["z", "\u{300}", "é", "\u{1F514}", "\r\n"])
+    func noTokenIsMuchLongerThanTheLongestAddress(character: String) {
+        let filler = String(repeating: "z", count: DeviceToken.longest - character.utf8.count)
+        #expect(DeviceToken(filler + character).text == filler + character)
+        for text in [filler + "z" + character, String(repeating: character, count: 60_000)] {
+            #expect((4097...4100).contains(DeviceToken(text).text.utf8.count))
+            #expect(throws: Reason.badDeviceToken) {
+                try Sample.validator.recipient(
+                    of: Submission(platform: .android, deviceToken: text, message: "x"))
+            }
+        }
+    }
+
     @Test func aTextCouldHoldATokenFromItsShortestLengthOn() {
         let almost = String(repeating: "a", count: 31)
         #expect(!DeviceToken.couldBe(in: "token \(almost) is \(almost)"))
