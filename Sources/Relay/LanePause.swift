@@ -16,6 +16,8 @@ struct LanePause: Sendable {
     private var triesAt: Int64 = 0
     private(set) var tries = 0
     private var misses = 0
+    /// Tries of the next probe.
+    private var probes = LanePause.fewTries
 
     /// From its beginning to the first of these, and from one to the next.
     static let firstProbe: Duration = .seconds(6)
@@ -23,6 +25,8 @@ struct LanePause: Sendable {
     /// Tries at the end of the first pause, and in the middle of each. Twice as many each time, up to ``mostTries``.
     static let fewTries = 3
     static let mostTries = 12
+    /// Tries in the middle of the first pause: of three, all may be of those that fail, and the rest would wait for the next.
+    static let firstTries = 6
 
     /// Tries at the end of this pause.
     private var most: Int { min(LanePause.fewTries << min(max(0, count - 1), 8), LanePause.mostTries) }
@@ -33,6 +37,7 @@ struct LanePause: Sendable {
         if isFirst { beganAt = time }
         probeAt = time + LanePause.firstProbe.nanoseconds >> Int64(doubts)
         tries = 0
+        probes = isFirst ? LanePause.firstTries : LanePause.fewTries
     }
 
     mutating func restored(count: Int, beganAt: Int64, at time: Int64) {
@@ -54,7 +59,7 @@ struct LanePause: Sendable {
     mutating func mayProbe(at time: Int64) -> Bool {
         guard time >= probeAt else { return false }
         if tries == 0 { triesAt = time }
-        return tries < LanePause.fewTries
+        return tries < probes
     }
 
     /// One of them is on its way.
@@ -62,7 +67,8 @@ struct LanePause: Sendable {
     /// - Parameter asked: Monotonic nanoseconds until which the gateway wants nothing: with a long wish there are fewer.
     mutating func tried(at time: Int64, isProbe: Bool, asked: Int64) {
         tries += 1
-        guard isProbe, tries == LanePause.fewTries else { return }
+        guard isProbe, tries == probes else { return }
+        probes = LanePause.fewTries
         let own = LanePause.nextProbe.nanoseconds
         probeAt = time + (asked > time + own ? max(own, time - beganAt) : own)
         tries = 0

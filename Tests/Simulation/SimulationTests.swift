@@ -74,6 +74,17 @@ import Vectors
         }
     }
 
+    /// Histories in which the first three that might try were all poison, and a healthy one waited for 25 to 34 seconds.
+    @Test(arguments: [288, 603, 876, 529, 1697, 794] as [UInt64])
+    func aProbeSeesMoreThanPoison(seed: UInt64) {
+        for service in [PoisonWorld.Service.relay, .relays] {
+            let world = PoisonWorld(
+                seed: seed, .init(service: service, poison: 200, circuits: 200, renewal: .otherTokens))
+            world.run()
+            #expect(world.longest <= .seconds(24), "\(service): \(world.longest)")
+        }
+    }
+
     /// Two and three nodes with one store: killed, stopped, paused, cut off, with clocks an hour off.
     @Test(arguments: seeds.prefix(isLong ? 3 : 1))
     func nodesThatShareAStoreLoseNothingAndEndWithEqualParts(seed: UInt64) {
