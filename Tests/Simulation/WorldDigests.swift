@@ -7,13 +7,16 @@ extension World {
             ofToken: recipient.deviceToken.text, in: recipient.lane)
         // Messages differ in their number.
         let number = UInt64(submission.content.message.drop { $0 == "A" }) ?? 0
-        let content = Digest(high: number, low: token.high << 8 | token.low)
+        let content = Digest(high: number, low: scatter(number) ^ (token.high << 8 | token.low))
         let identity = submission.uid.flatMap { UInt64($0.dropFirst(3)) }.map {
             // No message has such a number.
-            Digest(high: $0 | 1 << 40, low: recipient.isOfAlias ? token.low : .max)
+            Digest(high: $0 | 1 << 40, low: scatter($0) ^ (recipient.isOfAlias ? token.low : .max))
         }
         return SubmissionDigests(token: token, identity: identity ?? content, content: content)
     }
+
+    /// Another for each. Tables look at a digest's lower half only: were it the same for all, each look would pass all of them.
+    private static func scatter(_ number: UInt64) -> UInt64 { number &* 0x9E37_79B9_7F4A_7C15 }
 
     static func digest(ofToken token: String, in lane: LaneID) -> Digest {
         // Devices differ in their first digits, those of origins in their last.
