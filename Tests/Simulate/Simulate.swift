@@ -1,6 +1,6 @@
 import Glibc
 
-// Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized, in one module with the sources of Relay.
+// Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized.
 
 /// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
 /// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
