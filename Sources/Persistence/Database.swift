@@ -34,7 +34,7 @@ final class Database {
     /// Shards that it has taken after their owners had given them up.
     var givenUp = Shards.none
 
-    /// Seconds that a lease lasts, and after which it is to be renewed.
+    /// Seconds that a node's lease lasts, and after which a transaction that does nothing is given up.
     static let lease = 8
     /// Seconds that a start waits for the end of a lease of a node that may have been killed.
     private static let longestWait = 20
@@ -166,7 +166,7 @@ final class Database {
             self.mark
             ?? PostgreSQLStatement(
                 """
-                WITH mine AS (UPDATE node SET commits = ?1, until = \(DatabaseSchema.leaseEnd),
+                WITH mine AS (UPDATE node SET commits = ?1, until = \(leaseEnd),
                     waiting = ?4, bytes = ?5, oldest = ?6, clock_ahead = ?7 - \(DatabaseSchema.clock)
                     WHERE owner = ?3 AND fence = ?2 AND commits >= ?8 RETURNING 1)
                 SELECT 1 / count(*) FROM mine
@@ -183,6 +183,8 @@ final class Database {
         mark.bind(8, lastCommitted)
         try mark.run()
     }
+
+    private var leaseEnd: String { "clock_timestamp() + interval '\(place.lease) seconds'" }
 
     func bindOwner(_ index: Int32, to statement: PostgreSQLStatement) {
         place.owner.withUnsafeBytes { statement.bind(index, bytes: $0) }
@@ -254,7 +256,7 @@ final class Database {
             """
             INSERT INTO node (owner, name, version, fence, until, commits, is_alone, number)
                 SELECT CAST(?1 AS BYTEA), CAST(?2 AS TEXT), CAST(?5 AS TEXT), CAST(?3 AS BIGINT),
-                    \(DatabaseSchema.leaseEnd), 0, ?4 <> 0, min(free)
+                    \(leaseEnd), 0, ?4 <> 0, min(free)
                 FROM generate_series(1, 1 + (SELECT count(*) FROM node)) AS free
                 WHERE free NOT IN (SELECT number FROM node)
             ON CONFLICT (owner) DO UPDATE SET name = excluded.name, version = excluded.version,
@@ -277,7 +279,7 @@ final class Database {
         let take = PostgreSQLStatement(
             """
             WITH next AS (UPDATE cluster SET epoch = epoch + 1 RETURNING epoch)
-            UPDATE node SET fence = (SELECT epoch FROM next), until = \(DatabaseSchema.leaseEnd) WHERE owner = ?1
+            UPDATE node SET fence = (SELECT epoch FROM next), until = \(leaseEnd) WHERE owner = ?1
             RETURNING fence, commits
             """, on: connection)
         bindOwner(1, to: take)

@@ -30,8 +30,6 @@ enum DatabaseSchema {
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
         """
 
-    static let leaseEnd = "clock_timestamp() + interval '\(Database.lease) seconds'"
-
     /// Of a row of `node`: milliseconds since it was renewed.
     static let leaseAge =
         "CAST(extract(epoch FROM clock_timestamp() - until) * 1000 AS BIGINT) + \(Database.lease * 1000)"

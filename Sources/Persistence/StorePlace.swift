@@ -18,15 +18,19 @@ package struct DatabasePlace: Sendable {
     /// By which others are told who has the database, and of the node's program.
     let name: String
     let version: String
+    /// Seconds that a lease lasts.
+    let lease: Int
 
     package init(
-        _ address: PostgreSQLAddress, key: Secret, owner: [UInt8], name: String, version: String
+        _ address: PostgreSQLAddress, key: Secret, owner: [UInt8], name: String, version: String,
+        lease: Int = Database.lease
     ) {
         self.address = address
         self.key = key
         self.owner = owner
         self.name = name
         self.version = version
+        self.lease = lease
     }
 }
 

@@ -97,7 +97,7 @@ import Vectors
     @Test func aNodesLeaseEndsBeforeTheDatabases() async throws {
         #expect(Lease.length + .seconds(1) <= .seconds(Database.lease))
         #expect(Lease.renewal * 2 < Lease.length)
-        let outbox = try await directory.open()
+        let outbox = try await SQLiteOutbox(Directory.place(at: url, lease: Database.lease))
         _ = try await outbox.commit([.proof])
         let left = "SELECT until - clock_timestamp() <= interval '8 seconds' FROM onionbell.node"
         #expect(try directory.psql(left) == "t")

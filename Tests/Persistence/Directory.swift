@@ -38,11 +38,15 @@ final class Directory {
         place = .database(Directory.place(at: server.url(name)))
     }
 
-    /// - Parameter node: One of several.
-    static func place(at url: String, node: UInt8 = 1, key: UInt8 = 7) -> DatabasePlace {
+    /// - Parameters:
+    ///   - node: One of several.
+    ///   - lease: Seconds. However slow the machine is, none ends by itself.
+    static func place(
+        at url: String, node: UInt8 = 1, key: UInt8 = 7, lease: Int = 86_400
+    ) -> DatabasePlace {
         DatabasePlace(
             PostgreSQLAddress(url: url), key: self.key(key), owner: [node], name: "node \(node)",
-            version: "1")
+            version: "1", lease: lease)
     }
 
     static func key(_ byte: UInt8) -> Secret { Secret([UInt8](repeating: byte, count: 32)) }
