@@ -30,22 +30,24 @@ import Testing
         if let topics { #expect((found?.topics ?? []) == topics) } else { #expect(found != nil) }
     }
 
-    @Test(arguments: [
-        ("since=all", MailboxSince.all), ("since=none", .none), ("since=latest", .latest), ("", .none),
-        ("poll=1", .all), ("poll=1&since=none", .none), ("since=1000", .time(1_000_000)),
-        ("since=10m", .time(999_400_000)), ("since=1h30m", .time(994_600_000)),
-        ("since=1.5h", .time(994_600_000)), ("since=10.5s", .time(999_989_500)),
-        ("since=100ms", .time(999_999_900)),
-        ("since=.5s", .time(999_999_500)), ("since=1.s", .time(999_999_000)),
-        ("since=-10s", .time(1_000_010_000)),
-        ("since=%2B10s", .time(999_990_000)), ("since=1h15m30.918s", .time(995_469_082)),
-        ("since=2000us", .time(999_999_998)), ("since=3000000ns", .time(999_999_997)),
-        ("since=2d", .time(827_200_000)),
-        ("since=-1", .time(-1000)), ("since=0", .time(0)), ("since=0s", .time(1_000_000_000)),
-        ("since=9223372036854775807", .time((1 << 40) * 1000)),
-        ("since=-9223372036854775808", .time(-(1 << 40) * 1000)),
-        ("si=abcDEF012345", .message("abcDEF012345")), ("since=123456789012", .message("123456789012")),
-    ]) func sinceIsReadAsNtfyReadsIt(query: String, since: MailboxSince) throws {
+    @Test(
+        arguments: [
+            ("since=all", MailboxSince.all), ("since=none", .none), ("since=latest", .latest), ("", .none),
+            ("poll=1", .all), ("poll=1&since=none", .none), ("since=1000", .time(1_000_000)),
+            ("since=10m", .time(999_400_000)), ("since=1h30m", .time(994_600_000)),
+            ("since=1.5h", .time(994_600_000)), ("since=10.5s", .time(999_989_500)),
+            ("since=100ms", .time(999_999_900)),
+            ("since=.5s", .time(999_999_500)), ("since=1.s", .time(999_999_000)),
+            ("since=-10s", .time(1_000_010_000)),
+            ("since=%2B10s", .time(999_990_000)), ("since=1h15m30.918s", .time(995_469_082)),
+            ("since=2000us", .time(999_999_998)), ("since=3000000ns", .time(999_999_997)),
+            ("since=2d", .time(827_200_000)),
+            ("since=-1", .time(-1000)), ("since=0", .time(0)), ("since=0s", .time(1_000_000_000)),
+            ("since=9223372036854775807", .time((1 << 40) * 1000)),
+            ("since=-9223372036854775808", .time(-(1 << 40) * 1000)),
+            ("si=abcDEF012345", .message("abcDEF012345")), ("since=123456789012", .message("123456789012")),
+        ] as [(String, MailboxSince)])
+    func sinceIsReadAsNtfyReadsIt(query: String, since: MailboxSince) throws {
         #expect(try request(query).since == since)
     }
 
