@@ -107,7 +107,10 @@ import Vectors
     }
 
     /// As a browser reads them from the disk of a server.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cmark-gfm")))
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cmark-gfm"),
+            "cmark-gfm is not installed"))
     func everyLinkOfTheInstalledPagesLeadsToAFile() throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "onionbell-html-\(UUID().uuidString)")

@@ -109,7 +109,9 @@ import Vectors
         #expect(cluster.kills + cluster.pauses > 10)
     }
 
-    /// A core that is broken on purpose does not get past the checks. In each run Deploy/simulate looks for all of them.
-    @Test(.enabled(if: isLong), arguments: Canary.allCases)
+    /// A core that is broken on purpose does not get past the checks.
+    @Test(
+        .enabled(if: isLong, "only in Deploy/test --long; Deploy/simulate looks for all of them in each run"),
+        arguments: Canary.allCases)
     func whatIsBrokenOnPurposeIsFound(canary: Canary) { #expect(canary.found() != nil) }
 }

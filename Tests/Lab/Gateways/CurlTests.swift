@@ -7,7 +7,8 @@ import Testing
 
 /// A client that is not ours: curl, where it is installed.
 @EventLoop
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
+@Suite(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"))
 struct CurlTests {
     let lab: LabCredentials
 
