@@ -239,6 +239,20 @@ final class ChaosWorld {
         return (id, key)
     }
 
+    /// Puts phones with these device tokens into the phone book, as the operator does, and waits until the node knows them.
+    func addPhones(_ deviceTokens: [String], of app: String) async throws {
+        for (number, token) in deviceTokens.enumerated() {
+            _ = try await operate([
+                "phones", "add", "phone\(number)", "--platform", "android", "--device-token", token, "--app",
+                app,
+            ])
+        }
+        let words = "phones=\(deviceTokens.count)"
+        await node?.wait { node in
+            node.exit != nil || node.lines.contains { $0.contains("phones.changed") && $0.contains(words) }
+        }
+    }
+
     /// Runs `onionbell`.
     private func operate(_ arguments: [String]) async throws -> [String] {
         var lines: [String] = []

@@ -26,6 +26,15 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
+    /// What Deploy/chaos poison does for five minutes, at every push service.
+    @Test func tokensThatAlwaysFailHoldUpNoOtherPhone() throws {
+        let result = try run([
+            chaos, "poison", "--sets", "20", "--seconds", "3", "--torrc", projectTorrc,
+        ])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("no other phone waited longer than two pauses\n"))
+    }
+
     /// What Deploy/chaos relay does for five minutes: over Tor.
     @Test func bisqsRelayMayDoWhateverItWants() throws {
         let result = try run(

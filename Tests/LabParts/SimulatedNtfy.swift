@@ -30,6 +30,8 @@ package final class SimulatedNtfy {
     package var rate: Rate?
     /// In place of the next answers, one each.
     package var answers: [HTTPResponse] = []
+    /// Topics that it always fails, as if it were in trouble itself.
+    package var failing: Set<String> = []
     /// Sees each message that it takes.
     package var onMessage: (@EventLoop (Message) -> Void)?
     private var used = Rate.Use()
@@ -73,6 +75,7 @@ package final class SimulatedNtfy {
                     || byte.isASCIILetterOrDigit
             })
         else { return error(40009, "invalid topic") }
+        guard !failing.contains(topic) else { return error(50301, "service unavailable") }
         guard let message = body["message"]?.string, message.utf8.count <= 4096 else {
             return error(41301, "message too large")
         }
