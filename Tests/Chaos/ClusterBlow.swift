@@ -15,7 +15,7 @@ enum ClusterBlow: String, CaseIterable {
     case answer = "answer to a commit lost"
     case stop = "SIGTERM of a node, started again"
     case clock = "a node's clock an hour off"
-    case transaction = "a transaction held open"
+    case transaction = "a node started anew while a transaction is held open"
 
     /// Why what a node had begun may go out again: it does not come to itself in time, or not at all.
     var isExcuse: Bool {
@@ -31,9 +31,9 @@ enum ClusterBlow: String, CaseIterable {
     }
 
     /// Each kind as often as the others, in an order that the seed makes.
-    static func plan(_ rounds: Int, using random: inout SplitMix) -> [ClusterBlow] {
+    static func plan(_ rounds: Int, of blows: [ClusterBlow], using random: inout SplitMix) -> [ClusterBlow] {
         var plan: [ClusterBlow] = []
-        while plan.count < rounds { plan += allCases.shuffled(using: &random) }
+        while plan.count < rounds { plan += blows.shuffled(using: &random) }
         return Array(plan.prefix(rounds))
     }
 }

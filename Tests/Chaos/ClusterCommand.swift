@@ -23,7 +23,7 @@ struct ClusterCommand: AsyncParsableCommand {
     @Option(help: "Makes the plan; the same seed makes the same one.") var seed: UInt64 = 1
     @Option(help: "How many devices get notifications.") var devices = 24
     @Option(help: "The project's torrc.") var torrc = "torrc"
-    @Option(help: "Only blows whose name has these words.") var only = ""
+    @Option(parsing: .upToNextOption, help: "Only blows whose name has one of these.") var only: [String] = []
     @Option(help: "Write the logs of a failed run here.") var log = ".build/chaos-cluster.log"
 
     func validate() throws {
@@ -32,8 +32,14 @@ struct ClusterCommand: AsyncParsableCommand {
         guard (6...1000).contains(devices) else {
             throw ValidationError("--devices is a number from 6 to 1000")
         }
-        guard ClusterBlow.allCases.contains(where: { only.isEmpty || $0.rawValue.contains(only) }) else {
-            throw ValidationError("--only fits no blow")
+        for words in only where !blows.contains(where: { $0.rawValue.contains(words) }) {
+            throw ValidationError("--only: no blow has \(words)")
+        }
+    }
+
+    private var blows: [ClusterBlow] {
+        ClusterBlow.allCases.filter { blow in
+            only.isEmpty || only.contains { blow.rawValue.contains($0) }
         }
     }
 
@@ -43,7 +49,7 @@ struct ClusterCommand: AsyncParsableCommand {
         let world = try await ClusterWorld(nodes: nodes, torrc: torrc)
         let run = await ClusterRun(world, devices: devices, seed: seed)
         do {
-            try await run.run(rounds, only: only)
+            try await run.run(rounds, of: blows)
         } catch {
             await world.books.violate("\(error)")
         }

@@ -49,15 +49,14 @@ final class ClusterRun {
         world.nodes.map { node in PeerLine(to: { node.peers }, attempt: .seconds(2), world.books) }
     }
 
-    func run(_ rounds: Int, only: String) async throws {
+    func run(_ rounds: Int, of blows: [ClusterBlow]) async throws {
         begun = EventLoop.monotonicNanoseconds
         for node in world.nodes {
             node.gateway.setFaults(
                 apple: FaultWords(text: "slow=20"), google: FaultWords(text: "slow=20"), seed: 1)
         }
         try await wait("the nodes have shared the work") { [world] in try await world.isWhole() }
-        let plan = ClusterBlow.plan(rounds * ClusterBlow.allCases.count, using: &random)
-            .filter { only.isEmpty || $0.rawValue.contains(only) }.prefix(rounds)
+        let plan = ClusterBlow.plan(rounds, of: blows, using: &random)
         for (number, blow) in plan.enumerated() {
             try await play(blow, number + 1)
             guard books.violations.isEmpty else { return }
@@ -178,16 +177,10 @@ final class ClusterRun {
             hit()
             node.line.losesAnswer = true
             try await wait("a commit") { !node.line.losesAnswer }
-        case .stop:
-            hit()
-            let exit = await node.end(by: SIGTERM)
-            if exit != .exited(0) {
-                books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")")
-            }
-            try node.start()
+        case .stop: try await startAnew(node)
         case .transaction:
             try await world.holdTransaction()
-            hit()
+            try await startAnew(node)
         case .clock:
             try clock?.node.clocks.rightAll()
             try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)
@@ -198,6 +191,15 @@ final class ClusterRun {
 
     /// What is sent from now on shows when all deliver again.
     private func hit() { for sender in senders { sender.hit() } }
+
+    private func startAnew(_ node: ClusterNode) async throws {
+        hit()
+        let exit = await node.end(by: SIGTERM)
+        if exit != .exited(0) {
+            books.violate("stopping ended with \(exit.map { "\($0)" } ?? "nothing")")
+        }
+        try node.start()
+    }
 
     private func stopServer(for outage: Duration) async throws {
         try await world.stopServer()

@@ -46,19 +46,30 @@ final class ClusterWorld {
         serverRuns = true
     }
 
-    /// For the length of some rounds, as a backup does. It ends with the server.
+    /// Longer than any round, with the locks on all tables that `pg_dump` takes. It ends with the server.
     func holdTransaction() async throws {
+        guard try await !holdsTransaction() else { return }
+        let hold = """
+            BEGIN ISOLATION LEVEL REPEATABLE READ;
+            DO $$
+                DECLARE name TEXT;
+                BEGIN
+                    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'onionbell' LOOP
+                        EXECUTE 'LOCK TABLE onionbell.' || quote_ident(name) || ' IN ACCESS SHARE MODE';
+                    END LOOP;
+                END
+            $$;
+            SELECT pg_sleep(600)
+            """
         let (server, database) = (server, database)
-        let begin =
-            "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(60)"
-        Task.detached { _ = try? server.psql(database, begin) }
-        let isHeld =
-            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()"
-        var holding = ""
-        repeat {
-            await pause(.milliseconds(20))
-            holding = try await Task.detached { try server.psql(database, isHeld) }.value
-        } while holding == "0"
+        Task.detached { _ = try? server.psql(database, hold) }
+        while try await !holdsTransaction() { await pause(.milliseconds(20)) }
+    }
+
+    private func holdsTransaction() async throws -> Bool {
+        let query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        let (server, database) = (server, database)
+        return try await Task.detached { try server.psql(database, query) }.value != "0"
     }
 
     /// Every node serves, and all have equal parts.
