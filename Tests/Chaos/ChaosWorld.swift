@@ -4,6 +4,7 @@ import Encodings
 import Glibc
 import JSONCoding
 import Lab
+import LabParts
 import Reactor
 import Tor
 
@@ -24,6 +25,8 @@ final class ChaosWorld {
     /// What all runs of the node wrote.
     private(set) var log: [String] = []
 
+    /// In front of the node's doors, where it is installed.
+    private var nginx: LabNginx?
     private let directory: LabDirectory
     private let configuration: String
     private let way: Way
@@ -32,6 +35,7 @@ final class ChaosWorld {
     private var state: String { directory.path + "/state" }
     private var peerSocket: String { directory.path + "/peers" }
     private var doorSocket: String { directory.path + "/doors" }
+    private var proxySocket: String { directory.path + "/proxy" }
 
     /// Starts the gateways, and writes the node's files.
     ///
@@ -88,6 +92,17 @@ final class ChaosWorld {
             appleCredential: credential("push.p12"), blocked: credential("blocked.p12"),
             limits: limits.joined(separator: "\n"))
         try LabDirectory.write(Array(text.utf8), to: configuration)
+        guard LabNginx.isInstalled else { return }
+        // A proxy before it says whose a request is.
+        nginx = try await LabNginx(
+            """
+            upstream node { server unix:\(doorSocket); keepalive 4; }
+            server {
+                listen unix:\(proxySocket);
+                set_real_ip_from unix:; real_ip_header X-Real-IP;
+                location / { proxy_pass http://node; \(LabNginx.forwarding) }
+            }
+            """, in: directory.path)
     }
 
     private func text(appleCredential: [String], blocked: [String], limits: String) -> String {
@@ -121,6 +136,7 @@ final class ChaosWorld {
             ca_file: ca.pem
         \(apps.map { "  - \($0)" }.joined(separator: "\n"))
         defaults: {ios: apple, android: google}
+        http: {client_address_header: X-Forwarded-For}
         \(limits)
         management: {listen: "unix:\(directory.path)/management"}
         doors:
@@ -220,6 +236,8 @@ final class ChaosWorld {
     // MARK: Its doors for other senders
 
     var doorRoute: PeerRoute { .direct(.unix(path: doorSocket)) }
+    /// The same by way of nginx; `nil` where there is none.
+    var proxyRoute: PeerRoute? { nginx.map { _ in .direct(.unix(path: proxySocket)) } }
 
     /// The public key of the node as Status' push server; `nil` until it has one.
     var statusKey: Secp256k1.PublicKey? {
@@ -276,6 +294,7 @@ final class ChaosWorld {
     func close() async {
         if node != nil { _ = await stopNode() }
         await gateway.kill()
+        await nginx?.stop()
         await directory.remove()
     }
 }

@@ -41,12 +41,15 @@ final class DoorSender {
 
     private let form: any DoorForm
     private let world: ChaosWorld
+    private let client: String?
     private var count = 0
     private var isPrepared = false
 
-    init(_ form: any DoorForm, by world: ChaosWorld) {
+    /// - Parameter client: Its address, where it comes by way of nginx; `nil`: it comes straight to the door.
+    init(_ form: any DoorForm, by world: ChaosWorld, from client: String?) {
         self.form = form
         self.world = world
+        self.client = client
     }
 
     func send(_ count: Int, until deadline: ContinuousClock.Instant) async throws {
@@ -71,15 +74,20 @@ final class DoorSender {
         entry.deviceToken = form.phone.deviceToken
         entry.message = Sender.message(saying: entry.uid)
         world.books.sending(entry, isByDoor: true)
-        let request = form.request(saying: entry.message)
+        var request = form.request(saying: entry.message)
+        if let client { request.fields.append("x-real-ip", client) }
+        let route = client.flatMap { _ in world.proxyRoute } ?? world.doorRoute
         while ContinuousClock.now < deadline {
             do throws(HTTPExchangeError) {
                 let answer = try await HTTPExchange.answer(
-                    to: request, host: "node", by: world.doorRoute, deadline: .seconds(30))
+                    to: request, host: "node", by: route, deadline: .seconds(30))
                 if (200..<300).contains(answer.status), form.isReceipt(answer) {
                     return world.books.stored(entry.uid)
                 }
-                guard [200, 429, 503].contains(answer.status) else {
+                // nginx does not say whether the node had it before it was gone.
+                let isUnclear = client != nil && answer.status == 502
+                if isUnclear, !form.isRepeated { return world.books.gaveUp(entry.uid) }
+                guard isUnclear || [200, 429, 503].contains(answer.status) else {
                     return world.books.violate("\(entry.uid): answered \(answer.status)")
                 }
                 await pause(.milliseconds(50))

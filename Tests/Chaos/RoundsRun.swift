@@ -90,7 +90,7 @@ final class RoundsRun {
         return String(String(repeating: digits + "0123456789abcdef", count: 4).prefix(64))
     }
 
-    /// A sender for each door and platform.
+    /// A sender for each door and platform; those to Android come by way of nginx.
     private func makeDoorSenders() async throws {
         // The node has made what a command beside it needs.
         while world.statusKey == nil, world.node?.exit == nil { await pause(.milliseconds(20)) }
@@ -105,7 +105,10 @@ final class RoundsRun {
                 WebPushForm(phone()), GorushForm(phone()), BitwardenForm(phone(), installation),
                 StatusForm(phone()),
             ]
-            doorSenders += forms.map { DoorSender($0, by: world) }
+            let isBehindProxy = platform == .android && world.proxyRoute != nil
+            doorSenders += forms.enumerated().map { number, form in
+                DoorSender(form, by: world, from: isBehindProxy ? "192.0.2.\(number)" : nil)
+            }
         }
     }
 
@@ -261,6 +264,9 @@ final class RoundsRun {
         table += [
             "all delivered after the last fault: median \(drain[0]), longest \(drain[1])",
             "\(books.entries.count) notifications, \(books.entries.values.count(where: \.isByDoor)) of them by the doors for others than Bisq; \(books.busy) times busy, in \((EventLoop.monotonicNanoseconds - begun).seconds) s",
+            world.proxyRoute == nil
+                ? "nginx is not installed: nothing came by a proxy"
+                : "half of what came by those doors came by way of nginx",
             "\(held) for an app that is blocked and a push service that is away, all of them waiting",
             "\(books.repeated) accepted again under the same ids after an unclear outcome",
             "\(lost) lost, \(twice) shown twice, \(outOfOrder) out of order",
