@@ -40,6 +40,6 @@ extension Database {
     func tellOfSetBack() throws(SQLiteError) {
         guard let reason = setBack else { return }
         setBack = nil
-        throw SQLiteError(PostgreSQLError(message: reason), .step)
+        throw SQLiteError(setBack: reason)
     }
 }

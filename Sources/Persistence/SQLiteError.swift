@@ -14,6 +14,8 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     package let message: String
     /// PostgreSQL's; `nil`: it is SQLite's failure.
     private var remote: PostgreSQLError?
+    /// See ``Database/tellOfSetBack()``.
+    private(set) var isSetBack = false
 
     package init(code: Int32, operation: Operation, message: String) {
         self.code = code
@@ -24,6 +26,11 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
     init(_ error: PostgreSQLError, _ operation: Operation) {
         self.init(code: SQLITE_ERROR, operation: operation, message: error.message)
         remote = error
+    }
+
+    init(setBack reason: String) {
+        self.init(PostgreSQLError(message: reason), .step)
+        isSetBack = true
     }
 
     package var description: String {

@@ -236,6 +236,7 @@ package actor SQLiteOutbox: Outbox {
 
     private func translation(_ error: SQLiteError) -> OutboxError {
         if error.isTaken { return .taken(error.description) }
+        if error.isSetBack { return .setBack(error.description) }
         return error.isDiskFull ? .full : .failed(error.description)
     }
 }

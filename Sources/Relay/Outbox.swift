@@ -188,11 +188,18 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// No room on the disk. Mends itself when there is room again.
     case full
     case failed(String)
+    /// The store is as it was before: what it has answered for since may be lost. Later commits succeed.
+    case setBack(String)
     /// Another node has the store: what is known of it here is old, and nothing more can be written.
     case taken(String)
 
-    /// No later commit will succeed.
-    var isFinal: Bool { if case .taken = self { true } else { false } }
+    /// The operator hears of it, also while another fault lasts.
+    var isAlwaysTold: Bool {
+        switch self {
+        case .full, .failed: false
+        case .setBack, .taken: true
+        }
+    }
 
     /// What an operator does about it.
     package var advice: String {
@@ -200,6 +207,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
         case .full: "make room on its disk; the node then continues by itself"
         case .failed:
             "see what the reason says; when its disk, its permissions or its database are mended, the node continues by itself"
+        case .setBack: "the node continues by itself; leave it running until what it has in memory is sent"
         case .taken: "the node ends, and its service starts it again"
         }
     }
@@ -207,7 +215,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .full: "no space left on the outbox's disk"
-        case .failed(let reason), .taken(let reason): reason
+        case .failed(let reason), .setBack(let reason), .taken(let reason): reason
         }
     }
 }

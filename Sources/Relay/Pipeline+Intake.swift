@@ -188,7 +188,7 @@ extension Pipeline {
     package mutating func commitFailed(_ error: OutboxError, at now: Instant) {
         guard let commit else { preconditionFailure("no commit runs") }
         self.commit = nil
-        if outboxFault == nil || error.isFinal { effects.append(.outboxFailed(error)) }
+        if outboxFault == nil || error.isAlwaysTold { effects.append(.outboxFailed(error)) }
         outboxFault = error
         untold = commit.untold + untold
         shelving = commit.shelving + shelving

@@ -52,11 +52,12 @@ import Testing
         #expect(node.next() == .idle)
     }
 
-    /// The edge has to end then, also where the store was away before.
-    @Test func aStoreThatAnotherNodeHasTakenIsToldWhateverWasToldBefore() {
+    /// Also where the store was away before: the edge has to end where another node has it.
+    @Test func aStoreThatWentBackOrIsTakenIsToldWhateverWasToldBefore() {
         let node = Node()
         for (error, isTold) in [
-            (OutboxError.failed("away"), true), (.failed("away"), false), (.taken("by another"), true),
+            (OutboxError.failed("away"), true), (.failed("away"), false), (.setBack("older"), true),
+            (.failed("away"), false), (.taken("by another"), true),
         ] {
             _ = node.submit(Sample.android())
             node.begin()
