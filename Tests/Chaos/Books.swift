@@ -29,6 +29,8 @@ final class Books {
         }
         /// Nobody has heard a receipt, and nobody will ask again: whether it was stored is not known.
         var isGivenUp = false
+        /// The database went back after it was sent: nothing is said of it any more.
+        var isSetBack = false
         var storedAt: Int64?
         var told: (status: MobileNotificationResponse.Status, at: Int64)?
         /// Delivered was the first that its sender heard.
@@ -106,6 +108,13 @@ final class Books {
                 cause: cause, node: node, time: (begun - Books.unclearWithin)...(end + Books.readLate)))
     }
 
+    /// Of what was sent since then nobody knows any more what the store has of it.
+    func setBack(since time: Int64) {
+        for (uid, entry) in entries where entry.triedAt.map({ $0 >= time }) ?? true {
+            entries[uid]?.isSetBack = true
+        }
+    }
+
     /// A node's commits and looks hang from then on, and have not failed.
     func seesNothing(from begun: Int64, until end: Int64) {
         unseeing.append(begun...(end + Books.unseenWithin))
@@ -135,7 +144,9 @@ final class Books {
             return
         case .stored:
             // One of several nodes may have said so before another one told the end, and be heard later.
-            if let told = entry.told, entry.triedAt.map({ $0 > told.at }) ?? true, !mayBeForgotten(entry) {
+            if let told = entry.told, entry.triedAt.map({ $0 > told.at }) ?? true, !mayBeForgotten(entry),
+                !entry.isSetBack
+            {
                 violate("\(response.requestUid): stored after its end was told")
             }
             entry.storedAt = entry.storedAt ?? now
@@ -171,6 +182,7 @@ final class Books {
     var open: [Entry] {
         entries.values.filter {
             $0.storedAt != nil && $0.told == nil && $0.pushes.isEmpty && !$0.isDead && !$0.isHeld
+                && !$0.isSetBack
         }
     }
 
@@ -179,7 +191,7 @@ final class Books {
         var lost = 0
         var twice = 0
         repeated = 0
-        for entry in entries.values {
+        for entry in entries.values where !entry.isSetBack {
             let uid = entry.request.uid
             guard !entry.isHeld else {
                 if entry.storedAt == nil { violate("\(uid): never stored") }
@@ -242,7 +254,7 @@ final class Books {
     private func outOfOrder() -> Int {
         var count = 0
         for uids in order.values {
-            let found = uids.compactMap { entries[$0] }.filter { !$0.pushes.isEmpty }
+            let found = uids.compactMap { entries[$0] }.filter { !$0.pushes.isEmpty && !$0.isSetBack }
             for (first, second) in zip(found, found.dropFirst()) {
                 guard let one = first.firstPush, let other = second.firstPush, other.time < one.time else {
                     continue

@@ -16,11 +16,12 @@ enum ClusterBlow: String, CaseIterable {
     case stop = "SIGTERM of a node, started again"
     case clock = "a node's clock an hour off"
     case transaction = "a node started anew while a transaction is held open"
+    case setBack = "PostgreSQL back to an older backup"
 
     /// Why what a node had begun may go out again: it does not come to itself in time, or not at all.
     var isExcuse: Bool {
         switch self {
-        case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong: true
+        case .kill, .killAndStart, .killTwo, .both, .pause, .silenceForLong, .databaseForLong, .setBack: true
         case .database, .silence, .cut, .answer, .stop, .clock, .transaction: false
         }
     }

@@ -13,6 +13,7 @@ final class ClusterRun {
     private var figures: [ClusterBlow: Figures] = [:]
     private var begun: Int64 = 0
     private var isRoundOver = false
+    private var roundBegun: Int64 = 0
     /// The node whose clock is off, and for how many rounds more.
     private var clock: (node: ClusterNode, rounds: Int)?
 
@@ -72,6 +73,7 @@ final class ClusterRun {
         nodes.removeFirst(victims.count)
         world.note("round \(number): \(blow.rawValue): \(victims.map(\.name))")
         isRoundOver = false
+        roundBegun = EventLoop.monotonicNanoseconds
         let sending = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for sender in senders {
@@ -89,11 +91,7 @@ final class ClusterRun {
         // Also where the round does not come to its end: what came twice then has the same reason.
         defer { if !isExcused { excuse(blow, victims, from: blown, until: EventLoop.monotonicNanoseconds) } }
         try await strike(blow, victims, outage: outage, silence: silence)
-        try await wait("every device has had something after: \(blow.rawValue)") { [unowned self] in
-            senders.allSatisfy { sender in
-                sender.firstSinceBlow.map { books.entries[$0]?.pushes.isEmpty == false } ?? false
-            }
-        }
+        try await waitForAllDevices(after: blow)
         let delivering = senders.compactMap { sender in
             sender.firstSinceBlow.flatMap { books.entries[$0]?.pushes.map(\.time).min() }
         }.max()
@@ -121,10 +119,18 @@ final class ClusterRun {
         )
     }
 
+    private func waitForAllDevices(after blow: ClusterBlow) async throws {
+        try await wait("every device has had something after: \(blow.rawValue)") { [unowned self] in
+            senders.allSatisfy { sender in
+                sender.firstSinceBlow.map { books.entries[$0]?.pushes.isEmpty == false } ?? false
+            }
+        }
+    }
+
     /// What of these nodes was under way may come again.
     private func excuse(_ blow: ClusterBlow, _ victims: [ClusterNode], from blown: Int64, until end: Int64) {
         guard blow.isExcuse else { return }
-        for node in blow == .databaseForLong ? world.nodes : victims {
+        for node in [.databaseForLong, .setBack].contains(blow) ? world.nodes : victims {
             books.isUnclear(blow.rawValue, at: node.name, from: blown, until: end)
         }
     }
@@ -133,7 +139,7 @@ final class ClusterRun {
     private func mayEnd(_ node: ClusterNode, by blow: ClusterBlow, _ victims: [ClusterNode]) -> Bool {
         switch blow {
         case .pause, .silenceForLong: victims.contains { $0 === node }
-        case .databaseForLong: true
+        case .databaseForLong, .setBack: true
         case _: false
         }
     }
@@ -181,6 +187,16 @@ final class ClusterRun {
         case .transaction:
             try await world.holdTransaction()
             try await startAnew(node)
+        case .setBack:
+            try await world.keepBackup()
+            hit()
+            // All nodes store something that the backup has not.
+            try await waitForAllDevices(after: blow)
+            let told = world.toldOfSetBack
+            try await world.takeBackup(begunAt: roundBegun)
+            hit()
+            try await wait("a node says that the database went back") { [world] in world.toldOfSetBack > told
+            }
         case .clock:
             try clock?.node.clocks.rightAll()
             try node.clocks.set(Bool.random(using: &random) ? .ahead : .behind, seconds: 3600)
@@ -258,7 +274,7 @@ final class ClusterRun {
         for line in lines.joined() { line.close() }
         let asking = newLines()
         let end = ContinuousClock.now + .seconds(600)
-        let requests = books.entries.values.filter { !$0.isByDoor }.map(\.request)
+        let requests = books.entries.values.filter { !$0.isByDoor && !$0.isSetBack }.map(\.request)
         say("asking once more for \(requests.count)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, sender) in senders.enumerated() {
@@ -267,7 +283,7 @@ final class ClusterRun {
             }
             try await group.waitForAll()
         }
-        while books.entries.values.contains(where: { $0.told == nil && !$0.isByDoor }) {
+        while books.entries.values.contains(where: { $0.told == nil && !$0.isByDoor && !$0.isSetBack }) {
             guard ContinuousClock.now < end else { return books.violate("some were never told their end") }
             await pause(.milliseconds(20))
         }

@@ -46,6 +46,30 @@ final class ClusterWorld {
         serverRuns = true
     }
 
+    /// Copies all that it has, and is away for that time.
+    func keepBackup() async throws {
+        try await stopServer()
+        let server = server
+        try await Task.detached { try server.keepBackup() }.value
+        try await startServer()
+    }
+
+    /// It is away for that time, and comes back with what was there at ``keepBackup()``.
+    ///
+    /// - Parameter time: All that was sent before then was over.
+    func takeBackup(begunAt time: Int64) async throws {
+        try await stopServer()
+        books.setBack(since: time)
+        let server = server
+        try await Task.detached { try server.takeBackup() }.value
+        try await startServer()
+    }
+
+    /// How often nodes have said that the database went back.
+    var toldOfSetBack: Int {
+        nodes.reduce(0) { $0 + $1.lines.count { $0.contains("the database went back") } }
+    }
+
     /// Longer than any round, with the locks on all tables that `pg_dump` takes. It ends with the server.
     func holdTransaction() async throws {
         guard try await !holdsTransaction() else { return }
