@@ -19,7 +19,7 @@ final class Backlog {
 
     /// Handed out, and still in the backlog.
     // Lent to nobody, as `Stream.output`.
-    @exclusivity(unchecked) private var claimed: Set<Int64> = []
+    @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
     /// Of those the ones that the running commit takes away.
     private var left: [Int64] = []
     /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes

@@ -31,6 +31,8 @@ final class Database {
     var figures = NodeFigures()
     /// Why what was stored here may be gone: the database went back, and nobody has been told yet.
     var setBack: String?
+    /// It went back, and what waits there now is not counted yet.
+    var isUncounted = false
     /// Shards that it has taken after their owners had given them up.
     var givenUp = Shards.none
 
@@ -292,6 +294,7 @@ final class Database {
         take.reset()
         let isBack = commits < lastCommitted
         if isBack {
+            isUncounted = true
             setBack = """
                 the database went back: it has commit \(commits) of this node, and had answered for \(lastCommitted). A \
                 standby server took over that had not got all, or an older backup stands there. What this node has in \

@@ -19,7 +19,7 @@ final class Sharing {
     private let revived: Statement
     private let census: Census
     /// Where looks begin.
-    private var lookBound = LookBound()
+    var lookBound = LookBound()
 
     /// Of these shards this node knows what is in the backlog.
     private(set) var owned = Shards.none

@@ -25,6 +25,7 @@ extension Store {
         guard let database = connection.database else { return }
         try database.connect()
         if let sharing { backlog.giveUp(sharing.connected()) }
+        if database.isUncounted { try countAnew(database) }
         guard let (stored, commit) = lost else { return }
         if database.lastCommitted >= commit, !stored.isEmpty {
             try connection.transaction { () throws(SQLiteError) in
@@ -42,6 +43,25 @@ extension Store {
             }
         }
         lost = nil
+    }
+
+    /// The database went back: what waits there now for this node is not what it has counted. It comes in anew, as what others
+    /// have stored, but for what is in memory. What was counted and is there too is counted twice, and so asked for in vain.
+    private func countAnew(_ database: Database) throws(SQLiteError) {
+        guard let sharing else { return }
+        let change = try Statement(
+            """
+            UPDATE backlog SET late = true
+            WHERE NOT late AND \(Dialect.isOf(1)) AND sequence <> ALL(CAST(?2 AS BIGINT[]))
+            """, on: connection)
+        try connection.transaction { () throws(SQLiteError) in
+            try change.bind(1, bytes: sharing.owned.bits)
+            try change.bind(2, "{\(backlog.claimed.map(String.init).joined(separator: ","))}")
+            try change.run()
+        }
+        sharing.lookBound = LookBound()
+        backlog.goBack()
+        database.isUncounted = false
     }
 
     // MARK: Commits

@@ -174,6 +174,7 @@ extension Pipeline {
         switch claim.kind {
         case .due(let id):
             guard let lane = delivery.lane(id) else { preconditionFailure("a lane is gone while it claims") }
+            noteUncounted(claimed.rows, in: lane, at: now)
             for found in claimed.rows { enter(found, lane, at: now) }
             let isAll = claimed.rows.count < claim.limit
             let nextDue = claimed.nextDue.map { monotonicTime(ofSteady: $0, at: now) } ?? .max
@@ -211,6 +212,19 @@ extension Pipeline {
             $0.claimAt = again
         }
         wake(lane, at: again)
+    }
+
+    /// A store that went back has rows that nobody counts any more. Taken for those that are counted, they would leave the count
+    /// behind what is there, and what comes last would never be asked for.
+    private mutating func noteUncounted(_ rows: [Claimed.Row], in lane: Int, at now: Instant) {
+        guard rows.count > delivery.lanes[lane].shelved else { return }
+        let own = rows.filter { owns($0.row.token) }
+        let uncounted = own.suffix(max(0, own.count - max(0, delivery.lanes[lane].shelved)))
+        guard let oldest = uncounted.map(\.row.acceptedAt).min() else { return }
+        restore(
+            LaneBacklog(
+                lane: delivery.lanes[lane].id, waiting: uncounted.count,
+                bytes: uncounted.reduce(0) { $0 + $1.row.size }, oldestAcceptedAt: oldest), at: now)
     }
 
     private mutating func enter(_ found: Claimed.Row, _ lane: Int, at now: Instant) {

@@ -131,6 +131,36 @@ import Vectors
         await outbox.close()
     }
 
+    /// What waited in the backup is there again, and counted: else what is stored later would be taken for it, and stay.
+    @Test func whatWaitsAgainIsCountedAgain() async throws {
+        let server = try PostgreSQLServer()
+        let outbox = try await SQLiteOutbox(Directory.place(at: server.url("postgres")))
+        let placed = (1...3 as ClosedRange<Int64>).map { number in
+            let one = request(2 * number)
+            return OutboxChange.store(
+                StoreRequest(notification: one.notification, digests: one.digests, place: .backlog(room: 9)))
+        }
+        let stored = sequences(try await outbox.commit(placed))
+        try server.stopImmediately()
+        try server.keepBackup()
+        try server.start()
+        var reasons: [String] = []
+        _ = try await insist([], in: outbox, &reasons)
+        let claim = Claim(.due(request(2).notification.lane), at: 5000, last: .max, limit: 9)
+        #expect(try await outbox.claim(claim).rows.map(\.row.sequence) == stored)
+        // One of them is still with its gateway.
+        _ = try await outbox.commit(stored.dropFirst().map { .finish(sequence: $0, .delivered) })
+        try server.stopImmediately()
+        try server.takeBackup()
+        try server.start()
+        _ = try await insist(requests(201...201), in: outbox, &reasons)
+        #expect(reasons.contains { $0.contains("the database went back") }, "\(reasons)")
+        let share = try await outbox.divide(ShareRequest())
+        #expect(share.arrived.reduce(0) { $0 + $1.waiting } == 2)
+        #expect(try await outbox.claim(claim).rows.map(\.row.sequence) == Array(stored.dropFirst()))
+        await outbox.close()
+    }
+
     /// Restored under a server that goes on: no connection is lost.
     @Test func tablesThatWentBackUnderALivingConnectionEndTheNode() async throws {
         let server = try PostgreSQLServer()

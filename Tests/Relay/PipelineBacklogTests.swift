@@ -70,6 +70,21 @@ import Testing
         #expect(node.pipeline.waiting == 4)
     }
 
+    /// As after an older backup: there is more on disk than anybody counts, and what is stored later is asked for all the same.
+    @Test func whatNobodyCountsHidesNothing() throws {
+        let node = Node(window: Self.window(perLane: 0, claim: 4))
+        start(node, backlog: [])
+        for number in 1...2 { node.accept(Sample.android("\(number)", token: Sample.token(number))) }
+        let claim = try #require(claims(node.takeEffects() + pump(node)).first)
+        // Those two, and two that were there before.
+        let rows = (1...4).map { row(Int64($0), Sample.android("\($0)", token: Sample.token($0))) }
+        node.pipeline.claimed(Claimed(rows), by: claim, at: node.now)
+        #expect(node.pipeline.waiting == 4 && node.pipeline.lanes.allSatisfy { $0.shelved == 0 })
+        _ = pump(node)
+        node.accept(Sample.android("5", token: Sample.token(5)))
+        #expect(claims(node.takeEffects() + pump(node)).count == 1)
+    }
+
     @Test func theOutboxCountsWhatADeviceHasOnDisk() throws {
         let node = Node(window: Self.window(perLane: 0, claim: 4))
         guard case .storing = node.submit(Sample.android("1")) else { return #expect(Bool(false)) }
