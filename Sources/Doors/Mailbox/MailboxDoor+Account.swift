@@ -1,3 +1,4 @@
+import Encodings
 import HTTP1
 import JSONCoding
 import Reactor
