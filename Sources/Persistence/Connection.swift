@@ -16,17 +16,31 @@ struct Connection: ~Copyable {
     private static let countsNoMemory = onionbell_sqlite3_count_no_memory()
 
     init(_ place: StorePlace, for access: StoreAccess) throws(SQLiteError) {
-        if case .file(let path) = place, access == .inspecting, Glibc.access(path + "-shm", F_OK) != 0 {
-            leftOver = path + "-shm"
+        if case .file(let path) = place, access == .inspecting {
+            leftOver = Connection.indexToCome(path)
         } else {
             leftOver = nil
         }
         switch place {
-        case .file(let path):
-            if access != .reading { try FileRun.check(path) }
-            engine = .file(try Connection.open(path: path, for: access))
+        case .file(let path): engine = .file(try Connection.openOwn(path: path, for: access))
         case .database(let place): engine = .database(try Database(place, for: access))
         }
+    }
+
+    /// To a file and the log beside it, whether they belong together or not.
+    init(looking path: String) throws(SQLiteError) {
+        leftOver = Connection.indexToCome(path)
+        engine = .file(try Connection.open(path: path, for: .inspecting))
+    }
+
+    private static func openOwn(path: String, for access: StoreAccess) throws(SQLiteError) -> OpaquePointer {
+        if access != .reading { try FileRun.check(path) }
+        return try open(path: path, for: access)
+    }
+
+    /// The index that an opening of the file makes.
+    private static func indexToCome(_ path: String) -> String? {
+        Glibc.access(path + "-shm", F_OK) == 0 ? nil : path + "-shm"
     }
 
     /// To what the file holds without its log.

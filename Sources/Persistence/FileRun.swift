@@ -11,14 +11,22 @@ import Reactor
 enum FileRun {
     private static func path(of file: String) -> String { file + "-run" }
 
-    /// Before anybody but a node's own commands opens a file.
+    /// Before anybody opens a file, but to read beside the node that runs.
+    ///
+    /// A copy that was made in the same run has its number: whether it and the log fit, SQLite's own check says. That takes
+    /// seconds with a million rows, and is made only where the file was changed after its log, as by whoever puts it there;
+    /// after a kill it seldom is.
     ///
     /// - Throws: Its log is another file's.
     static func check(_ file: String) throws(SQLiteError) {
         guard StoreFile.logBytes(beside: file) > 0 else { return }
         let known = written(beside: file)
         // What can't be read is told by whoever opens it.
-        guard !known.isEmpty, let number = try? number(inside: file), !known.contains(number) else { return }
+        let isOfAnotherRun =
+            if !known.isEmpty, let number = try? number(inside: file) { !known.contains(number) } else {
+                false
+            }
+        guard isOfAnotherRun || wasPutThereLater(file) && !fits(file) else { return }
         throw SQLiteError(
             code: SQLiteError.generic, operation: .open,
             message: """
@@ -26,6 +34,19 @@ enum FileRun {
                 \(file)-wal and \(file)-shm, then try again. If the log was copied together with it, delete \
                 \(path(of: file)) instead
                 """)
+    }
+
+    private static func wasPutThereLater(_ file: String) -> Bool {
+        var (own, log) = (stat(), stat())
+        guard stat(file, &own) == 0, stat(file + "-wal", &log) == 0 else { return false }
+        return (own.st_ctim.tv_sec, own.st_ctim.tv_nsec) > (log.st_ctim.tv_sec, log.st_ctim.tv_nsec)
+    }
+
+    private static func fits(_ file: String) -> Bool {
+        guard let connection = try? Connection(looking: file),
+            let verdict = try? connection.firstText("PRAGMA quick_check(1)")
+        else { return false }
+        return verdict == "ok"
     }
 
     /// Begins a run of a node that has just opened the file, alone but for commands.

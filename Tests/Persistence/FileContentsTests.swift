@@ -132,6 +132,42 @@ import Testing
         await (try? killed.open())?.close()
     }
 
+    /// A copy that SQLite made while the node ran, as the documents say, put back after a kill of the same run.
+    @Test func aCopyOfTheSameRunIsNotMixedWithItsLog() async throws {
+        let killed = try Directory()
+        let outbox = try await directory.open()
+        func store(_ numbers: ClosedRange<Int64>) async throws {
+            _ = try await outbox.commit(numbers.map { .store(request($0, identity: UInt64($0))) })
+        }
+        try await store(1...400)
+        _ = try await outbox.commit((1...350).map { .finish(sequence: $0, .delivered) })
+        let copy = killed.outbox
+        try Connection(.file(directory.outbox), for: .reading).execute("VACUUM INTO '\(copy)'")
+        try await store(401...700)
+        for suffix in ["-wal", "-run"] {
+            try FileManager.default.copyItem(atPath: directory.outbox + suffix, toPath: copy + suffix)
+        }
+        await outbox.close()
+        // Put there after the log was left, by the clock of the file system.
+        func changed(_ path: String) -> Int {
+            var status = stat()
+            return stat(path, &status) == 0
+                ? status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec : 0
+        }
+        let bytes = try Data(contentsOf: URL(filePath: copy))
+        while changed(copy) <= changed(copy + "-wal") { try write(bytes, over: copy) }
+        do {
+            _ = try await killed.open()
+            Issue.record("two files were mixed")
+        } catch {
+            #expect("\(error)".contains("delete \(copy)-wal and"), "\(error)")
+        }
+        for suffix in ["-wal", "-shm"] { unlink(copy + suffix) }
+        let again = try await killed.open()
+        #expect(try await again.content().waiting.count == 50)
+        await again.close()
+    }
+
     /// Commands beside the node change the file as well, roll back, and move the log into it, at any moment.
     @Test(arguments: ["PASSIVE", "RESTART", "TRUNCATE"])
     func whatOtherConnectionsWriteIsNoDamage(_ mode: String) async throws {
