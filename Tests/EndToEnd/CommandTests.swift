@@ -152,7 +152,11 @@ import Wire
 
     @Test(.enabled(if: geteuid() == 0, "only root can run it as another user"))
     func whoeverMayNotReadTheStateIsToldWhoMay() throws {
-        let directory = try directory()
+        // Whatever TMPDIR is, others may enter this one.
+        let directory = "/tmp/onionbell-command-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        defer { try? FileManager.default.removeItem(atPath: directory) }
         let path = try file("state_directory: \(directory)/state", in: directory)
         try FileManager.default.createDirectory(
             atPath: directory + "/state", withIntermediateDirectories: false,
