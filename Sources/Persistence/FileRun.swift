@@ -1,4 +1,5 @@
 import CSQLite
+import Encodings
 import Glibc
 import Reactor
 
