@@ -19,6 +19,9 @@ let small: [LinkerSetting] = [
         ], .when(configuration: .release))
 ]
 
+/// The module's name: the last part of its folder's path, whose first is its room.
+func module(_ path: String) -> String { String(path.split(separator: "/").last!) }
+
 /// Each function is a section of its own, so that the linker leaves out what nobody calls.
 let apart: [SwiftSetting] = [
     .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
@@ -29,10 +32,11 @@ let apart: [SwiftSetting] = [
 let cold: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 func library(
-    _ name: String, pure isPure: Bool = false, cold isCold: Bool = false, _ dependencies: [Target.Dependency]
+    _ path: String, pure isPure: Bool = false, cold isCold: Bool = false, _ dependencies: [Target.Dependency]
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies,
+        name: module(path), dependencies: dependencies, path: "Sources/\(path)",
+        exclude: path == "Core/Wire" ? ["onionbell.proto"] : [],
         swiftSettings: (isPure ? pure : checked) + apart + (isCold ? cold : []))
 }
 
@@ -42,7 +46,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -70,64 +74,64 @@ let package = Package(
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         system("CSecp256k1", pkgConfig: "libsecp256k1", apt: "libsecp256k1-dev"),
-        .target(name: "CSupport"),
+        .target(name: "CSupport", path: "Sources/C/CSupport"),
         // Needs libpq's header to be built, and libpq itself when a database is asked for: dlopen finds it then.
-        .target(name: "CPostgreSQL"),
+        .target(name: "CPostgreSQL", path: "Sources/C/CPostgreSQL"),
 
-        .target(name: "Wire", dependencies: ["Encodings"], exclude: ["onionbell.proto"], swiftSettings: pure),
-        library("Encodings", pure: true, []),
+        library("Core/Wire", pure: true, ["Encodings"]),
+        library("Base/Encodings", pure: true, []),
         library(
-            "Status", pure: true,
+            "Core/Status", pure: true,
             [
                 "Encodings", "Wire",
             ]),
         library(
-            "Relay", pure: true,
+            "Core/Relay", pure: true,
             [
                 "Encodings"
             ]),
-        library("Metrics", pure: true, []),
-        library("Overview", pure: true, cold: true, ["Metrics", "Relay", "JSONCoding"]),
+        library("Core/Metrics", pure: true, []),
+        library("Core/Overview", pure: true, cold: true, ["Metrics", "Relay", "JSONCoding"]),
         library(
-            "JSONCoding", pure: true,
+            "Base/JSONCoding", pure: true,
             [
                 "Encodings"
             ]),
         library(
-            "HTTP1", pure: true,
+            "Base/HTTP1", pure: true,
             [
                 "Encodings"
             ]),
-        library("Pointing", pure: true, cold: true, []),
-        library("YAML", cold: true, ["CYAML"]),
-        library("Reactor", ["CEvent", "CSupport"]),
-        library("Crypto", ["COpenSSL", "CSecp256k1"]),
-        library("QR", cold: true, ["CQREncode"]),
-        library("TLS", ["COpenSSL"]),
-        library("HTTP2", ["CNGHTTP2"]),
-        library("Outbound", ["Relay", "Metrics", "Reactor"]),
-        library("Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
-        library("Registrations", pure: true, ["Encodings", "Relay"]),
-        library("PostgreSQL", cold: true, ["CPostgreSQL", "COpenSSL"]),
+        library("Core/Pointing", pure: true, cold: true, []),
+        library("Base/YAML", cold: true, ["CYAML"]),
+        library("Base/Reactor", ["CEvent", "CSupport"]),
+        library("Base/Crypto", ["COpenSSL", "CSecp256k1"]),
+        library("Base/QR", cold: true, ["CQREncode"]),
+        library("Base/TLS", ["COpenSSL"]),
+        library("Base/HTTP2", ["CNGHTTP2"]),
+        library("Edge/Outbound", ["Relay", "Metrics", "Reactor"]),
+        library("Edge/Dispatching", ["Encodings", "Outbound", "Relay", "Metrics", "Reactor", "Crypto", log]),
+        library("Core/Registrations", pure: true, ["Encodings", "Relay"]),
+        library("Base/PostgreSQL", cold: true, ["CPostgreSQL", "COpenSSL"]),
         library(
-            "Persistence",
+            "Edge/Persistence",
             [
                 "Crypto", "Encodings", "PostgreSQL", "Reactor", "Relay", "Registrations", "CSQLite",
             ]),
         library(
-            "Gateways",
+            "Edge/Gateways",
             [
                 "Encodings", "Outbound", "Relay", "Registrations", "Metrics", "Reactor", "Crypto", "TLS",
                 "JSONCoding",
                 "HTTP1", "HTTP2", "Wire", log,
             ]),
         library(
-            "Tor", cold: true,
+            "Edge/Tor", cold: true,
             [
                 "Encodings", "Reactor", "Crypto", log,
             ]),
         library(
-            "Doors",
+            "Edge/Doors",
             [
                 "Metrics", "Encodings", "Wire", "Status", "Relay", "Dispatching", "Registrations", "Reactor",
                 "Crypto",
@@ -138,7 +142,7 @@ let package = Package(
             [
                 "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
             ]),
-        library("Programs", cold: true, ["Reactor"]),
+        library("Base/Programs", cold: true, ["Reactor"]),
         library(
             "Node", cold: true,
             [
@@ -149,7 +153,8 @@ let package = Package(
                 "Programs", "CSupport", log,
             ]),
         .executableTarget(
-            name: "Onionbelld", dependencies: ["Node", "Programs"], swiftSettings: checked,
+            name: "Onionbelld", dependencies: ["Node", "Programs"], path: "Sources/Programs/Onionbelld",
+            swiftSettings: checked,
             linkerSettings: small),
         .executableTarget(
             name: "Onionbell",
@@ -159,7 +164,7 @@ let package = Package(
                 "Gateways", "Tor", "Doors", "HTTP1", "JSONCoding", "Overview", "QR", "Programs", arguments,
                 log,
             ],
-            swiftSettings: checked),
+            path: "Sources/Programs/Onionbell", swiftSettings: checked),
 
         library(
             "Lab",
@@ -173,7 +178,7 @@ let package = Package(
                 "Lab", "Client", "Wire", "Reactor", "Crypto", "TLS", "Tor", "JSONCoding", "QR", "Programs",
                 "CSupport", "Pointing", arguments,
             ],
-            swiftSettings: checked),
+            path: "Sources/Programs/OnionbellLab", swiftSettings: checked),
 
         .executableTarget(
             name: "onionbell-bench",

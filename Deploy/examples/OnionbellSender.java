@@ -26,7 +26,7 @@ import onionbell.protobuf.MobileNotificationResponse.Status;
  * <p>Java 17 and protobuf-java are enough. On Debian (default-jdk-headless, protobuf-compiler, libprotobuf-java):
  *
  * <pre>
- * protoc --java_out=DIRECTORY --proto_path=Sources/Wire onionbell.proto
+ * protoc --java_out=DIRECTORY --proto_path=Sources/Core/Wire onionbell.proto
  * javac -cp /usr/share/java/protobuf.jar -sourcepath DIRECTORY -d DIRECTORY Deploy/examples/OnionbellSender.java
  * java -cp DIRECTORY:/usr/share/java/protobuf.jar OnionbellSender --help
  * </pre>

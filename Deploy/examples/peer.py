@@ -5,7 +5,7 @@
 
 The pairing token comes on standard input, since it holds the phone's key. ADDRESS may also be HOST:PORT: that is dialled
 without Tor. Exit status: 0 delivered, 1 it never will be, 75 not now, 64 wrong arguments. Python's own library is enough.
-The messages are those of Sources/Wire/onionbell.proto.
+The messages are those of Sources/Core/Wire/onionbell.proto.
 """
 import argparse, base64, io, json, os, socket, struct, sys, time
 

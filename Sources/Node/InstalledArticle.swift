@@ -3,7 +3,7 @@ import Reactor
 
 /// The manual as it is installed with the program, or lies in the checkout that it was built in.
 enum InstalledArticle {
-    private static let folder = "Sources/Onionbell/Onionbell.docc"
+    private static let folder = "Sources/Programs/Onionbell/Onionbell.docc"
     private static let limit = 256 << 10
 
     /// - Parameter name: Letters only, `Metrics`.

@@ -51,7 +51,8 @@ private enum JavaSender {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data(bisqs.utf8).write(to: URL(filePath: folder + "/pb.proto"))
         _ = try ProgramRun([
-            "protoc", "--java_out=\(folder)", "--proto_path=\(folder)", "--proto_path=\(root)/Sources/Wire",
+            "protoc", "--java_out=\(folder)", "--proto_path=\(folder)",
+            "--proto_path=\(root)/Sources/Core/Wire",
             "pb.proto", "onionbell.proto",
         ]).succeeded()
         let made = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
@@ -61,7 +62,7 @@ private enum JavaSender {
         _ = try ProgramRun(javac + ["-nowarn", "-proc:none"] + made.map { "\(folder)/\($0)" }).succeeded()
         let sender = root + "/Deploy/examples/OnionbellSender.java"
         let article = try String(
-            contentsOfFile: root + "/Sources/Onionbell/Onionbell.docc/SpeakingToAnOnionbell.md",
+            contentsOfFile: root + "/Sources/Programs/Onionbell/Onionbell.docc/SpeakingToAnOnionbell.md",
             encoding: .utf8)
         let example = article.components(separatedBy: "```java\n")[1].components(separatedBy: "```")[0]
         try Data("\(bisqsPart)\(example)}}".utf8).write(to: URL(filePath: folder + "/Example.java"))

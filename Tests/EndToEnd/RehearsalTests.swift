@@ -5,7 +5,7 @@ import Testing
 @Suite struct RehearsalTests {
     @Test func theArticlesCommandsWorkOneAfterTheOther() async throws {
         let article = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Onionbell/Onionbell.docc/Rehearsing.md")
+            .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/Rehearsing.md")
         let text = try String(contentsOf: article, encoding: .utf8)
         let script = text.components(separatedBy: "```sh\n")[1].components(separatedBy: "```")[0]
         // A short path: sockets lie in it.

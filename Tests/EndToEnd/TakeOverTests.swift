@@ -10,7 +10,8 @@ import Testing
     private func documentedCommand() throws -> [String] {
         let article = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Onionbell/Onionbell.docc/TakingOver.md"), encoding: .utf8)
+                .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/TakingOver.md"),
+            encoding: .utf8)
         let line = article.split(separator: "\n").first { $0.hasPrefix("onionbell key import") }
         return try #require(line).split(separator: " ").map(String.init)
     }

@@ -146,7 +146,8 @@ import Testing
 
         let article = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Onionbell/Onionbell.docc/Metrics.md"), encoding: .utf8)
+                .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/Metrics.md"),
+            encoding: .utf8)
         let told = article.split(separator: "## Limits\n").last.map(String.init) ?? ""
         #expect(
             Set(metrics.matches(of: /limits_hit_total\{limit="(\w+)"/).map { String($0.output.1) })

@@ -32,7 +32,7 @@ import Testing
 
     @Test func theArticleListsEveryEventWithItsLevel() throws {
         let article = try String(
-            contentsOf: Self.root.appending(path: "Sources/Onionbell/Onionbell.docc/LogEvents.md"),
+            contentsOf: Self.root.appending(path: "Sources/Programs/Onionbell/Onionbell.docc/LogEvents.md"),
             encoding: .utf8)
         var listed: [String: Set<String>] = [:]
         for row in article.split(separator: "\n") {

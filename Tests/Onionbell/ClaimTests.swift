@@ -6,7 +6,7 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardized
 
-    private static let articles = root.appending(path: "Sources/Onionbell/Onionbell.docc")
+    private static let articles = root.appending(path: "Sources/Programs/Onionbell/Onionbell.docc")
 
     /// README and the articles, with their names.
     private static let texts: [(name: String, text: String)] = {
@@ -64,7 +64,7 @@ import Testing
         let first = Self.text(Self.root.appending(path: "README.md")).split(
             separator: "\n", maxSplits: 14, omittingEmptySubsequences: false
         ).prefix(14).joined(separator: "\n")
-        #expect(first.contains("(Sources/Onionbell/Onionbell.docc/Measured.md)"))
+        #expect(first.contains("(Sources/Programs/Onionbell/Onionbell.docc/Measured.md)"))
         #expect(first.contains("Apple, Google, Bisq's relay") && first.contains("a real phone"))
         let changes = Self.text(Self.root.appending(path: "CHANGELOG.md"))
         let newest = changes.firstMatch(of: /\n## (\d\S*), (.*)\n/)

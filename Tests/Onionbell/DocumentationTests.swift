@@ -20,7 +20,7 @@ import Vectors
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardized
 
-    private static let articles = root.appending(path: "Sources/Onionbell/Onionbell.docc")
+    private static let articles = root.appending(path: "Sources/Programs/Onionbell/Onionbell.docc")
 
     private static func text(_ url: URL) -> String { (try? String(contentsOf: url, encoding: .utf8)) ?? "" }
 
@@ -241,7 +241,7 @@ import Vectors
     /// The words for what becomes of a connection stand in the sources behind `reason:`.
     @Test func everyWordOfAConnectionIsExplained() throws {
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
-        let folder = Self.root.appending(path: "Sources/Gateways")
+        let folder = Self.root.appending(path: "Sources/Edge/Gateways")
         var words: Set<String> = []
         for case let file as URL in FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: nil)!
@@ -259,10 +259,10 @@ import Vectors
 
     /// The words by which a gateway's answers are told apart stand in its code between quotation marks.
     @Test(arguments: [
-        ("Sources/Gateways/APNs/APNsAnswer.swift", #""([A-Z][A-Za-z]+)""#),
-        ("Sources/Gateways/WebPush/WebPushAnswer.swift", #""([A-Z][A-Za-z]+)""#),
-        ("Sources/Gateways/Relay/RelayAnswer.swift", #""([A-Z][A-Za-z_]+)""#),
-        ("Sources/Gateways/FCM/FCMAnswer.swift", #""([A-Z]+(?:_[A-Z]+)+|INTERNAL|UNAVAILABLE)""#),
+        ("Sources/Edge/Gateways/APNs/APNsAnswer.swift", #""([A-Z][A-Za-z]+)""#),
+        ("Sources/Edge/Gateways/WebPush/WebPushAnswer.swift", #""([A-Z][A-Za-z]+)""#),
+        ("Sources/Edge/Gateways/Relay/RelayAnswer.swift", #""([A-Z][A-Za-z_]+)""#),
+        ("Sources/Edge/Gateways/FCM/FCMAnswer.swift", #""([A-Z]+(?:_[A-Z]+)+|INTERNAL|UNAVAILABLE)""#),
     ])
     func everyWordOfAGatewayIsExplained(file: String, pattern: String) throws {
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
@@ -276,7 +276,7 @@ import Vectors
         let article = Self.text(Self.articles.appending(path: "ReasonCodes.md"))
         let code = ["APNs/APNsApp", "FCM/FCMApp", "Relay/RelayApp", "WebPush/WebPushApp", "Ntfy/NtfyApp"].map
         {
-            Self.text(Self.root.appending(path: "Sources/Gateways/\($0).swift"))
+            Self.text(Self.root.appending(path: "Sources/Edge/Gateways/\($0).swift"))
         }.joined()
         let cases = code.split(separator: "\n").filter { $0.contains("case \"") }
         let words = cases.flatMap { $0.matches(of: #/"(\w+)"/#).map { $0.output.1 } }

@@ -14,7 +14,11 @@ import Testing
 
     /// Modules are names of types as well, as far as a reader knows.
     @Test func eachTypeHasANameOfItsOwn() throws {
-        let modules = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        let rooms = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+        let modules = try rooms.flatMap { room in
+            ["Base", "C", "Core", "Edge", "Programs"].contains(room)
+                ? try FileManager.default.contentsOfDirectory(atPath: Self.sources.path + "/" + room) : [room]
+        }
         var places: [String: [String]] = Dictionary(
             uniqueKeysWithValues: modules.map { ($0, ["the module"]) })
         let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]

@@ -61,7 +61,8 @@ import Testing
         }
         #expect(bounds.count == 2 && bounds.reduce(0, +) < high)
         let article = try String(
-            contentsOf: Self.root.appending(path: "Sources/Onionbell/Onionbell.docc/WhenThingsBreak.md"),
+            contentsOf: Self.root.appending(
+                path: "Sources/Programs/Onionbell/Onionbell.docc/WhenThingsBreak.md"),
             encoding: .utf8)
         for directive in ["MemoryHigh", "MemoryMax"] {
             let value = try #require(unit[directive]?.last)

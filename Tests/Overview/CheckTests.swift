@@ -38,7 +38,7 @@ import Testing
     /// Each has a heading, a headline for either level, and an article that there is.
     @Test func eachCheckIsExplained() throws {
         let articles = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Onionbell/Onionbell.docc").standardized
+            .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc").standardized
         let onion = ["onion", "self_dial", "front", "tor"].map { Check.ok($0, "") }
         for check in Sample.good.deliveryChecks + onion + [.ok("a.certificate", "")] {
             #expect(

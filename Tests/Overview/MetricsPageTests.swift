@@ -34,7 +34,8 @@ import Testing
     @Test func theArticleNamesEveryMetricWithItsTypeAndLabels() throws {
         let article = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Onionbell/Onionbell.docc/Metrics.md"), encoding: .utf8)
+                .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/Metrics.md"),
+            encoding: .utf8)
         // In lists, as `name{labels}`; the name tells a counter, a word behind it a histogram.
         let listed = article.matches(
             of: #/`((?:onionbell|process)_[a-z_]+)(?:\{([a-z,]+)\})?`( \(histogram\))?/#)

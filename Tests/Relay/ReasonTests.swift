@@ -7,7 +7,8 @@ import Testing
 @Test func everyReasonIsToldToThoseWhoWriteSenders() throws {
     let article = try String(
         contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Onionbell/Onionbell.docc/WireFormat.md"), encoding: .utf8)
+            .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/WireFormat.md"), encoding: .utf8
+    )
     for reason in Reason.own { #expect(article.contains("`\(reason.code)`"), "\(reason)") }
 }
 

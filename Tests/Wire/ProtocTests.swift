@@ -12,7 +12,7 @@ import Wire
 
     private var contract: URL {
         URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Wire/onionbell.proto").standardizedFileURL
+            .appending(path: "../../Sources/Core/Wire/onionbell.proto").standardizedFileURL
     }
 
     /// Runs Debian's protoc (package protobuf-compiler) on the contract.

@@ -10,7 +10,8 @@ import Testing
     init() throws {
         text = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Onionbell/Onionbell.docc/WireFormat.md"), encoding: .utf8)
+                .appending(path: "../../Sources/Programs/Onionbell/Onionbell.docc/WireFormat.md"),
+            encoding: .utf8)
     }
 
     /// The frames of its example: digits in pairs, then perhaps a remark behind two blanks or more.
@@ -51,7 +52,7 @@ import Testing
     @Test func itNamesEveryFieldOfTheContract() throws {
         let contract = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/Wire/onionbell.proto"), encoding: .utf8)
+                .appending(path: "../../Sources/Core/Wire/onionbell.proto"), encoding: .utf8)
         /// The types of fields, as the article calls them.
         let types = [
             "string": "string", "bool": "bool", "int64": "int64", "NodeAddress": "message",

@@ -1,7 +1,7 @@
 import Encodings
 
 /// A push service as the core sees it: what its addresses and payloads are like. A value that the folder of its gateway
-/// brings (`Sources/Gateways`), one for each configured app.
+/// brings (`Sources/Edge/Gateways`), one for each configured app.
 ///
 /// Pure: it looks at texts and opens nothing.
 package protocol PushService: Sendable {
