@@ -8,13 +8,13 @@ let pure: [SwiftSetting] = checked + [.strictMemorySafety()]
 
 /// The node as it is installed: nothing looks into it for symbols, nothing in it unwinds its own stack (who debugs it reads
 /// `.eh_frame`, which stays), and packed relocations (glibc 2.36, as Debian 12 has it) take a tenth of their room. What runs
-/// at rest lies side by side: see `Deploy/order`.
+/// at rest lies side by side: see `Deploy/tools/order`.
 let small: [LinkerSetting] = [
     .unsafeFlags(
         [
             "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--no-eh-frame-hdr",
             "-Xlinker", "-O2", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-            "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Deploy/onionbelld.order",
+            "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Deploy/tools/onionbelld.order",
             "-Xlinker", "--no-warn-symbol-ordering",
         ], .when(configuration: .release))
 ]
@@ -190,7 +190,7 @@ let package = Package(
             ],
             path: "Tests/Benchmarks", swiftSettings: checked),
 
-        // Breaks the built program on purpose, and keeps books of what becomes of it: see Deploy/chaos.
+        // Breaks the built program on purpose, and keeps books of what becomes of it: see Deploy/tools/chaos.
         .executableTarget(
             name: "Chaos",
             dependencies: [

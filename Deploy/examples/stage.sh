@@ -5,7 +5,7 @@
 
 prepare() {
     if [[ -z "${PROGRAMS:-}" ]]; then
-        Deploy/dependencies test
+        Deploy/tools/dependencies test
         echo "Building. The first time takes a few minutes."
         for product in onionbelld onionbell onionbell-chaos; do swift build --product "$product"; done
         PROGRAMS=$(swift build --show-bin-path)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The project's benchmark: `measure` runs all of it (`Deploy/bench` builds and calls it), the others are its parts and
+/// The project's benchmark: `measure` runs all of it (`Deploy/tools/bench` builds and calls it), the others are its parts and
 /// can be run by hand, for a profile of the node for example.
 @main
 struct OnionbellBench: AsyncParsableCommand {

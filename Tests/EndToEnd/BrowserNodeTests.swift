@@ -11,7 +11,7 @@ import Testing
 import Vectors
 import Wire
 
-/// Where Deploy/dependencies puts what Debian doesn't have.
+/// Where Deploy/tools/dependencies puts what Debian doesn't have.
 private let packages = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../.build/python").standardized.path
 
@@ -281,7 +281,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 
     @Test(
         .enabled(
-            "pywebpush is not here: Deploy/dependencies test",
+            "pywebpush is not here: Deploy/tools/dependencies test",
             { FileManager.default.fileExists(atPath: packages + "/http_ece") }))
     func otherProgramsOpenWhatTheNodeSends() async throws {
         let stage = try LoopbackStage(withWebPush: true)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A short run of what `Deploy/chaos` does at length.
+/// A short run of what `Deploy/tools/chaos` does at length.
 @Suite struct ChaosTests {
     private var chaos: String {
         URL(filePath: program).deletingLastPathComponent().appending(path: "onionbell-chaos").path
@@ -26,7 +26,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    /// What Deploy/chaos poison does for five minutes, at every push service.
+    /// What Deploy/tools/chaos poison does for five minutes, at every push service.
     @Test func tokensThatAlwaysFailHoldUpNoOtherPhone() throws {
         let result = try run([
             chaos, "poison", "--sets", "20", "--seconds", "3", "--torrc", projectTorrc,
@@ -35,7 +35,7 @@ import Testing
         #expect(result.output.hasSuffix("no other phone waited longer than two pauses\n"))
     }
 
-    /// What Deploy/chaos relay does for five minutes: over Tor.
+    /// What Deploy/tools/chaos relay does for five minutes: over Tor.
     @Test func bisqsRelayMayDoWhateverItWants() throws {
         let result = try run(
             [
@@ -45,7 +45,7 @@ import Testing
         #expect(result.output.hasSuffix("nothing lost, nothing twice but after unclear outcomes\n"))
     }
 
-    /// What Deploy/chaos mailbox does a hundred times: over Tor.
+    /// What Deploy/tools/chaos mailbox does a hundred times: over Tor.
     @Test func eachReaderOfAMailboxGetsAllInOrder() throws {
         let result = try run(
             [
@@ -56,7 +56,7 @@ import Testing
         #expect(result.output.hasSuffix("nothing lost, all in order (seed 3)\n"))
     }
 
-    /// What Deploy/chaos cluster does a hundred times.
+    /// What Deploy/tools/chaos cluster does a hundred times.
     @Test func severalNodesOnOneDatabaseLoseNothing() throws {
         let log = FileManager.default.temporaryDirectory.path + "/onionbell-cluster-\(UUID().uuidString).log"
         let result = try run(

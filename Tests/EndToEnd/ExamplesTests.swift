@@ -9,7 +9,7 @@ import Testing
     private static let hasWebPush = FileManager.default.fileExists(
         atPath: root.appending(path: ".build/python/pywebpush").path)
 
-    @Test(.enabled(if: hasWebPush, "pywebpush is not installed: Deploy/dependencies test"))
+    @Test(.enabled(if: hasWebPush, "pywebpush is not installed: Deploy/tools/dependencies test"))
     func theExampleOfWebPushShowsTheWholeExchange() throws {
         try anExampleShowsTheWholeExchange(name: "web-push", pushes: 12)
     }

@@ -59,7 +59,7 @@ import Wire
         return try await Task.detached { try health(over: socket)["checks"]?["front"] }.value
     }
 
-    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"))
+    @Test(.enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/tools/dependencies test"))
     func anAddressIsHandedToOnionbalanceAndOutlivesANode() async throws {
         // A node that has an address already.
         let first = try await NodeTests.Stage()
@@ -184,7 +184,7 @@ import Wire
     }
 
     @Test(
-        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"),
+        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/tools/dependencies test"),
         .enabled(if: isLong, "only in Deploy/test --long; SharedDatabaseTests has the short form"))
     func threeNodesOfOneDatabaseDeliverEverythingOnceWhicheverIsLost() async throws {
         let server = try PostgreSQLServer.shared.get()

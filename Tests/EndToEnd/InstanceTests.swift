@@ -189,7 +189,7 @@ private final class InstanceTor {
         try network.seed(dataDirectory: path + "/tor")
         try network.writeTorrc(basedOn: projectTorrc, to: path + "/torrc")
         let unit = URL(filePath: projectTorrc).deletingLastPathComponent()
-            .appending(path: "Deploy/onionbell-tor.service")
+            .appending(path: "Deploy/system/onionbell-tor.service")
         let line = try #require(
             try String(contentsOf: unit, encoding: .utf8).replacing("\\\n", with: " ")
                 .split(separator: "\n").first { $0.hasPrefix("ExecStart=") })

@@ -78,7 +78,7 @@ private enum JavaSender {
     .serialized, .timeLimit(.minutes(10)),
     .enabled(
         if: JavaSender.isPossible,
-        "no JDK with protobuf-java and protoc is installed: Deploy/dependencies test"))
+        "no JDK with protobuf-java and protoc is installed: Deploy/tools/dependencies test"))
 struct JavaSenderTests {
     /// Off this thread: the simulated gateways live on its loop.
     private func send(

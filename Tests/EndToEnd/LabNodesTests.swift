@@ -62,7 +62,7 @@ import Vectors
     }
 
     @Test(
-        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/dependencies test"),
+        .enabled(if: LabFront.isInstalled, "onionbalance is not installed: Deploy/tools/dependencies test"),
         .enabled(if: isLong, "only in Deploy/test --long; FrontTests has the short form"))
     func oneAddressLeadsToAllNodesAndOutlivesOne() async throws {
         let directory = try LabDirectory()

@@ -271,7 +271,7 @@ import Wire
     }
 
     /// An app's server encrypts and pushes, the node carries, the app's distributor brings it, and the app opens it.
-    @Test(.enabled(if: hasWebPush, "pywebpush is not installed: Deploy/dependencies test"))
+    @Test(.enabled(if: hasWebPush, "pywebpush is not installed: Deploy/tools/dependencies test"))
     func whatAServerOfAppsPushesIsOpenedByItsApp() async throws {
         let port = try freePort()
         let stage = try stage(port)

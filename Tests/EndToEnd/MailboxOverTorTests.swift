@@ -8,7 +8,7 @@ import Reactor
 import Testing
 import Wire
 
-/// Where Deploy/dependencies puts what Debian doesn't have.
+/// Where Deploy/tools/dependencies puts what Debian doesn't have.
 private let packages = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../.build/python").standardized.path
 
@@ -140,7 +140,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 
     /// Not ours: aiontfy by WebSocket, with the pongs that aiohttp sends, and through a break of the connection.
     @Test(
-        .enabled("aiontfy is not here: Deploy/dependencies test") {
+        .enabled("aiontfy is not here: Deploy/tools/dependencies test") {
             FileManager.default.fileExists(atPath: packages + "/aiontfy")
         })
     func aClientOfNtfyReadsInOrderAndAcknowledges() async throws {

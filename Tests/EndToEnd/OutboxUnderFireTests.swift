@@ -115,7 +115,7 @@ import Wire
         await stage.close()
     }
 
-    /// To 100 devices. What the take-over costs is in `Deploy/bench`.
+    /// To 100 devices. What the take-over costs is in `Deploy/tools/bench`.
     @Test func manyThousandWaitingAreTakenOverAndDeliveredInTheirOrder() async throws {
         let stage = try LoopbackStage()
         _ = try stage.world.directory.make("state")

@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        .enabled(if: LabNginx.isInstalled, "nginx is not installed: Deploy/dependencies test"),
+        .enabled(if: LabNginx.isInstalled, "nginx is not installed: Deploy/tools/dependencies test"),
         arguments: ["X-Forwarded-For", "Forwarded"])
     func theLimitOfAnAddressIsEachClientsAndNotTheProxys(field: String) async throws {
         let ports = try freePorts(3)

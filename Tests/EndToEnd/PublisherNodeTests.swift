@@ -89,7 +89,7 @@ import Wire
 
     /// Home Assistant's library and the order in which Home Assistant calls it: who am I, a token of my own, publish.
     @Test(
-        .enabled("aiontfy is not here: Deploy/dependencies test") {
+        .enabled("aiontfy is not here: Deploy/tools/dependencies test") {
             FileManager.default.fileExists(atPath: packages + "/aiontfy")
         })
     func homeAssistantsLibraryLogsInAndPublishes() async throws {
@@ -124,7 +124,7 @@ import Wire
     }
 
     @Test(
-        .enabled("apprise is not here: Deploy/dependencies test") {
+        .enabled("apprise is not here: Deploy/tools/dependencies test") {
             FileManager.default.fileExists(atPath: packages + "/apprise")
         })
     func apprisePublishes() async throws {

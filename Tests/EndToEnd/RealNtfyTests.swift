@@ -8,7 +8,7 @@ import Reactor
 import Testing
 import Wire
 
-/// Where Deploy/dependencies puts what Debian 12 doesn't have.
+/// Where Deploy/tools/dependencies puts what Debian 12 doesn't have.
 private let ntfy = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../.build/ntfy/usr/bin/ntfy").standardized.path
 
@@ -17,7 +17,7 @@ private let ntfy = URL(filePath: #filePath).deletingLastPathComponent()
 @EventLoop
 @Suite(
     .serialized,
-    .enabled("ntfy's program is not here: Deploy/dependencies test") {
+    .enabled("ntfy's program is not here: Deploy/tools/dependencies test") {
         FileManager.default.isExecutableFile(atPath: ntfy)
     })
 struct RealNtfyTests {

@@ -7,7 +7,7 @@ import Testing
 
 private let script = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Deploy/examples/web-push.py").standardized.path
-/// Where Deploy/dependencies puts what Debian doesn't have.
+/// Where Deploy/tools/dependencies puts what Debian doesn't have.
 private let packages = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../.build/python").standardized.path
 
@@ -17,7 +17,7 @@ private let packages = URL(filePath: #filePath).deletingLastPathComponent()
 @Suite(
     .serialized,
     .enabled(
-        "pywebpush is not here: Deploy/dependencies test",
+        "pywebpush is not here: Deploy/tools/dependencies test",
         { FileManager.default.fileExists(atPath: packages + "/pywebpush") }))
 struct WebPushNodeTests {
     private let token = String(repeating: "0a", count: 32)

@@ -1,5 +1,5 @@
 // Any body sent to the door for Bitwarden servers, up to what a phone would get. Its first byte chooses the request.
-// Built with the sources of the door's forms by Deploy/fuzz.
+// Built with the sources of the door's forms by Deploy/tools/fuzz.
 @testable import Encodings
 @testable import JSONCoding
 

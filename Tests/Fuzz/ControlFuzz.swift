@@ -1,4 +1,4 @@
-// Any bytes from what should be tor's control port. Built with the pure sources of Tor by Deploy/fuzz.
+// Any bytes from what should be tor's control port. Built with the pure sources of Tor by Deploy/tools/fuzz.
 
 func fuzzControl(_ input: [UInt8]) {
     // The bytes themselves say where to cut, so an input always behaves the same.

@@ -1,4 +1,4 @@
-// Any bytes on the peer port. Built by Deploy/fuzz.
+// Any bytes on the peer port. Built by Deploy/tools/fuzz.
 @testable import Wire
 
 /// One input: a stream as a peer might send it, and the same bytes as the body of a frame.

@@ -1,5 +1,5 @@
 // Any body posted to gorush's door, up to what Apple and Google would get. Built with the sources of the door's forms
-// by Deploy/fuzz.
+// by Deploy/tools/fuzz.
 @testable import JSONCoding
 
 func fuzzGorush(_ body: [UInt8]) {

@@ -1,4 +1,4 @@
-// Any bytes on the HTTP port, or from a gateway. Built by Deploy/fuzz.
+// Any bytes on the HTTP port, or from a gateway. Built by Deploy/tools/fuzz.
 @testable import HTTP1
 
 func fuzzHTTP(_ input: [UInt8]) {

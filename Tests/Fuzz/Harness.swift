@@ -1,11 +1,11 @@
-// What all targets share: an input may cost only so much of the thread's time. Built into each by Deploy/fuzz.
+// What all targets share: an input may cost only so much of the thread's time. Built into each by Deploy/tools/fuzz.
 import Glibc
 
 #if COST
     /// What is done for the checks' sake is left out.
     let isCostOnly = true
 
-    /// The largest inputs, built as for release: `Deploy/fuzz --cost`.
+    /// The largest inputs, built as for release: `Deploy/tools/fuzz --cost`.
     @main enum Cost {
         /// What an input may cost the loop.
         private static let most: UInt64 = 5_000_000

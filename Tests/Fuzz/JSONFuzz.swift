@@ -1,4 +1,4 @@
-// Any bytes where JSON is expected. Built by Deploy/fuzz.
+// Any bytes where JSON is expected. Built by Deploy/tools/fuzz.
 @testable import JSONCoding
 
 func fuzzJSON(_ input: [UInt8]) {

@@ -1,5 +1,5 @@
 // Any bytes at a mailbox: frames of a reader's WebSocket, its path, its query and its authorization; pushes of UnifiedPush by
-// path, fields and body; replies on the way back. Built with the sources of the door's forms by Deploy/fuzz.
+// path, fields and body; replies on the way back. Built with the sources of the door's forms by Deploy/tools/fuzz.
 @testable import Encodings
 @testable import HTTP1
 @testable import JSONCoding

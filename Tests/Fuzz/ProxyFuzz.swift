@@ -1,4 +1,4 @@
-// Any bytes at the head of a stream that tor should have begun. Built by Deploy/fuzz.
+// Any bytes at the head of a stream that tor should have begun. Built by Deploy/tools/fuzz.
 @testable import Wire
 
 func fuzzProxy(_ input: [UInt8]) {

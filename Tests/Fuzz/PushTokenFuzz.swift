@@ -1,4 +1,4 @@
-// Any text where a subscription of a browser's is expected, and any answer of a push server. Built by Deploy/fuzz.
+// Any text where a subscription of a browser's is expected, and any answer of a push server. Built by Deploy/tools/fuzz.
 @testable import JSONCoding
 @testable import Relay
 

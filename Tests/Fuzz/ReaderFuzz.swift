@@ -1,4 +1,4 @@
-// Whatever a node, or another trader, tells a reader of a mailbox. Built by Deploy/fuzz. How bytes become frames is
+// Whatever a node, or another trader, tells a reader of a mailbox. Built by Deploy/tools/fuzz. How bytes become frames is
 // RegisterFuzz.swift's as well.
 @testable import Encodings
 @testable import JSONCoding

@@ -1,4 +1,4 @@
-// Whatever a trusted node answers to a registration, and any pairing code. Built by Deploy/fuzz. How bytes become the
+// Whatever a trusted node answers to a registration, and any pairing code. Built by Deploy/tools/fuzz. How bytes become the
 // answers to the handshake and to the pairing is HTTPFuzz.swift's as well.
 @testable import Encodings
 @testable import HTTP1

@@ -1,5 +1,5 @@
 // Any bytes as a stream of Status' messages, and as each of its messages. Built with the sources of Wire and Status by
-// Deploy/fuzz.
+// Deploy/tools/fuzz.
 @testable import Status
 @testable import Wire
 

@@ -1,5 +1,5 @@
-// What is fuzzed, by the name that Deploy/fuzz takes. A new target is a line here; what it tests of modules with C is one
-// of `sources` in Deploy/fuzz.
+// What is fuzzed, by the name that Deploy/tools/fuzz takes. A new target is a line here; what it tests of modules with C is one
+// of `sources` in Deploy/tools/fuzz.
 import Glibc
 
 private let targets: [(name: String, run: ([UInt8]) -> Void)] = [

@@ -3,7 +3,7 @@ import Encodings
 @testable import Encodings
 @testable import Wire
 
-// Any text where a pairing token or a message string is expected. Built by Deploy/fuzz.
+// Any text where a pairing token or a message string is expected. Built by Deploy/tools/fuzz.
 
 func fuzzText(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)

@@ -1,5 +1,5 @@
 // Whatever says it is tor tells of circuits, uploads and the clock: all of it, on into what the node keeps and shows.
-// Built with the pure sources of Tor by Deploy/fuzz.
+// Built with the pure sources of Tor by Deploy/tools/fuzz.
 
 func fuzzTor(_ input: [UInt8]) {
     // The first eight bytes are the clock's.

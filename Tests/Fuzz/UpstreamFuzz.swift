@@ -1,4 +1,4 @@
-// Whatever another relay answers. Built by Deploy/fuzz. How bytes become answers is HTTPFuzz.swift's as well.
+// Whatever another relay answers. Built by Deploy/tools/fuzz. How bytes become answers is HTTPFuzz.swift's as well.
 @testable import HTTP1
 @testable import JSONCoding
 @testable import Relay

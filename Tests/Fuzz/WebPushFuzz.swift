@@ -1,4 +1,4 @@
-// Any request to the Web Push door. Built by Deploy/fuzz. How bytes become requests is HTTPFuzz.swift's.
+// Any request to the Web Push door. Built by Deploy/tools/fuzz. How bytes become requests is HTTPFuzz.swift's.
 @testable import HTTP1
 @testable import JSONCoding
 @testable import Relay

@@ -115,7 +115,7 @@ import Vectors
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "onionbell-html-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Self.run("Deploy/html", folder.path)
+        try Self.run("Deploy/tools/html", folder.path)
         let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
             $0.hasSuffix(".html")
         }
@@ -135,7 +135,7 @@ import Vectors
 
     /// DocC takes a link in its own form, or none: what is left of ours would be dead on its site.
     @Test func everyLinkOfTheSiteIsOneOfDocCs() throws {
-        try Self.run("Deploy/docs")
+        try Self.run("Deploy/tools/docs")
         let source = Self.root.appending(path: ".build/docs-source/Onionbell.docc")
         var count = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: source.path)
@@ -284,18 +284,18 @@ import Vectors
         for word in words { #expect(article.contains("`\(word)`"), "\(word)") }
     }
 
-    /// `Deploy/man/render --article` writes it; here its settings and values are compared with the sample's.
+    /// `Deploy/tools/man/render --article` writes it; here its settings and values are compared with the sample's.
     @Test func theArticleAboutSettingsHasEachOfThemAsTheSampleHasIt() throws {
         let article = Self.text(Self.articles.appending(path: "Settings.md"))
         let sample = Self.text(Self.root.appending(path: "Deploy/onionbell.yaml"))
         let keys = SampleConfiguration(sample).keys.map { $0.replacing(/\[\d+\]/, with: "[]") }
         let described = article.matches(of: #/\n- `([a-z0-9_.\[\]]+)`: /#).map { String($0.output.1) }
-        #expect(keys.filter { !described.contains($0) } == [], "run Deploy/man/render --article")
+        #expect(keys.filter { !described.contains($0) } == [], "run Deploy/tools/man/render --article")
         #expect(described.filter { key in !keys.contains { $0 == key || $0.hasPrefix(key + ".") } } == [])
         for line in sample.split(separator: "\n") where line.drop(while: { $0 == " " }).hasPrefix("# ") {
             let words = line.drop { $0 == " " }.dropFirst(2)
             let flat = article.replacing("\n", with: " ")
-            #expect(flat.contains(words), "run Deploy/man/render --article: \(words)")
+            #expect(flat.contains(words), "run Deploy/tools/man/render --article: \(words)")
         }
     }
 }

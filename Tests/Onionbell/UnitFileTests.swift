@@ -8,7 +8,7 @@ import Testing
 
     /// The values of each directive, in their order.
     private func directives(_ file: String) throws -> [String: [String]] {
-        let text = try String(contentsOf: Self.root.appending(path: "Deploy/\(file)"), encoding: .utf8)
+        let text = try String(contentsOf: Self.root.appending(path: "Deploy/system/\(file)"), encoding: .utf8)
         var found: [String: [String]] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ import Vectors
 @testable import Overview
 
 /// The page in a real browser. With `STATUS_PAGE_PICTURES` set to a directory, pictures are taken as well: see
-/// `Deploy/screenshots`.
+/// `Deploy/tools/screenshots`.
 @Suite(.enabled(if: Browser.program != nil, "chromium is not installed"))
 struct BrowserTests {
     private static let pages = [
@@ -46,7 +46,7 @@ struct BrowserTests {
     }
 
     /// What axe-core finds, on a phone and a screen, in light and dark.
-    @Test(.enabled(if: Browser.axe != nil, "axe-core is not installed: Deploy/dependencies test"))
+    @Test(.enabled(if: Browser.axe != nil, "axe-core is not installed: Deploy/tools/dependencies test"))
     func everybodyCanReadIt() throws {
         let browser = try Browser()
         defer { browser.close() }
@@ -104,7 +104,7 @@ private struct Browser {
     static let program = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
-    /// As `Deploy/dependencies test` puts it beside the build.
+    /// As `Deploy/tools/dependencies test` puts it beside the build.
     static let axe = try? String(
         contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../.build/python/axe_playwright_python/axe.min.js").standardized,

@@ -1,4 +1,4 @@
-"""A phone beside a node that runs elsewhere: the page on a static host, and a real Firefox. Deploy/package-test leads it.
+"""A phone beside a node that runs elsewhere: the page on a static host, and a real Firefox. Deploy/tools/package-test leads it.
 
 phone.py FOLDER PUSH-SERVICE
 

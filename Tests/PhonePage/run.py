@@ -1,4 +1,4 @@
-"""Runs the checks of the phone's page. `Deploy/phone-page-test` calls it with a folder to work in.
+"""Runs the checks of the phone's page. `Deploy/tools/phone-page-test` calls it with a folder to work in.
 
 run.py WORK                 everything but the broken pages
 run.py WORK firefox         one part: deploy, firefox, node, chromium, pairing, screens, broken

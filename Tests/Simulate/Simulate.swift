@@ -1,6 +1,6 @@
 import Glibc
 
-// Millions of steps of Tests/Simulation. Built by Deploy/simulate, optimized.
+// Millions of steps of Tests/Simulation. Built by Deploy/tools/simulate, optimized.
 
 /// `simulate HISTORIES`: the canaries, then the histories of the seeds from 1 on. `simulate seed SEED`: that history.
 /// `simulate nodes HISTORIES`, `simulate nodes seed SEED`: the same of several nodes, without the canaries. A line for each; exit status 1 at the first violation, and for a canary that is not found.
@@ -21,7 +21,7 @@ enum Simulate {
             let world = World(seed: seed, isCrowd: isCrowd(seed), isQuiet: isQuiet(seed))
             world.run()
             if let violation = world.violation ?? (isOne || seed % 10 == 0 ? poisoned(seed) : nil) {
-                print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/simulate --seed \(seed)")
+                print("VIOLATED: seed \(seed), \(violation)\nagain: Deploy/tools/simulate --seed \(seed)")
                 exit(1)
             }
             total.add(world)
@@ -41,7 +41,7 @@ extension Simulate {
             cluster.run()
             if let violation = cluster.violation {
                 print(
-                    "VIOLATED: nodes of seed \(seed), \(violation)\nagain: Deploy/simulate nodes --seed \(seed)"
+                    "VIOLATED: nodes of seed \(seed), \(violation)\nagain: Deploy/tools/simulate nodes --seed \(seed)"
                 )
                 exit(1)
             }

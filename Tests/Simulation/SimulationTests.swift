@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vectors
 
-/// A few histories of the pipeline under faults of everything around it: Deploy/simulate runs millions of steps, with
+/// A few histories of the pipeline under faults of everything around it: Deploy/tools/simulate runs millions of steps, with
 /// optimization, in each `Deploy/test`. A violation names its seed; a run of that seed alone, for a debugger:
 /// `ONIONBELL_SIMULATION_SEED=7 swift test --filter SimulationTests`.
 @Suite struct SimulationTests {
@@ -111,7 +111,7 @@ import Vectors
 
     /// A core that is broken on purpose does not get past the checks.
     @Test(
-        .enabled(if: isLong, "only in Deploy/test --long; Deploy/simulate looks for all of them in each run"),
+        .enabled(if: isLong, "only in Deploy/test --long; Deploy/tools/simulate looks for all of them"),
         arguments: Canary.allCases)
     func whatIsBrokenOnPurposeIsFound(canary: Canary) { #expect(canary.found() != nil) }
 }

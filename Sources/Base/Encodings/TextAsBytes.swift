@@ -6,7 +6,7 @@
 // second. The bytes cost as much as they are long. Two spellings of one letter are two texts.
 //
 // What they can't reach is generic code of the standard library, as a `Set<String>`, a `[String: Value]` or a walk by
-// `Character`: that is what Deploy/strangers-text looks for. `ByteText` is the key there.
+// `Character`: that is what Deploy/tools/strangers-text looks for. `ByteText` is the key there.
 
 extension String {
     package static func == (left: String, right: String) -> Bool { left.hasSameBytes(as: right) }

@@ -34,7 +34,7 @@ struct LoopTurns {
     private static var now: Int64 {
         var time = timespec()
         #if COST
-            // Deploy/fuzz --cost wants to know what the thread has worked, and exactly.
+            // Deploy/tools/fuzz --cost wants to know what the thread has worked, and exactly.
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         #else
             clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
