@@ -23,7 +23,7 @@ import Testing
     @Test func whatIsRefusedChangesNothing() {
         let node = Node()
         #expect(node.submit(Sample.android(message: "x")) == .answered(.refused(.badMessage)))
-        #expect(node.pipeline.changes.isEmpty == true)
+        #expect(node.pipeline.commits.isEmpty == true)
         #expect(node.pipeline.waiting == 0)
         #expect(node.accept(Sample.android()) == 1)
     }
@@ -32,7 +32,7 @@ import Testing
         let node = Node()
         for number in 0..<5 { #expect(node.accept(Sample.android("\(number)")) > 0) }
         #expect(node.submit(Sample.android("5")) == .answered(.busy(.device(retryAfter: .seconds(1)))))
-        #expect(node.pipeline.changes.isEmpty == true)
+        #expect(node.pipeline.commits.isEmpty == true)
         #expect(node.pipeline.waiting == 5)
     }
 
@@ -46,7 +46,7 @@ import Testing
         node.pipeline.commitFailed(.full, at: node.now)
         let busy = Receipt.busy(.node(retryAfter: .seconds(5)))
         #expect(node.takeEffects().contains(.tell(reply, busy, isLast: true)))
-        #expect(node.pipeline.changes.isEmpty == true)
+        #expect(node.pipeline.commits.isEmpty == true)
         #expect(node.pipeline.waiting == 0)
         #expect(node.pipeline.waitingBytes == 0)
         #expect(node.next() == .idle)

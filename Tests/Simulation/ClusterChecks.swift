@@ -128,7 +128,7 @@ extension Cluster {
                 fail("node \(node.number) of \(members) has \(count) shards")
             }
             if node.session?.owned != database.shards(of: node.number)
-                || node.pipeline.ownership?.owned != node.session?.owned
+                || node.pipeline.cluster.owned != node.session?.owned
             {
                 fail("node \(node.number) does not know what it has")
             }

@@ -217,7 +217,7 @@ final class ClusterNode {
         guard isCommitAsked else { return }
         isCommitAsked = false
         guard var changes = pipeline.beginCommit(at: now) else { return }
-        if cluster.canary == .givesUpWhatIsUnderWay, let leaving = pipeline.ownership?.leaving,
+        if cluster.canary == .givesUpWhatIsUnderWay, case let leaving = pipeline.cluster.leaving,
             !leaving.isEmpty
         {
             changes.append(.giveUp(Shards(attempts.map { Shards.number(of: $0.token) })))

@@ -101,7 +101,7 @@ extension World {
 
     /// Whether it is on its way into the outbox.
     func isLate(_ one: AtOnce.One) -> Bool {
-        pipeline.tickets.contains { $0.reply == one.reply } || commitHolds(one.identity)
+        pipeline.commits.tickets.contains { $0.reply == one.reply } || commitHolds(one.identity)
     }
 
     private func commitHolds(_ identity: Digest) -> Bool {
@@ -116,7 +116,7 @@ extension World {
     }
 
     /// Those in a commit that went out before.
-    var lateStores: Int { pipeline.commit?.tickets.count { atOnce.isListening($0.reply) } ?? 0 }
+    var lateStores: Int { pipeline.commits.running?.tickets.count { atOnce.isListening($0.reply) } ?? 0 }
 
     /// After the core has looked at the time.
     func checkWindows() {

@@ -85,7 +85,8 @@ extension World {
         for lane in lanesNow where !present.contains(lane) { add(lane) }
         carryOut()
         for _ in 0..<20_000 where violation == nil {
-            if pipeline.waiting == 0, !isCommitAsked, commit == nil, pipeline.commitAt == .max,
+            if pipeline.waiting == 0, !isCommitAsked, commit == nil,
+                !pipeline.commits.isToBeAsked(at: .max - 1),
                 atOnce.unwritten.isEmpty
             {
                 break

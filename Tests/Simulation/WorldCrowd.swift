@@ -124,7 +124,7 @@ extension World {
 
     /// Submissions that found no room in their lane.
     private var busyLanes: Int {
-        pipeline.tickets.count { $0.refusal == .busy(.node(retryAfter: Admission.retryWhenFull)) }
+        pipeline.commits.tickets.count { $0.refusal == .busy(.node(retryAfter: Admission.retryWhenFull)) }
     }
 
     // MARK: Bounds

@@ -36,7 +36,7 @@ extension World {
         if canary == .letsOneCircuitTakeAll { submission.sender = nil }
         var identities: [Digest] = []
         var last: SubmissionDigests?
-        let (waiting, tickets) = (pipeline.waiting, pipeline.tickets.count)
+        let (waiting, tickets) = (pipeline.waiting, pipeline.commits.tickets.count)
         let submitted = pipeline.submit(submission, from: 0, awaitsOutcome: awaitsOutcome, at: now) {
             let digests = World.digests(submission, to: $0)
             identities.append(digests.identity)
@@ -48,7 +48,7 @@ extension World {
             guard identities.contains(id.identity) else { return fail("\(id) is another one's") }
             let places = pipeline.waiting - waiting
             // One of the same device that went out before may be stored with it.
-            let answers = pipeline.tickets[tickets...].count { !atOnce.isListening($0.reply) }
+            let answers = pipeline.commits.tickets[tickets...].count { !atOnce.isListening($0.reply) }
             submissions += answers
             // What takes no place is looked up only.
             lookups += max(0, answers - places)

@@ -50,18 +50,6 @@ package struct Pipeline: ~Copyable, Sendable {
         let reply: ReplyID
     }
 
-    /// What a commit has to do with: the changes, whose senders wait for it, and which ends are told after it.
-    struct Commit: Sendable {
-        let changes: [OutboxChange]
-        let tickets: [Ticket]
-        let untold: [(sequence: Int64, ending: Ending)]
-        /// Lanes of devices that it puts into the backlog.
-        let shelving: [Int]
-        let moves: Int
-        /// Monotonic nanoseconds.
-        let begun: Int64
-    }
-
     var validator: Validator
     let policy: RetryPolicy
     let memory: Memory
@@ -73,19 +61,7 @@ package struct Pipeline: ~Copyable, Sendable {
     var kept = Kept()
     var effects: [Effect] = []
 
-    // Commits.
-    var changes = PendingChanges()
-    var tickets: [Ticket] = []
-    /// Ends that are awaited, to be told after the next commit: an end that was told never changes, even if the process
-    /// is killed right after.
-    var untold: [(sequence: Int64, ending: Ending)] = []
-    var commit: Commit?
-    /// Tickets of the next commit that are to be refused unless they are known.
-    var lookups = 0
-    let mostLookups: Int
-    /// Monotonic nanoseconds at which ends are written that need no commit of their own.
-    var writeAt = Int64.max
-    var pace = CommitPace()
+    var commits: Commits
     /// The highest number that the outbox has told of.
     var lastSequence: Int64 = 0
 
@@ -98,37 +74,11 @@ package struct Pipeline: ~Copyable, Sendable {
 
     // The backlog.
     let window: Window
-    /// Lanes of devices that the next commit puts there.
-    var shelving: [Int] = []
-    /// Devices put there since the last commit began, and since the one before, with the time when they are due (ms since
-    /// 1970): what was on its way into the outbox follows them.
-    var shelved: [Digest: Int64] = [:]
-    var shelvedBefore: [Digest: Int64] = [:]
     var isSweeping = false
-    /// What the operator has moved is not in the outbox yet, so many times.
-    var moves = 0
-    /// The edge has been asked for a commit and has not begun it.
-    var isCommitAsked = false
-    /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
-    var commitAt = Int64.max
-    /// Why the last commit failed; `nil` while the outbox works. Until then nothing is sent: its end could not be
-    /// written down.
-    package internal(set) var outboxFault: OutboxError?
-    /// Other nodes can come to the store.
-    let isShared: Bool
-    var lease: Lease?
-    var ownership: Ownership?
-    /// Monotonic nanoseconds at which the store is asked how it is shared; `.max`: it is not.
-    var shareAt = Int64.max
+    var cluster: ClusterShare
 
     // Time.
-    var clock: ClockWatch?
-    /// Milliseconds of the wall clock at the start less those of the monotonic one: see ``steadyTime(at:)``.
-    var steadyOffset: Int64 = 0
-    /// The least that it has been since.
-    var leastOffset: Int64 = .max
-    /// The same as the clock was trusted last, while it is doubted since the start.
-    var doubtOffset: Int64?
+    var wallClock = WallClock()
     var housekeepingAt = Int64.max
     /// No later than the first of the lanes' times.
     var lanesWakeAt = Int64.max
@@ -176,9 +126,9 @@ package struct Pipeline: ~Copyable, Sendable {
         self.bodyBudget = bodyBudget
         self.originsPerApp = originsPerApp
         self.window = window
-        self.mostLookups = mostLookups
+        commits = Commits(mostLookups: mostLookups)
         self.writeBehind = writeBehind
-        self.isShared = isShared
+        cluster = ClusterShare(isShared: isShared)
         admission = Admission(limits: limits)
     }
 
@@ -187,8 +137,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func start(_ content: OutboxContent, at now: Instant, clockOffset: Int64) {
         startClock(content.clock, offset: clockOffset, at: now)
-        beginLease(at: now.monotonicNanoseconds)
-        beginSharing(content, at: now.monotonicNanoseconds)
+        cluster.begin(content, at: now.monotonicNanoseconds)
         lastSequence = content.lastSequence
         if writeBehind > .zero { known = content.known }
         for backlog in content.backlog { restore(backlog, at: now) }
@@ -196,7 +145,7 @@ package struct Pipeline: ~Copyable, Sendable {
         deadTokens.restore(content.deadTokens, at: now)
         restore(content.lanes, at: now)
         restore(content.wishes, at: now)
-        let late = lateInstant(at: now)
+        let late = wallClock.lateInstant(at: now)
         for row in content.waiting {
             admission.restore(token: row.token, size: row.size)
             let slot = delivery.insert(
@@ -205,7 +154,7 @@ package struct Pipeline: ~Copyable, Sendable {
                     submittedAt: now.monotonicNanoseconds
                         - max(0, now.unixMilliseconds - row.acceptedAt) * 1_000_000,
                     deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                    doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
+                    doubtedEnd: wallClock.isDoubted ? row.expiresAt : 0, attempts: row.attempts,
                     isUrgent: row.isUrgent))
             delivery.number(slot, row.sequence)
             lastSequence = max(lastSequence, row.sequence)
@@ -244,19 +193,19 @@ package struct Pipeline: ~Copyable, Sendable {
     @inline(__always)
     package var wakeAt: Int64 {
         // Two by two: Swift makes a list of more, and a copy of the core to ask it for them.
-        let soon = min(min(commitAt, housekeepingAt), min(lanesWakeAt, stopAt))
-        return min(soon, min(min(writeAt, unstored.wakeAt), min(lease?.renewAt ?? .max, shareAt)))
+        let soon = min(min(commits.wakeAt, housekeepingAt), min(lanesWakeAt, stopAt))
+        return min(soon, min(unstored.wakeAt, cluster.wakeAt))
     }
 
     /// - Parameter clockOffset: Milliseconds of the wall clock less those of one that nobody sets.
     package mutating func wake(at now: Instant, clockOffset: Int64) {
         let time = now.monotonicNanoseconds
-        noteClock(now)
+        wallClock.note(now)
         if unstored.wakeAt <= time { storeDue(at: now) }
-        if writeAt <= time { writeRemembered(at: time) }
-        if let lease, lease.renewAt <= time { renewLease(at: time) }
-        if shareAt <= time { askForShare(at: now) }
-        if commitAt <= time { askForCommit() }
+        if commits.isToBeWritten(at: time) { writeRemembered(at: time) }
+        renewLease(at: time)
+        askForShare(at: now)
+        if commits.isToBeAsked(at: time) { askForCommit() }
         if lanesWakeAt <= time {
             lanesWakeAt = .max
             for lane in delivery.lanes.indices {
@@ -282,9 +231,7 @@ package struct Pipeline: ~Copyable, Sendable {
         takeTurns(at: now.monotonicNanoseconds)
         endWishes(at: now)
         for lane in delivery.lanes.indices { claimGivenUp(lane) }
-        let isTrusted =
-            doubtOffset == nil
-            && clock?.hasStood(for: memory.identities, at: now.monotonicNanoseconds) ?? false
+        let isTrusted = wallClock.hasStood(for: memory.identities, at: now)
         // With no clock to trust nothing is too old; what is too many goes all the same, and the log is emptied.
         forget(
             acceptedBefore: isTrusted ? now.unixMilliseconds - memory.identities.milliseconds : .min,
@@ -296,7 +243,7 @@ package struct Pipeline: ~Copyable, Sendable {
     mutating func forget(acceptedBefore: Int64, buriedBefore: Int64) {
         deadTokens.forget(buriedBefore: buriedBefore)
         known.forget(acceptedBefore: acceptedBefore)
-        changes.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))
+        commits.append(.forget(acceptedBefore: acceptedBefore, buriedBefore: buriedBefore))
     }
 
     // MARK: Stopping
@@ -308,18 +255,16 @@ package struct Pipeline: ~Copyable, Sendable {
         isStopping = true
         housekeepingAt = .max
         lanesWakeAt = .max
-        shareAt = .max
+        cluster.stopAsking()
         stopAt = deadline
         storeAll(at: now)
         writeRemembered(at: now.monotonicNanoseconds)
-        if !changes.isEmpty { askForCommit() }
+        if !commits.isEmpty { askForCommit() }
         stopIfDone()
     }
 
     mutating func stopIfDone() {
-        guard isStopping, inFlight == 0, commit == nil, changes.isEmpty, changes.unwritten == 0 else {
-            return
-        }
+        guard isStopping, inFlight == 0, commits.isDone else { return }
         endStopping()
     }
 
@@ -327,8 +272,7 @@ package struct Pipeline: ~Copyable, Sendable {
         guard !isClosed else { return }
         isClosed = true
         stopAt = .max
-        commitAt = .max
-        writeAt = .max
+        commits.close()
         effects.append(.stopped)
     }
 
@@ -343,6 +287,9 @@ package struct Pipeline: ~Copyable, Sendable {
     /// With those that are gone.
     package var lanes: [Lane] { delivery.lanes }
     package var deadTokenCount: Int { deadTokens.count }
+    /// Why the last commit failed; `nil` while the outbox works. Until then nothing is sent: its end could not be
+    /// written down.
+    package var outboxFault: OutboxError? { commits.fault }
     package var waiting: Int { admission.waiting }
     package var waitingBytes: Int { admission.waitingBytes }
     package var limits: Admission.Limits { admission.limits }

@@ -80,7 +80,7 @@ extension Pipeline {
             delivery.hurry(slot)
         }
         if !heads.isEmpty {
-            changes.append(.forgetWishes(heads.map { delivery.entries[$0].token }))
+            commits.append(.forgetWishes(heads.map { delivery.entries[$0].token }))
             scheduleCommit(at: now.monotonicNanoseconds)
         }
         return count
@@ -125,8 +125,7 @@ extension Pipeline {
             sendToBacklog(delivery.entries[slot].token, in: lane, at: now)
         }
         delivery.forgetPostponed(in: lane)
-        changes.append(.move(id, toApp: app))
-        moves += 1
+        commits.move(id, toApp: app)
         let moved = delivery.lanes[lane]
         delivery.withLane(lane) {
             $0.shelved = 0
@@ -136,7 +135,7 @@ extension Pipeline {
         }
         // Nothing of it is claimed before it is there: neither from the one lane nor from the other.
         for lane in [lane, target] {
-            shelving.append(lane)
+            commits.hold(lane)
             delivery.withLane(lane) { $0.shelving += 1 }
         }
         delivery.withLane(target) {

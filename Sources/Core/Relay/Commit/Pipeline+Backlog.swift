@@ -72,15 +72,14 @@ extension Pipeline {
     private mutating func shelve(
         _ token: Digest, _ sequences: [Int64], in lane: Int, due: Int64, at now: Instant
     ) {
-        changes.append(.shelve(token, sequences, notBefore: due))
-        shelved[token] = due
+        commits.shelve(token, sequences, due: due)
         noteShelving(in: lane, due: due, at: now)
         scheduleCommit(at: now.monotonicNanoseconds)
     }
 
     private mutating func noteShelving(in lane: Int, due: Int64, at now: Instant) {
-        shelving.append(lane)
-        let dueAt = monotonicTime(ofSteady: due, at: now)
+        commits.hold(lane)
+        let dueAt = wallClock.monotonicTime(ofSteady: due, at: now)
         delivery.withLane(lane) {
             $0.shelving += 1
             $0.claimAt = min($0.claimAt, dueAt)
@@ -117,7 +116,7 @@ extension Pipeline {
         let slots = delivery.waiting(of: token)
         // What is not in the outbox can't be in its backlog.
         guard !slots.isEmpty, slots.allSatisfy({ delivery.entries[$0].writing == .first }) else { return }
-        let due = steadyTime(ofMonotonic: delivery.notBefore(of: token))
+        let due = wallClock.steadyTime(ofMonotonic: delivery.notBefore(of: token))
         shelve(token, slots.map { delivery.entries[$0].sequence }, in: lane, due: due, at: now)
         for slot in slots {
             // What the operator has moved may wait for it in another lane.
@@ -155,18 +154,21 @@ extension Pipeline {
         effects.append(
             .claim(
                 Claim(
-                    .due(lane.id), at: lane.hurriedTo == nil ? steadyTime(at: now) : Claim.anyTime,
+                    .due(lane.id), at: lane.hurriedTo == nil ? wallClock.steadyTime(at: now) : Claim.anyTime,
                     last: lane.hurriedTo ?? lastSequence, limit: limit)))
     }
 
     /// Asks for what has expired on disk.
     mutating func sweep(at now: Instant) {
-        guard !isSweeping, moves == 0, !isStopping, outboxFault == nil,
+        guard !isSweeping, !commits.isMoving, !isStopping, commits.fault == nil,
             delivery.lanes.contains(where: { $0.shelved > 0 })
         else { return }
         isSweeping = true
         effects.append(
-            .claim(Claim(.expired, at: lateTime(at: now), last: lastSequence, limit: Pipeline.sweptAtOnce)))
+            .claim(
+                Claim(
+                    .expired, at: wallClock.lateTime(at: now), last: lastSequence, limit: Pipeline.sweptAtOnce
+                )))
     }
 
     /// What ``Effect/claim(_:)`` asked for.
@@ -177,7 +179,7 @@ extension Pipeline {
             noteUncounted(claimed.rows, in: lane, at: now)
             for found in claimed.rows { enter(found, lane, at: now) }
             let isAll = claimed.rows.count < claim.limit
-            let nextDue = claimed.nextDue.map { monotonicTime(ofSteady: $0, at: now) } ?? .max
+            let nextDue = claimed.nextDue.map { wallClock.monotonicTime(ofSteady: $0, at: now) } ?? .max
             delivery.withLane(lane) {
                 $0.isClaiming = false
                 // What came after the command is asked for next.
@@ -196,7 +198,7 @@ extension Pipeline {
             for found in claimed.rows { endOnDisk(found.row, .expired, at: now) }
             if claimed.rows.count == claim.limit { sweep(at: now) }
         }
-        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
     /// The outbox could not be read: it is asked again.
@@ -232,18 +234,18 @@ extension Pipeline {
         // Given up since it was asked for.
         guard owns(row.token) else { return }
         let submittedAt =
-            now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
+            now.monotonicNanoseconds - max(0, wallClock.steadyTime(at: now) - row.acceptedAt) * 1_000_000
         delivery.withLane(lane) {
             $0.shelved -= 1
             $0.oldestShelvedAt = $0.shelved > 0 ? submittedAt : nil
         }
         admission.claim(token: row.token)
-        let late = lateInstant(at: now)
+        let late = wallClock.lateInstant(at: now)
         let slot = delivery.insert(
             Delivery.Entry(
                 token: row.token, lane: lane, size: row.size, submittedAt: submittedAt,
                 deadline: late.deadline(row.expiresAt, within: Validator.longestMilliseconds),
-                doubtedEnd: doubtOffset == nil ? 0 : row.expiresAt, attempts: row.attempts,
+                doubtedEnd: wallClock.isDoubted ? row.expiresAt : 0, attempts: row.attempts,
                 isUrgent: row.isUrgent, isShelved: true, body: found.notification))
         delivery.number(slot, row.sequence)
         bodyBytes += row.size
@@ -267,11 +269,11 @@ extension Pipeline {
         }
         admission.releaseShelved(size: row.size)
         let submittedAt =
-            now.monotonicNanoseconds - max(0, steadyTime(at: now) - row.acceptedAt) * 1_000_000
-        changes.append(.finish(sequence: row.sequence, ending))
+            now.monotonicNanoseconds - max(0, wallClock.steadyTime(at: now) - row.acceptedAt) * 1_000_000
+        commits.append(.finish(sequence: row.sequence, ending))
         effects.append(
             .ended(End(sequence: row.sequence, ending: ending, lane: lane, submittedAt: submittedAt)))
-        if senders.listens(for: row.sequence) { untold.append((row.sequence, ending)) }
+        if senders.listens(for: row.sequence) { commits.tellAfter(row.sequence, ending) }
         delivery.tidyLane(lane)
     }
 

@@ -33,7 +33,7 @@ extension Pipeline {
 
     /// One that was kept has come to its end, which is written down.
     package mutating func keptEnded(_ sequence: Int64, _ ending: Ending) {
-        kept.end(sequence, ending, isCommitting: commit != nil)
+        kept.end(sequence, ending, isCommitting: commits.isRunning)
         tell(sequence, ending)
     }
 

@@ -6,14 +6,13 @@ extension Pipeline {
         _ submission: Submission, _ digests: SubmissionDigests, _ refusal: Receipt, from door: Int,
         awaitsOutcome: Bool, at now: Instant
     ) -> Submitted {
-        guard !submission.isNeverRepeated, lookups < mostLookups, outboxFault == nil else {
+        guard !submission.isNeverRepeated, commits.mayLookUp else {
             return .answered(refusal)
         }
-        lookups += 1
-        changes.append(.lookUp(digests))
         let reply = senders.newID()
-        tickets.append(
-            Ticket(
+        commits.lookUp(
+            digests,
+            for: Ticket(
                 slot: -1, refusal: refusal, door: door, submittedAt: now.monotonicNanoseconds,
                 awaitsOutcome: awaitsOutcome, reply: reply))
         scheduleCommit(at: now.monotonicNanoseconds)

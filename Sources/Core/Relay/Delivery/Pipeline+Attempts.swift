@@ -27,7 +27,7 @@ extension Pipeline {
             if !hasFault { resume(delivery.lanes[lane].id, at: now) }
         }
         var room = hasFault ? max(1, room) : room
-        guard room > 0, !isStopping, outboxFault == nil, delivery.lanes[lane].hasGateway,
+        guard room > 0, !isStopping, commits.fault == nil, delivery.lanes[lane].hasGateway,
             !delivery.lanes[lane].isLoading, holdsLease(at: now.monotonicNanoseconds)
         else { return }
         var isStarved = false
@@ -145,7 +145,7 @@ extension Pipeline {
         tellIfBlocked(lane, before: blockedBefore)
         serveNewcomer(after: lane, at: now.monotonicNanoseconds)
         delivery.stir(lane)
-        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
         stopIfDone()
     }
 
@@ -185,7 +185,7 @@ extension Pipeline {
                 $0.hasDelivered = true
             }
             let token = delivery.entries[slot].token
-            if deadTokens.revive(token) { changes.append(.reviveToken(token)) }
+            if deadTokens.revive(token) { commits.append(.reviveToken(token)) }
             guard outcome != .kept else { return keep(slot) }
             finish(slot, .delivered, at: now)
         case .refused(let reason, let detail):
@@ -256,13 +256,13 @@ extension Pipeline {
         delivery.countAttempt(of: slot)
         let due = now.monotonicNanoseconds + delay.nanoseconds
         delivery.postpone(slot, until: due, isThrottled: isThrottle)
-        writeDown(slot, notBefore: steadyTime(ofMonotonic: due))
+        writeDown(slot, notBefore: wallClock.steadyTime(ofMonotonic: due))
     }
 
     private mutating func writeDown(_ slot: Int, notBefore: Int64) {
         let entry = delivery.entries[slot]
         guard !hold(notBefore: notBefore, of: slot) else { return }
-        changes.append(
+        commits.append(
             .postpone(sequence: entry.sequence, attempts: entry.attempts, notBefore: notBefore))
         spareBody(of: slot)
     }
@@ -308,7 +308,8 @@ extension Pipeline {
         delay = max(delay, min(Lane.longestPause * crowd, policy.longest))
         delivery.suspend(slot, until: time + delay.nanoseconds, asked: time + asked.nanoseconds)
         if isBlocked { return spareBody(of: slot) }
-        writeDown(slot, notBefore: asked > .zero ? steadyTime(ofMonotonic: time + asked.nanoseconds) : 0)
+        writeDown(
+            slot, notBefore: asked > .zero ? wallClock.steadyTime(ofMonotonic: time + asked.nanoseconds) : 0)
     }
 
     private mutating func pause(

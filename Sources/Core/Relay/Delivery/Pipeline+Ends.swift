@@ -3,7 +3,7 @@ extension Pipeline {
     mutating func bury(_ slot: Int, _ ending: Ending, since: Int64, at now: Instant) {
         let token = delivery.entries[slot].token
         if let told = deadTokens.bury(token, since: since, at: now) {
-            changes.append(.buryToken(token, told))
+            commits.append(.buryToken(token, told))
         }
         // From the back, so that none of them becomes ready in between.
         for behind in delivery.waiting(of: token).reversed() { finish(behind, ending, at: now) }
@@ -34,9 +34,9 @@ extension Pipeline {
         if case .refused = ending {
             end.isProbe = delivery.entries[slot].body.map { isOfNobody($0.deviceToken) } ?? false
         }
-        changes.append(.finish(sequence: end.sequence, ending))
+        commits.append(.finish(sequence: end.sequence, ending))
         effects.append(.ended(end))
-        if senders.listens(for: end.sequence) { untold.append((end.sequence, ending)) }
+        if senders.listens(for: end.sequence) { commits.tellAfter(end.sequence, ending) }
         scheduleCommit(at: now.monotonicNanoseconds)
         leave(slot)
     }

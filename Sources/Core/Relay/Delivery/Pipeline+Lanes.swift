@@ -31,7 +31,7 @@ extension Pipeline {
         guard let lane = delivery.lane(id) else { return }
         delivery.resume(lane, at: now.monotonicNanoseconds)
         writeDown(lane: lane, at: now)
-        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
     /// The index of a lane, if it is there.

@@ -11,26 +11,28 @@ extension Pipeline {
         let until = now.monotonicNanoseconds + asked.nanoseconds
         let lane = delivery.lanes[entry.lane].id
         guard delivery.wishes.add(entry.token, of: lane, until: until) else { return }
-        changes.append(
+        commits.append(
             .spare(
                 DeviceWish(
-                    token: entry.token, lane: lane, since: steadyTime(at: now),
-                    until: steadyTime(ofMonotonic: until))))
+                    token: entry.token, lane: lane, since: wallClock.steadyTime(at: now),
+                    until: wallClock.steadyTime(ofMonotonic: until))))
     }
 
     /// How a lane stands has changed.
     mutating func writeDown(lane: Int, at now: Instant) {
-        let record = delivery.lanes[lane].record(at: now.monotonicNanoseconds) { steadyTime(ofMonotonic: $0) }
+        let record = delivery.lanes[lane].record(at: now.monotonicNanoseconds) {
+            wallClock.steadyTime(ofMonotonic: $0)
+        }
         guard record != nil || delivery.lanes[lane].isRecorded else { return }
         delivery.withLane(lane) { $0.isRecorded = record != nil }
-        changes.note(delivery.lanes[lane].id, record)
+        commits.note(delivery.lanes[lane].id, record)
     }
 
     /// Lets go what is over.
     mutating func endWishes(at now: Instant) {
         // Not by their time on disk: that may be of a clock that has been set since.
         let over = delivery.wishes.endThose(until: now.monotonicNanoseconds)
-        if !over.isEmpty { changes.append(.forgetWishes(over)) }
+        if !over.isEmpty { commits.append(.forgetWishes(over)) }
         for lane in delivery.lanes.indices
         where delivery.lanes[lane].isRecordOnly(at: now.monotonicNanoseconds) {
             forgetRecord(of: lane)
@@ -41,7 +43,7 @@ extension Pipeline {
     mutating func forgetRecord(of lane: Int) {
         guard delivery.lanes[lane].isRecorded else { return }
         delivery.withLane(lane) { $0.isRecorded = false }
-        changes.note(delivery.lanes[lane].id, nil)
+        commits.note(delivery.lanes[lane].id, nil)
     }
 
     // MARK: At the start
@@ -50,7 +52,7 @@ extension Pipeline {
     private func rest(until end: Int64, since: Int64, at now: Instant) -> Duration {
         let longest = end.subtractingReportingOverflow(since)
         guard !longest.overflow else { return .zero }
-        let rest = end.subtractingReportingOverflow(lateTime(at: now))
+        let rest = end.subtractingReportingOverflow(wallClock.lateTime(at: now))
         return policy.obeyed(
             .milliseconds(min(longest.partialValue, rest.overflow ? .max : rest.partialValue)))
     }
@@ -64,12 +66,12 @@ extension Pipeline {
                 left.append(wish.token)
             }
         }
-        if !left.isEmpty { changes.append(.forgetWishes(left)) }
+        if !left.isEmpty { commits.append(.forgetWishes(left)) }
     }
 
     mutating func restore(_ records: [LaneID: LaneRecord], at now: Instant) {
         let time = now.monotonicNanoseconds
-        let steady = steadyTime(at: now)
+        let steady = wallClock.steadyTime(at: now)
         let sorted = records.sorted { ($0.key.app, $0.key.host.name) < ($1.key.app, $1.key.host.name) }
         for (id, record) in sorted {
             let lane = lane(id)

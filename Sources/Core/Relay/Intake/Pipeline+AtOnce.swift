@@ -32,11 +32,11 @@ extension Pipeline {
         in lane: Int, at now: Instant
     ) -> Bool {
         guard submission.patience != .none, writeBehind > .zero, service.answersSoon, !submission.isOfAlias,
-            outboxFault == nil, doubtOffset == nil, holdsLease(at: now.monotonicNanoseconds),
-            ownership?.isWhole ?? true
+            commits.fault == nil, !wallClock.isDoubted, holdsLease(at: now.monotonicNanoseconds),
+            cluster.isWhole
         else { return false }
         return unstored.hasRoom(for: size, of: submission.sender)
-            && changes.unwritten < Pipeline.mostUnwritten
+            && commits.unwritten < Pipeline.mostUnwritten
             && delivery.lanes[lane].answersSoon(submission.patience)
             && admission.waiting(of: digests.token) == 1
             && (delivery.wishes.isEmpty || delivery.wishes.until(digests.token) <= now.monotonicNanoseconds)
@@ -83,9 +83,9 @@ extension Pipeline {
             let body = entry.body
         else { return }
         delivery.setWriting(.late, of: slot)
-        changes.append(.store(StoreRequest(notification: body, digests: one.digests)))
-        tickets.append(
-            Ticket(
+        commits.store(
+            StoreRequest(notification: body, digests: one.digests),
+            for: Ticket(
                 slot: slot, door: one.door, submittedAt: entry.submittedAt, awaitsOutcome: true,
                 reply: one.reply))
         scheduleCommit(at: now.monotonicNanoseconds)
@@ -108,7 +108,7 @@ extension Pipeline {
             tell(ticket.reply, .held(reason: reason))
         }
         if let notBefore = one.notBefore {
-            changes.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
+            commits.append(.postpone(sequence: sequence, attempts: entry.attempts, notBefore: notBefore))
         }
         if entry.state == .postponed { spareBody(of: slot) }
     }
@@ -151,8 +151,7 @@ extension Pipeline {
             abandonLate(ticket.slot)
         }
         // Before what has come for their devices since.
-        tickets = again + tickets
-        changes.prepend(stores)
+        commits.storeFirst(stores, for: again)
         return Set(late.map(\.slot))
     }
 
@@ -230,26 +229,25 @@ extension Pipeline {
 
     /// Written with the next commit, or soon with others.
     private mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64, at now: Instant) {
-        changes.remember(digests, acceptedAt: acceptedAt)
+        commits.remember(digests, acceptedAt: acceptedAt)
         let time = now.monotonicNanoseconds
-        if isStopping || changes.unwritten >= Pipeline.unwrittenPerCommit {
+        if isStopping || commits.unwritten >= Pipeline.unwrittenPerCommit {
             writeRemembered(at: time)
-        } else if writeAt == .max {
-            writeAt = time + Pipeline.longestUnwritten.nanoseconds
+        } else {
+            commits.writeBy(time + Pipeline.longestUnwritten.nanoseconds)
         }
     }
 
     mutating func writeRemembered(at time: Int64) {
-        writeAt = .max
-        changes.ripen()
-        if !changes.isEmpty { scheduleCommit(at: time) }
+        commits.ripen()
+        if !commits.isEmpty { scheduleCommit(at: time) }
     }
 
     // MARK: Asked for
 
     /// What is known of a notification that the outbox doesn't have; `nil`: nothing.
     package func state(of id: NotificationID) -> NotificationState? {
-        if changes.remembers(id.identity) { return .ended(.delivered) }
+        if commits.remembers(id.identity) { return .ended(.delivered) }
         return unstored.holds(id.identity) ? .waiting : nil
     }
 }

@@ -33,23 +33,19 @@ struct Lease: Sendable {
 
 extension Pipeline {
     /// Whether the store is certainly this node's, so that nobody else sends what is in it.
-    func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
-
-    /// Commits are needed to keep the store, and the first one before anything is sent.
-    mutating func beginLease(at time: Int64) { if isShared { lease = .unproven(at: time) } }
+    func holdsLease(at time: Int64) -> Bool { cluster.holdsLease(at: time) }
 
     mutating func renewLease(at time: Int64) {
-        lease?.putOff(at: time)
-        guard commit == nil, outboxFault == nil, !isStopping else { return }
-        changes.append(.proof)
+        guard cluster.isToBeRenewed(at: time), !commits.isRunning, commits.fault == nil, !isStopping else {
+            return
+        }
+        commits.append(.proof)
         scheduleCommit(at: time)
     }
 
     /// A commit that was begun then has been made.
     mutating func provenLease(begunAt begun: Int64, at time: Int64) {
-        let wasHeld = holdsLease(at: time)
-        lease?.proven(at: begun)
-        guard !wasHeld else { return }
+        guard cluster.prove(begunAt: begun, at: time) else { return }
         for lane in delivery.lanes.indices { delivery.stir(lane) }
     }
 }

@@ -2,33 +2,16 @@
 /// for all.
 extension Pipeline {
     /// Whether this node sends what is for a device.
-    func owns(_ token: Digest) -> Bool { ownership?.holds(token) ?? true }
-
-    /// Whether the node that has its shard may have one more.
-    func hasRoomElsewhere(for token: Digest, size: Int) -> Bool {
-        ownership?.elsewhere.hasRoom(for: token, size: size, within: limits) ?? true
-    }
-
-    mutating func beginSharing(_ content: OutboxContent, at time: Int64) {
-        guard isShared else { return }
-        ownership = Ownership(owned: content.shards)
-        ownership?.takeOvers.add(content.takenOver)
-        shareAt = time
-    }
+    func owns(_ token: Digest) -> Bool { cluster.owns(token) }
 
     /// Asks the store how it is shared by now.
     mutating func askForShare(at now: Instant) {
-        shareAt = .max
-        guard !isStopping else { return }
-        guard var sharing = ownership else { return }
-        // The oldest is looked for once in a while: it costs a look at everything.
-        if sharing.wantsOldest(at: now.monotonicNanoseconds) { sharing.oldestSubmittedAt = oldestSubmittedAt }
-        let age = sharing.oldestSubmittedAt.map { max(0, now.monotonicNanoseconds - $0) / 1_000_000 }
-        let figures = NodeFigures(
-            waiting: waiting, bytes: waitingBytes, oldestAcceptedAt: age.map { now.unixMilliseconds - $0 })
-        let unseen = outboxFault == nil ? sharing.blind.intersection(onItsWay(in: sharing)) : .all
-        effects.append(.divide(sharing.ask(figures, unseen: unseen) { senders.listens(for: $0) }))
-        ownership = sharing
+        guard cluster.isToBeAsked(at: now.monotonicNanoseconds), !isStopping else { return }
+        if cluster.wantsOldest(at: now.monotonicNanoseconds) { cluster.note(oldest: oldestSubmittedAt) }
+        let question = cluster.ask(
+            at: now, waiting: waiting, bytes: waitingBytes, unseen: commits.fault == nil ? onItsWay() : nil
+        ) { [senders] in senders.listens(for: $0) }
+        if let question { effects.append(.divide(question)) }
     }
 
     private var oldestSubmittedAt: Int64? {
@@ -51,23 +34,12 @@ extension Pipeline {
     }
 
     /// `nil`: other nodes can't come to the store.
-    package var sharing: Sharing? {
-        ownership.map {
-            Sharing(
-                shards: $0.owned.count, known: $0.known, withoutOwnerSince: $0.withoutOwnerSince,
-                takeOvers: $0.takeOvers)
-        }
-    }
+    package var sharing: Sharing? { cluster.figures }
 
     /// What ``Effect/divide(_:)`` asked for.
     package mutating func divided(_ share: Share, at now: Instant) {
-        guard let before = ownership else { return }
-        let lost = ownership?.take(share, at: now.monotonicNanoseconds) ?? .none
-        ownership?.answered(share.ends)
-        if let sharing = ownership, !share.gained.isEmpty {
-            let unseen = share.gained.intersection(onItsWay(in: sharing))
-            ownership?.loseSight(of: unseen)
-        }
+        guard let (lost, hasChanged) = cluster.take(share, at: now.monotonicNanoseconds) else { return }
+        if !share.gained.isEmpty { cluster.loseSight(of: share.gained.intersection(onItsWay())) }
         if !lost.isEmpty {
             deadTokens.forget { lost.contains($0) }
             delivery.wishes.forget { lost.contains($0) }
@@ -82,47 +54,33 @@ extension Pipeline {
             delivery.stir(lane(backlog.lane))
         }
         for (sequence, end) in share.ends { tell(sequence, end) }
-        ownership?.takeOvers.add(share.takenOver)
-        if share.nodes > 1 {
-            let busy = busyShards()
-            ownership?.leaveSurplus(busy: busy)
-        }
+        cluster.settle(share, busy: share.nodes > 1 ? busyShards() : .none)
         letGo()
-        if before.owned != share.owned || before.nodes != share.nodes {
-            effects.append(.shared(shards: share.owned.count, nodes: share.nodes))
-        }
-        let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
-        shareAt = now.monotonicNanoseconds + (share.hasMore ? 0 : interval.nanoseconds)
-        if let at = ownership?.looked(at: now.monotonicNanoseconds) { shareAt = min(shareAt, at) }
+        if hasChanged { effects.append(.shared(shards: share.owned.count, nodes: share.nodes)) }
+        cluster.planNext(after: share, at: now.monotonicNanoseconds)
         lookSoon(at: now.monotonicNanoseconds)
-        if !changes.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
+        if !commits.isEmpty { scheduleCommit(at: now.monotonicNanoseconds) }
     }
 
     /// Another node says that it has put something there for this one. It may say so late, or its word may get lost: what is
     /// there is seen all the same, a little later.
     package mutating func toldOfArrivals(at now: Instant) {
-        guard !isStopping, let at = ownership?.noteTold(at: now.monotonicNanoseconds) else { return }
-        // While an answer is awaited, it may not have that.
-        if shareAt < .max { shareAt = min(shareAt, at) }
+        if !isStopping { cluster.noteTold(at: now.monotonicNanoseconds) }
     }
 
     /// The store could not be asked: it is asked again.
     package mutating func divideFailed(at now: Instant) {
-        ownership?.answered([:])
-        shareAt = now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds
+        cluster.failed(againAt: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
     }
 
     // MARK: What others have put there
 
-    /// What comes in for a device can't go out before what another node has stored for it.
-    func isInSight(_ token: Digest) -> Bool { ownership.map { !$0.blind.contains(token) } ?? true }
-
     /// Shards that are this node's by now, and of which something is on its way to the store as another one's.
-    private func onItsWay(in ownership: Ownership) -> Shards {
+    private func onItsWay() -> Shards {
         var found = Shards.none
-        for ticket in tickets + (commit?.tickets ?? []) where ticket.refusal == nil {
+        for ticket in commits.submissions where ticket.refusal == nil {
             let entry = delivery.entries[ticket.slot]
-            if entry.isElsewhere, ownership.owned.contains(entry.token) {
+            if entry.isElsewhere, cluster.owned?.contains(entry.token) ?? true {
                 found[Shards.number(of: entry.token)] = true
             }
         }
@@ -131,33 +89,30 @@ extension Pipeline {
 
     /// Asks at once where senders are told to come again meanwhile.
     mutating func lookSoon(at time: Int64) {
-        guard outboxFault == nil, shareAt < .max, ownership?.blind.isEmpty == false else { return }
-        shareAt = min(shareAt, time + Ownership.intervalBlind.nanoseconds)
+        if commits.fault == nil { cluster.lookSoon(at: time) }
     }
 
     /// The store could not be had. What has come in since would go out before what others have stored meanwhile.
     ///
     /// - Returns: Those who are told to come again.
     mutating func loseSight() -> [Ticket] {
-        guard ownership != nil else { return [] }
-        ownership?.loseSight(of: .all)
-        changes.dropSubmissions()
-        defer { tickets = [] }
-        return tickets
+        guard cluster.hasOthers else { return [] }
+        cluster.loseSight(of: .all)
+        return commits.dropSubmissions()
     }
 
     // MARK: Ends that other nodes bring about
 
     /// It is not in memory here: who waits for its end hears of it by the store.
     mutating func awaitElsewhere(_ sequence: Int64) {
-        if ownership != nil, senders.listens(for: sequence) { ownership?.await(sequence) }
+        if cluster.hasOthers, senders.listens(for: sequence) { cluster.await(sequence) }
     }
 
     private mutating func tell(_ sequence: Int64, _ end: Share.End) {
         switch end {
         case .ended(let ending): tell(sequence, ending)
         case .kept:
-            guard ownership?.tellsKept(sequence) == true else { return }
+            guard cluster.tellsKept(sequence) else { return }
             for reply in senders.listening(for: sequence) { tell(reply, .kept) }
         case .forgotten:
             var replies: [ReplyID] = []
@@ -185,7 +140,8 @@ extension Pipeline {
 
     /// What waits of shards that are given up leaves memory; what is under way ends first.
     private mutating func letGo() {
-        guard let leaving = ownership?.leaving, !leaving.isEmpty else { return }
+        let leaving = cluster.leaving
+        guard !leaving.isEmpty else { return }
         var tokens: Set<Digest> = []
         for entry in delivery.entries where entry.state != .free && leaving.contains(entry.token) {
             tokens.insert(entry.token)
@@ -200,7 +156,8 @@ extension Pipeline {
         // Who accepts next knows only what is written.
         guard unstored.isEmpty else { return }
         let busy = busyShards()
-        if let free = ownership?.give(busy: busy), !free.isEmpty { changes.append(.giveUp(free)) }
+        let free = cluster.give(busy: busy)
+        if !free.isEmpty { commits.append(.giveUp(free)) }
     }
 
     /// It waits on in the store, for whoever has its shard next.

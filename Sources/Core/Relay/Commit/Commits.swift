@@ -1,0 +1,230 @@
+/// What goes into the outbox, one commit after another: the changes, the submissions that wait for one, and when the next may
+/// begin.
+///
+/// States: none asked for; asked for (the edge has been told, and will begin it); running. ``append(_:)`` and its like fill the
+/// next one at any time, also while one runs. ``begin(at:)`` takes all that is there, ``committed(at:)`` and
+/// ``failed(_:at:)`` end it. Never true: that two run, that a submission is in two, or that an end which nobody could write down
+/// is forgotten.
+struct Commits: Sendable {
+    /// A commit on its way.
+    struct Running: Sendable {
+        let changes: [OutboxChange]
+        /// Whose senders wait for it.
+        let tickets: [Pipeline.Ticket]
+        /// Ends that are told after it.
+        let untold: [(sequence: Int64, ending: Ending)]
+        /// Lanes of devices that it puts into the backlog.
+        let shelving: [Int]
+        let moves: Int
+        /// Monotonic nanoseconds.
+        let begun: Int64
+    }
+
+    private var changes = PendingChanges()
+    private(set) var tickets: [Pipeline.Ticket] = []
+    /// Ends that are awaited, to be told after the next commit: an end that was told never changes, even if the process
+    /// is killed right after.
+    private var untold: [(sequence: Int64, ending: Ending)] = []
+    private(set) var running: Running?
+    /// Tickets of the next commit that are to be refused unless they are known.
+    private var lookups = 0
+    private let mostLookups: Int
+    /// Lanes of devices that the next commit puts into the backlog.
+    private var shelving: [Int] = []
+    /// Devices put there since the last commit began, and since the one before, with the time when they are due (ms since
+    /// 1970): what was on its way into the outbox follows them.
+    private var shelved: [Digest: Int64] = [:]
+    private var shelvedBefore: [Digest: Int64] = [:]
+    /// What the operator has moved is not in the outbox yet, so many times.
+    private var moves = 0
+    /// The edge has been asked for a commit and has not begun it.
+    private var isAsked = false
+    /// Monotonic nanoseconds at which a commit is asked for; `.max`: when there is something to write.
+    private var askAt = Int64.max
+    /// Monotonic nanoseconds at which ends are written that need no commit of their own.
+    private var writeAt = Int64.max
+    private var pace = CommitPace()
+    /// Why the last commit failed; `nil` while the outbox works.
+    private(set) var fault: OutboxError?
+
+    init(mostLookups: Int) { self.mostLookups = mostLookups }
+
+    // MARK: What the next one has
+
+    /// Nothing that a commit is needed for at once.
+    var isEmpty: Bool { changes.isEmpty }
+    /// Deliveries that wait for other changes.
+    var unwritten: Int { changes.unwritten }
+    var isRunning: Bool { running != nil }
+    /// Nothing is left that would have to be written.
+    var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
+    /// What the operator has moved is not in the outbox yet.
+    var isMoving: Bool { moves > 0 }
+    /// Submissions of the next one and of the one that runs.
+    var submissions: [Pipeline.Ticket] { tickets + (running?.tickets ?? []) }
+
+    mutating func append(_ change: OutboxChange) { changes.append(change) }
+
+    /// - Parameter record: `nil`: it stands as a new one.
+    mutating func note(_ lane: LaneID, _ record: LaneRecord?) { changes.note(lane, record) }
+
+    mutating func store(_ request: StoreRequest, for ticket: Pipeline.Ticket) {
+        changes.append(.store(request))
+        tickets.append(ticket)
+    }
+
+    /// Before all others: what was in a commit that failed.
+    mutating func storeFirst(_ stores: [OutboxChange], for earlier: [Pipeline.Ticket]) {
+        tickets = earlier + tickets
+        changes.prepend(stores)
+    }
+
+    /// Whether what would be refused may be looked for in the outbox.
+    var mayLookUp: Bool { lookups < mostLookups && fault == nil }
+
+    mutating func lookUp(_ digests: SubmissionDigests, for ticket: Pipeline.Ticket) {
+        lookups += 1
+        changes.append(.lookUp(digests))
+        tickets.append(ticket)
+    }
+
+    /// - Returns: Those whose submissions are in no commit any more.
+    mutating func dropSubmissions() -> [Pipeline.Ticket] {
+        changes.dropSubmissions()
+        defer { tickets = [] }
+        return tickets
+    }
+
+    mutating func tellAfter(_ sequence: Int64, _ ending: Ending) { untold.append((sequence, ending)) }
+
+    func ending(of sequence: Int64) -> Ending? { changes.ending(of: sequence) }
+    /// Whether that end is not in a commit yet.
+    func holdsEnd(of sequence: Int64) -> Bool { changes.holdsEnd(of: sequence) }
+
+    // MARK: Into the backlog
+
+    /// - Parameter due: milliseconds since 1970.
+    mutating func shelve(_ token: Digest, _ sequences: [Int64], due: Int64) {
+        changes.append(.shelve(token, sequences, notBefore: due))
+        shelved[token] = due
+    }
+
+    /// When a device is due that has gone to the backlog while something of it was on its way into the outbox.
+    func dueOfShelved(_ token: Digest) -> Int64? { shelved[token] ?? shelvedBefore[token] }
+
+    /// Nothing of the lane is claimed before the next commit has been made.
+    mutating func hold(_ lane: Int) { shelving.append(lane) }
+
+    mutating func move(_ lane: LaneID, toApp app: String) {
+        changes.append(.move(lane, toApp: app))
+        moves += 1
+    }
+
+    // MARK: What was delivered before it was stored
+
+    mutating func remember(_ digests: SubmissionDigests, acceptedAt: Int64) {
+        changes.remember(digests, acceptedAt: acceptedAt)
+    }
+
+    func remembers(_ identity: Digest) -> Bool { changes.remembers(identity) }
+
+    /// They are written by then at the latest.
+    mutating func writeBy(_ time: Int64) { if writeAt == .max { writeAt = time } }
+
+    func isToBeWritten(at time: Int64) -> Bool { writeAt <= time }
+
+    /// They wait no longer.
+    mutating func ripen() {
+        writeAt = .max
+        changes.ripen()
+    }
+
+    // MARK: When
+
+    /// Monotonic nanoseconds.
+    @inline(__always)
+    var wakeAt: Int64 { min(askAt, writeAt) }
+
+    /// A running commit schedules the next one when it ends, and one that failed is tried again at its time.
+    ///
+    /// - Returns: Whether the edge is to be asked for one now.
+    mutating func schedule(at time: Int64, isStopping: Bool) -> Bool {
+        guard running == nil, !isAsked, askAt == .max else { return false }
+        if !isStopping, let rest = pace.rest(at: time) {
+            askAt = time + rest.nanoseconds
+            return false
+        }
+        return ask()
+    }
+
+    func isToBeAsked(at time: Int64) -> Bool { askAt <= time }
+
+    /// - Returns: Whether the edge is to be asked for one now.
+    mutating func ask() -> Bool {
+        askAt = .max
+        guard running == nil, !isAsked else { return false }
+        isAsked = true
+        return true
+    }
+
+    mutating func retry(at time: Int64) { askAt = time }
+
+    /// None is asked for any more.
+    mutating func close() {
+        askAt = .max
+        writeAt = .max
+    }
+
+    // MARK: From beginning to end
+
+    /// - Returns: The changes of a commit that begins now; `nil`: there is nothing to write.
+    mutating func begin(at time: Int64) -> [OutboxChange]? {
+        isAsked = false
+        guard running == nil, !changes.isEmpty || fault != nil else { return nil }
+        var taken = changes.take()
+        writeAt = .max
+        // A commit that has nothing to write would succeed on a full disk.
+        if fault != nil { taken.append(.proof) }
+        running = Running(
+            changes: taken, tickets: tickets, untold: untold, shelving: shelving, moves: moves, begun: time)
+        lookups = 0
+        shelving = []
+        shelvedBefore = shelved
+        shelved = [:]
+        tickets = []
+        tickets.reserveCapacity(min(taken.count, 1024))
+        untold = []
+        return taken
+    }
+
+    /// It was asked for, and is not to be begun any more.
+    mutating func leaveUnbegun() { isAsked = false }
+
+    /// The one that runs has taken effect.
+    ///
+    /// - Returns: It, and whether the outbox works again.
+    mutating func committed() -> (commit: Running, hasRecovered: Bool) {
+        guard let commit = running else { preconditionFailure("no commit runs") }
+        running = nil
+        moves -= commit.moves
+        defer { fault = nil }
+        return (commit, fault != nil)
+    }
+
+    /// Its results have been told: the next one may begin when it has been over for as long as it took.
+    mutating func rest(after commit: Running, at time: Int64) { pace.ended(begunAt: commit.begun, at: time) }
+
+    /// Nothing of the one that runs took effect: what is known of deliveries is in the next one, what was to be stored is not.
+    ///
+    /// - Returns: It, and whether the operator is to be told.
+    mutating func failed(_ error: OutboxError) -> (commit: Running, isTold: Bool) {
+        guard let commit = running else { preconditionFailure("no commit runs") }
+        running = nil
+        defer { fault = error }
+        untold = commit.untold + untold
+        shelving = commit.shelving + shelving
+        shelved.merge(shelvedBefore) { now, _ in now }
+        changes.putBack(commit.changes)
+        return (commit, fault == nil || error.isAlwaysTold)
+    }
+}

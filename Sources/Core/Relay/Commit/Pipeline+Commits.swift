@@ -1,0 +1,126 @@
+/// Commits, from the first change to the last word about it.
+extension Pipeline {
+    mutating func scheduleCommit(at time: Int64) {
+        if !isClosed, commits.schedule(at: time, isStopping: isStopping) { effects.append(.commitSoon) }
+    }
+
+    mutating func askForCommit() {
+        guard !isClosed else { return commits.close() }
+        if commits.ask() { effects.append(.commitSoon) }
+    }
+
+    /// The changes that belong into a commit that begins now, which is told of by ``committed(_:at:)`` or
+    /// ``commitFailed(_:at:)``; `nil`: there is nothing to write.
+    package mutating func beginCommit(at now: Instant) -> [OutboxChange]? {
+        guard !isClosed else {
+            commits.leaveUnbegun()
+            return nil
+        }
+        return commits.begin(at: now.monotonicNanoseconds)
+    }
+
+    /// The commit has taken effect.
+    ///
+    /// - Parameter results: One for each submission in it, in their order.
+    package mutating func committed(_ results: [StoreResult], at now: Instant) {
+        let (commit, hasRecovered) = commits.committed()
+        precondition(
+            results.count == commit.tickets.count,
+            "\(results.count) results for \(commit.tickets.count) submissions")
+        let time = now.monotonicNanoseconds
+        effects.append(.committed(after: time - commit.begun))
+        provenLease(begunAt: commit.begun, at: time)
+        if hasRecovered {
+            effects.append(.outboxRecovered)
+            for lane in delivery.lanes.indices { delivery.stir(lane) }
+        }
+        lookSoon(at: time)
+        endShelving(commit.shelving)
+        for index in results.indices { settle(commit.tickets[index], results[index], at: now) }
+        for (sequence, ending) in commit.untold { tell(sequence, ending) }
+        kept.committed()
+        commits.rest(after: commit, at: time)
+        if !commits.isEmpty { scheduleCommit(at: time) }
+        stopIfDone()
+    }
+
+    /// Nothing of the commit took effect. Senders are told to come again; what is known of deliveries is kept for the
+    /// next commit.
+    package mutating func commitFailed(_ error: OutboxError, at now: Instant) {
+        let (commit, isTold) = commits.failed(error)
+        if isTold { effects.append(.outboxFailed(error)) }
+        let failed = commit.tickets + loseSight()
+        let late = commitFailed(late: failed, at: now)
+        for ticket in failed where !late.contains(ticket.slot) {
+            if ticket.refusal == nil { abandon(ticket.slot) }
+            answer(ticket, ticket.refusal ?? Pipeline.comeAgain, at: now)
+        }
+        kept.committed()
+        commits.retry(at: now.monotonicNanoseconds + Pipeline.retryCommit.nanoseconds)
+        stopIfDone()
+    }
+
+    /// The outbox has answered for one submission.
+    private mutating func settle(_ ticket: Ticket, _ result: StoreResult, at now: Instant) {
+        guard ticket.refusal == nil else { return settleLookup(ticket, result, at: now) }
+        let slot = ticket.slot
+        guard delivery.entries[slot].writing == .first else { return settleLate(ticket, result, at: now) }
+        precondition(
+            delivery.entries[slot].state == .storing, "what was stored is \(delivery.entries[slot].state)")
+        switch result {
+        case .stored(let sequence):
+            admission.settle(size: delivery.entries[slot].size)
+            delivery.number(slot, sequence)
+            lastSequence = max(lastSequence, sequence)
+            guard !delivery.entries[slot].isElsewhere else {
+                return settleElsewhere(ticket, sequence, at: now)
+            }
+            guard !delivery.entries[slot].isShelved else { return settleShelved(ticket, sequence, at: now) }
+            // The gateway may have said so while it was being stored.
+            if let since = deadTokens.sinceUnlessTried(delivery.entries[slot].token, at: now) {
+                let ending = Ending.unregistered(since: since)
+                return endAtOnce(slot, ending, countedAs: .ended(ending), for: ticket, at: now)
+            }
+            accept(ticket, sequence, isRepetition: false, at: now)
+            if let due = commits.dueOfShelved(delivery.entries[slot].token) {
+                return follow(slot, due: due, at: now)
+            }
+            spareBody(of: slot)
+            delivery.enqueue(slot)
+        case .alreadyWaiting(let sequence):
+            abandon(slot)
+            settleWaiting(ticket, sequence, at: now)
+        case .alreadyKept(let sequence):
+            abandon(slot)
+            settleKept(ticket, sequence, at: now)
+        case .alreadyEnded(let ending):
+            abandon(slot)
+            answer(ticket, .ended(ending), isRepetition: true, at: now)
+        case .conflict:
+            abandon(slot)
+            answer(ticket, .refused(.duplicateUid), at: now)
+        case .tooMany:
+            abandon(slot)
+            answer(ticket, .busy(.device(retryAfter: Admission.retryWhenFull)), at: now)
+        case .unknown: preconditionFailure("what was to be stored was looked up")
+        }
+    }
+
+    /// It is stored, and its end is known: that is told when it is written down.
+    mutating func endAtOnce(
+        _ slot: Int, _ ending: Ending, countedAs receipt: Receipt, for ticket: Ticket, at now: Instant
+    ) {
+        count(ticket, receipt, isRepetition: false, at: now)
+        listen(ticket.reply, for: delivery.entries[slot].sequence)
+        finish(slot, ending, at: now)
+    }
+
+    /// A submission that is not to be sent.
+    private mutating func abandon(_ slot: Int) {
+        admission.settle(size: delivery.entries[slot].size)
+        if delivery.entries[slot].isShelved {
+            delivery.withLane(delivery.entries[slot].lane) { $0.shelved -= 1 }
+        }
+        leave(slot)
+    }
+}

@@ -1,0 +1,175 @@
+/// This node's part of a store that other nodes can come to: the right to send what is in it (the lease), the shards that are
+/// its own, and when the store is asked about both. Where one node is alone with its store, all of it answers "yes" and asks for
+/// nothing.
+///
+/// The pipeline asks it before it accepts, sends and ends; commits prove the lease (``prove(begunAt:at:)``), and the store's
+/// answers come in by ``take(_:at:)``. Never true: that a node without the lease, or without the shard, begins to send.
+struct ClusterShare: Sendable {
+    private let isShared: Bool
+    private var lease: Lease?
+    private var ownership: Ownership?
+    /// Monotonic nanoseconds at which the store is asked how it is shared; `.max`: it is not.
+    private var askAt = Int64.max
+
+    init(isShared: Bool) { self.isShared = isShared }
+
+    /// What was read at the start; the first commit has to prove the lease.
+    mutating func begin(_ content: OutboxContent, at time: Int64) {
+        guard isShared else { return }
+        lease = .unproven(at: time)
+        ownership = Ownership(owned: content.shards)
+        ownership?.takeOvers.add(content.takenOver)
+        askAt = time
+    }
+
+    /// Monotonic nanoseconds at which the lease is to be renewed or the store to be asked.
+    @inline(__always)
+    var wakeAt: Int64 { min(lease?.renewAt ?? .max, askAt) }
+
+    // MARK: Before something is accepted or sent
+
+    /// Others can come to the store, and it has been read.
+    var hasOthers: Bool { ownership != nil }
+
+    /// Whether this node sends what is for a device.
+    func owns(_ token: Digest) -> Bool { ownership?.holds(token) ?? true }
+
+    /// Nobody else has ever accepted anything since the start.
+    var isWhole: Bool { ownership?.isWhole ?? true }
+
+    /// What comes in for a device can't go out before what another node has stored for it.
+    func isInSight(_ token: Digest) -> Bool { ownership.map { !$0.blind.contains(token) } ?? true }
+
+    /// Whether the node that has its shard may have one more.
+    func hasRoomElsewhere(for token: Digest, size: Int, within limits: Admission.Limits) -> Bool {
+        ownership?.elsewhere.hasRoom(for: token, size: size, within: limits) ?? true
+    }
+
+    mutating func addElsewhere(_ token: Digest, size: Int) { ownership?.elsewhere.add(token, size: size) }
+
+    // MARK: The lease
+
+    /// Whether the store is certainly this node's, so that nobody else sends what is in it.
+    func holdsLease(at time: Int64) -> Bool { lease?.holds(at: time) ?? true }
+
+    /// - Returns: Whether a commit is needed to keep it. Asked once for each.
+    mutating func isToBeRenewed(at time: Int64) -> Bool {
+        guard let due = lease?.renewAt, due <= time else { return false }
+        lease?.putOff(at: time)
+        return true
+    }
+
+    /// A commit that was begun then has been made.
+    ///
+    /// - Returns: Whether the lease is held anew.
+    mutating func prove(begunAt begun: Int64, at time: Int64) -> Bool {
+        let wasHeld = holdsLease(at: time)
+        lease?.proven(at: begun)
+        return !wasHeld
+    }
+
+    // MARK: Asking the store
+
+    /// - Returns: Whether the store is to be asked now.
+    mutating func isToBeAsked(at time: Int64) -> Bool {
+        guard askAt <= time else { return false }
+        askAt = .max
+        return ownership != nil
+    }
+
+    mutating func stopAsking() { askAt = .max }
+
+    /// Whether the next question says anew when the oldest came of all that waits: once in a while.
+    mutating func wantsOldest(at time: Int64) -> Bool { ownership?.wantsOldest(at: time) ?? false }
+
+    /// - Parameter oldest: monotonic nanoseconds.
+    mutating func note(oldest: Int64?) { ownership?.oldestSubmittedAt = oldest }
+
+    /// The next question.
+    ///
+    /// - Parameter unseen: of these something is on its way to the store that the answer does not have yet; `nil`: of all.
+    mutating func ask(
+        at now: Instant, waiting: Int, bytes: Int, unseen: Shards?, isAwaited: (Int64) -> Bool
+    ) -> ShareRequest? {
+        guard let asking = ownership else { return nil }
+        let age = asking.oldestSubmittedAt.map { max(0, now.monotonicNanoseconds - $0) / 1_000_000 }
+        let figures = NodeFigures(
+            waiting: waiting, bytes: bytes, oldestAcceptedAt: age.map { now.unixMilliseconds - $0 })
+        return ownership?.ask(
+            figures, unseen: unseen.map(asking.blind.intersection) ?? .all, where: isAwaited)
+    }
+
+    /// The store's answer.
+    ///
+    /// - Returns: Shards that are no longer this node's, and whether it has others or other neighbours than before.
+    mutating func take(_ share: Share, at time: Int64) -> (lost: Shards, hasChanged: Bool)? {
+        guard let before = ownership else { return nil }
+        let lost = ownership?.take(share, at: time) ?? .none
+        ownership?.answered(share.ends)
+        return (lost, before.owned != share.owned || before.nodes != share.nodes)
+    }
+
+    /// What has been taken over counts, and what is more than this node's part is left.
+    ///
+    /// - Parameter busy: shards of which something is in memory or under way.
+    mutating func settle(_ share: Share, busy: Shards) {
+        ownership?.takeOvers.add(share.takenOver)
+        if share.nodes > 1 { ownership?.leaveSurplus(busy: busy) }
+    }
+
+    /// When the store is asked next.
+    mutating func planNext(after share: Share, at time: Int64) {
+        let interval = share.nodes > 1 ? Ownership.interval : Ownership.intervalAlone
+        askAt = time + (share.hasMore ? 0 : interval.nanoseconds)
+        if let told = ownership?.looked(at: time) { askAt = min(askAt, told) }
+    }
+
+    /// Another node says that it has put something there.
+    mutating func noteTold(at time: Int64) {
+        guard let told = ownership?.noteTold(at: time), askAt < .max else { return }
+        // While an answer is awaited, it may not have that.
+        askAt = min(askAt, told)
+    }
+
+    /// The store could not be asked.
+    mutating func failed(againAt time: Int64) {
+        ownership?.answered([:])
+        askAt = time
+    }
+
+    /// Asks at once where senders are told to come again meanwhile.
+    mutating func lookSoon(at time: Int64) {
+        guard askAt < .max, ownership?.blind.isEmpty == false else { return }
+        askAt = min(askAt, time + Ownership.intervalBlind.nanoseconds)
+    }
+
+    /// Others may have stored something there that this node has not seen.
+    mutating func loseSight(of shards: Shards) { ownership?.loseSight(of: shards) }
+
+    /// Shards that are this node's, those that it is leaving among them; `nil`: others can't come to the store.
+    var owned: Shards? { ownership?.owned }
+
+    // MARK: Ends that other nodes bring about
+
+    mutating func await(_ sequence: Int64) { ownership?.await(sequence) }
+    /// - Returns: Whether it has not been told yet that a gateway keeps it.
+    mutating func tellsKept(_ sequence: Int64) -> Bool { ownership?.tellsKept(sequence) ?? false }
+
+    // MARK: Giving up
+
+    /// Nothing new is begun for these.
+    var leaving: Shards { ownership?.leaving ?? .none }
+    /// - Returns: Those that can be given up now.
+    mutating func give(busy: Shards) -> Shards { ownership?.give(busy: busy) ?? .none }
+
+    // MARK: What the operator may see
+
+    /// `nil`: other nodes can't come to the store.
+    var figures: Pipeline.Sharing? {
+        ownership.map {
+            Pipeline.Sharing(
+                shards: $0.owned.count, known: $0.known, withoutOwnerSince: $0.withoutOwnerSince,
+                takeOvers: $0.takeOvers)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// What time it is, and for whom. Only what was set down by a wall clock is judged by one; all else by a clock that nobody
+/// sets.
+///
+/// It has three clocks to tell: the steady one, which is the wall clock as it was at the start and goes on from there; the
+/// late one, which is behind all that the wall clock has been since, and behind what was trusted last; and the wall clock
+/// itself, which is only ever watched. Never true: that the late one is ahead of the steady one.
+struct WallClock: Sendable {
+    /// `nil`: not begun.
+    private var watch: ClockWatch?
+    /// Milliseconds of the wall clock at the start less those of the monotonic one.
+    private var steadyOffset: Int64 = 0
+    /// The least that this difference has been since.
+    private var leastOffset: Int64 = .max
+    /// The same as the clock was trusted last, while it is doubted since the start.
+    private var doubtOffset: Int64?
+
+    /// - Parameters:
+    ///   - last: what the last process left; `nil`: there was none.
+    ///   - offset: milliseconds of the wall clock less those of one that nobody sets.
+    /// - Returns: What is to be written before anything is accepted by that clock.
+    mutating func start(_ last: ClockRecord?, offset: Int64, at now: Instant) -> ClockRecord? {
+        let watch = ClockWatch(offset: offset, at: now.monotonicNanoseconds, last: last)
+        self.watch = watch
+        if watch.isDoubted { doubtOffset = watch.trustedOffset }
+        note(now)
+        return watch.isNear ? nil : watch.record(at: now.monotonicNanoseconds)
+    }
+
+    /// To be told of each moment at which something is decided.
+    mutating func note(_ now: Instant) {
+        if leastOffset == .max { steadyOffset = now.offset }
+        leastOffset = min(leastOffset, now.offset)
+    }
+
+    // MARK: Times
+
+    /// Milliseconds since 1970 by a clock that nobody sets while the node runs.
+    func steadyTime(at now: Instant) -> Int64 { now.monotonicNanoseconds / 1_000_000 + steadyOffset }
+
+    /// No earlier than that moment.
+    func steadyTime(ofMonotonic time: Int64) -> Int64 {
+        let milliseconds = time / 1_000_000 + (time % 1_000_000 > 0 ? 1 : 0)
+        let (steady, isOverflow) = milliseconds.addingReportingOverflow(steadyOffset)
+        return isOverflow ? .max : steady
+    }
+
+    func monotonicTime(ofSteady time: Int64, at now: Instant) -> Int64 {
+        Instant(unixMilliseconds: steadyTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+            .deadline(time, within: Claim.longestWait)
+    }
+
+    /// The present by a clock that is behind all that the wall clock has been since the start, and behind the time at which
+    /// it was trusted last if it is doubted: by it nothing expires too early.
+    func lateTime(at now: Instant) -> Int64 {
+        now.monotonicNanoseconds / 1_000_000 + min(leastOffset, steadyOffset, doubtOffset ?? .max)
+    }
+
+    func lateInstant(at now: Instant) -> Instant {
+        Instant(unixMilliseconds: lateTime(at: now), monotonicNanoseconds: now.monotonicNanoseconds)
+    }
+
+    // MARK: Doubt
+
+    /// Nothing ends or is forgotten yet because of what the clock says.
+    var isDoubted: Bool { doubtOffset != nil }
+
+    /// Whether what it calls older than that is older.
+    func hasStood(for time: Duration, at now: Instant) -> Bool {
+        !isDoubted && watch?.hasStood(for: time, at: now.monotonicNanoseconds) ?? false
+    }
+
+    /// What the clock says by now, every few seconds.
+    ///
+    /// - Returns: What is to be written; `nil`: it has not begun.
+    mutating func look(offset: Int64, at now: Instant) -> ClockRecord? {
+        watch?.look(offset: offset, at: now.monotonicNanoseconds)
+        return watch?.record(at: now.monotonicNanoseconds)
+    }
+
+    mutating func hear(_ told: ToldTime) { watch?.hear(told) }
+
+    /// Doubts no more than the watch does by now.
+    ///
+    /// - Returns: Whether more is known than before.
+    mutating func doubtLess() -> Bool {
+        let doubt = watch.flatMap { $0.isDoubted ? $0.trustedOffset : nil }
+        guard isDoubted, doubtOffset != doubt else { return false }
+        doubtOffset = doubt
+        return true
+    }
+}
+
+extension Instant {
+    /// Milliseconds of the wall clock less those of the monotonic one.
+    var offset: Int64 { unixMilliseconds - monotonicNanoseconds / 1_000_000 }
+}
