@@ -123,10 +123,9 @@ import Vectors
         outbox.commit(first)
         first.pass(.seconds(100))
         let second = outbox.start(after: first, down: .seconds(20))
-        let found = second.pipeline.block(for: Sample.android())
-        let block = try #require(found)
-        #expect(block.reason == "InvalidProviderToken")
-        #expect(second.now.monotonicNanoseconds - block.since == 120_000_000_000)
+        let lane = second.pipeline.lanes[second.pipeline.lane(Node.android)]
+        #expect(lane.blockedReason == "InvalidProviderToken")
+        #expect(lane.blockedSince == second.now.monotonicNanoseconds - 120_000_000_000)
         guard case .load(let sequences) = second.next() else { return #expect(Bool(false)) }
         let bodies = outbox.model.notifications(sequences)
         second.loaded(bodies, of: sequences)

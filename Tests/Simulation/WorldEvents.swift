@@ -27,7 +27,20 @@ extension World {
         }
         submission.sender = [nil, SenderID(0), SenderID(1)][draw(3)]
         submission.patience = [.none, .short, .full][draw(3)]
+        route(&submission)
         submit(submission, awaitsOutcome: draw(2) == 0)
+    }
+
+    /// As the doors of Bisq's forms do: past an app that can deliver nothing for long.
+    private func route(_ submission: inout Submission) {
+        let patience: Duration = nextUid % 2 == 0 ? .zero : .seconds(600)
+        let reason = pipeline.route(
+            &submission, standIn: ["ios", "android", ""][Int(nextUid) % 3], patience: patience, at: now)
+        guard reason == nil, let id = pipeline.lane(for: submission), let lane = pipeline.lane(of: id),
+            let since = pipeline.lanes[lane].blockedSince,
+            now.monotonicNanoseconds - since >= patience.nanoseconds
+        else { return }
+        fail("nobody is told that \(id) delivers nothing")
     }
 
     func submit(_ submission: Submission, awaitsOutcome: Bool) {

@@ -34,12 +34,11 @@ extension Dispatcher {
     /// The operator has changed the phone book.
     package func use(_ phoneBook: PhoneBook) { pipeline.use(phoneBook) }
 
-    /// How long nothing gets through the lane that a submission would go to, because the operator has to mend something,
-    /// and what.
-    package func block(for submission: Submission) -> (time: Duration, reason: String)? {
-        pipeline.block(for: submission).map {
-            (.nanoseconds(EventLoop.monotonicNanoseconds - $0.since), $0.reason)
-        }
+    /// Turns a submission to the stand-in of its app when that is blocked for longer than `patience`.
+    ///
+    /// - Returns: Why nothing gets through, where there is no stand-in that would do.
+    package func route(_ submission: inout Submission, standIn: String, patience: Duration) -> String? {
+        pipeline.route(&submission, standIn: standIn, patience: patience, at: .now)
     }
 
     /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.

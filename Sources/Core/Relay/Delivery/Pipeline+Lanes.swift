@@ -37,18 +37,6 @@ extension Pipeline {
     /// The index of a lane, if it is there.
     package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
 
-    /// Of the lane that a submission would go to: since when (monotonic nanoseconds) and why nothing gets through it
-    /// before the operator has mended something.
-    package func block(for submission: Submission) -> (since: Int64, reason: String)? {
-        // As good as never: then nothing else is looked at.
-        guard delivery.lanes.contains(where: { $0.blockedSince != nil }),
-            let recipient = try? validator.recipient(of: submission).0,
-            let lane = delivery.lane(recipient.lane),
-            let since = delivery.lanes[lane].blockedSince, let reason = delivery.lanes[lane].blockedReason
-        else { return nil }
-        return (since, reason)
-    }
-
     /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? {
         try? validator.recipient(of: submission).0.lane

@@ -70,7 +70,8 @@ package final class BisqRelayDoor: HTTPDoor {
         submission.hops = request.hops
         submission.mayWait = true
         // Bisq 1 never tries again, here or elsewhere: what can't be delivered now is kept.
-        _ = takesStandIn(&submission, settings.bisq1.standIn)
+        _ = dispatcher.route(
+            &submission, standIn: settings.bisq1.standIn, patience: settings.blockPatience)
         dispatcher.submit(submission, from: bisq1, awaitsOutcome: false) {
             respond(RelayGetForm.response(to: $0))
         }
@@ -95,7 +96,9 @@ package final class BisqRelayDoor: HTTPDoor {
         submission.sender = request.senderID
         submission.hops = request.hops
         submission.patience = .full
-        if let reason = takesStandIn(&submission, settings.bisq2.standIn) {
+        if let reason = dispatcher.route(
+            &submission, standIn: settings.bisq2.standIn, patience: settings.blockPatience)
+        {
             return respond(RelayPostForm.unavailable(reason))
         }
         let asked = Submission(
@@ -110,26 +113,6 @@ package final class BisqRelayDoor: HTTPDoor {
             respond(RelayPostForm.response(to: receipt, isDoubtful: isDoubtful))
         }
         dispatcher.submit(submission, from: bisq2, awaitsOutcome: true) { verdict.take($0) }
-    }
-
-    // MARK: Both
-
-    /// Turns to the stand-in when the app is blocked for long.
-    ///
-    /// - Returns: Why nothing gets through, where there is no stand-in, or it is blocked itself.
-    private func takesStandIn(_ submission: inout Submission, _ standIn: String) -> String? {
-        guard let block = dispatcher.block(for: submission), block.time >= settings.blockPatience else {
-            return nil
-        }
-        // What was handed on can't go that way.
-        guard !standIn.isEmpty, submission.app != standIn, submission.hops == 0 else { return block.reason }
-        var other = submission
-        other.app = standIn
-        if let block = dispatcher.block(for: other), block.time >= settings.blockPatience {
-            return block.reason
-        }
-        submission = other
-        return nil
     }
 }
 
