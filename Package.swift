@@ -143,6 +143,8 @@ let package = Package(
                 "Encodings", "Wire", "Reactor", "Crypto", "JSONCoding", "HTTP1",
             ]),
         library("Base/Programs", cold: true, ["Reactor"]),
+        // Compiled by Deploy/install under another name; here only for its tests.
+        library("Base/SmallFoundation", pure: true, []),
         library(
             "Node", cold: true,
             [
@@ -221,6 +223,7 @@ let package = Package(
         tests("Status", ["Status", "Crypto", "Vectors"]),
         tests("Relay", ["Encodings", "Relay", "Vectors"]),
         tests("Metrics", ["Metrics"]),
+        tests("SmallFoundation", ["SmallFoundation"]),
         tests("Overview", ["Overview", "Metrics", "JSONCoding", "QR", "Relay", "Vectors"]),
         tests("QR", ["QR"]),
         tests("Simulation", ["Relay", "Vectors"]),
