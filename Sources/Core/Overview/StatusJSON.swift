@@ -56,6 +56,7 @@ package enum StatusJSON {
             "ports": .array(onion.ports.map { count(Int($0)) }),
             "state": .string(onion.state),
             "sentence": .string(onion.sentence),
+            "tor_connected": .bool(onion.isConnected),
             "tor_version": text(onion.version),
             "bootstrap": onion.bootstrap.map(count) ?? .null,
             "descriptor_uploads": count(onion.uploads),

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import HTTP1
+import JSONCoding
 import Programs
 
 /// `onionbell status`: what a running node says of itself, over a socket in its state directory.
@@ -12,6 +14,10 @@ struct StatusCommand: AsyncParsableCommand {
 
             Exit status: 0 the node answered, whatever its health; 69 no node runs; 77 the node runs as another \
             user; 78 configuration.
+
+            With --check the exit status is for who starts the node again when it is 1, as a container's health check \
+            does: 0 the node answers and has its tor, even if the network, a push service or its owner keeps it \
+            waiting; 1 no node answers within ten seconds, or its tor does not run.
 
             Example: onionbell status --watch
             """)
@@ -27,13 +33,20 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "As JSON, with --watch one object a line.")
     var json = false
 
+    @Flag(help: "Only whether a restart would help: exit status 1.")
+    var check = false
+
     func validate() throws {
+        guard !check || !watch && !json else {
+            throw ValidationError("--check goes with neither --watch nor --json")
+        }
         guard (1...3600).contains(interval) else {
             throw ValidationError("--interval is \(interval); it must be 1 to 3600")
         }
     }
 
     func run() async throws {
+        if check { return try await checkLife() }
         let socket = try NodeSocket(config)
         signal(SIGPIPE, SIG_IGN)
         repeat {
@@ -42,6 +55,20 @@ struct StatusCommand: AsyncParsableCommand {
             printText(watch && !json && isatty(STDOUT_FILENO) == 1 ? "\u{1b}[H\u{1b}[2J\(text)" : text)
             if watch { try await Task.sleep(for: .seconds(interval)) }
         } while watch
+    }
+
+    /// Trouble of networks and push services is no fault here: a restart would only lose what the node knows of it.
+    private func checkLife() async throws {
+        let answer: HTTPResponse
+        do {
+            answer = try await NodeSocket(config).get("/status.json")
+        } catch let status as ExitCode where status.rawValue != 78 {
+            throw ExitCode(1)
+        }
+        guard let onion = (try? JSON(answer.body))?["onion"], onion["tor_connected"]?.bool == true else {
+            throw fail("the node's tor does not run", status: 1)
+        }
+        printLine("the node runs, and its tor: \(onion["sentence"]?.string ?? "")")
     }
 
     private func ask(_ socket: NodeSocket) async throws -> String {
