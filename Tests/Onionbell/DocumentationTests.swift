@@ -155,18 +155,6 @@ import Vectors
         try ProgramRun([root.appending(path: script).path] + arguments).succeeded()
     }
 
-    /// `Deploy/platforms/render` writes the folders for other platforms from one description.
-    @Test func thePlatformsAreAsTheirDescriptionHasThem() throws {
-        try Self.run("Deploy/platforms/render", "--check")
-        for file in [
-            "umbrel/docker-compose.yml", "startos/manifest.yaml", "compose/compose.yml",
-            "ansible/onionbell.yml", "image",
-        ] {
-            #expect(
-                Self.text(Self.root.appending(path: "Deploy/platforms/\(file)")).contains("Not run here: "))
-        }
-    }
-
     @Test func everyCommandLineIsOneThatTheProgramTakes() throws {
         #expect(Self.commands.count > 15)
         for (file, words) in Self.commands {
