@@ -69,12 +69,28 @@ import Vectors
     }
 
     @Test func aTrialIsMadeAndToldWhatIsMissing() throws {
-        let said = try Self.release(contact: nil, changes: Self.dated, [Self.version])
+        let said = try Self.release(contact: nil, changes: Self.dated, [Self.version, "--only-here"])
         #expect(said.contains("security.txt: Contact") && said.contains("Making"), "\(said)")
     }
 
     @Test func whatIsFilledInIsMade() throws {
-        let said = try Self.release(contact: Self.filledIn, changes: Self.dated, [Self.version, "--tag"])
+        let said = try Self.release(
+            contact: Self.filledIn, changes: Self.dated, [Self.version, "--tag", "--only-here"])
         #expect(!said.contains("fill in") && said.contains("Making everything once"), "\(said)")
+    }
+
+    /// The day is that of the version, which comes later.
+    @Test func aCandidateNeedsNoDay() throws {
+        let said = try Self.release(
+            contact: Self.filledIn, changes: "## \(Self.version), not yet released\n",
+            [Self.version + "-rc12", "--tag", "--only-here"])
+        #expect(!said.contains("fill in") && said.contains("Making everything once"), "\(said)")
+    }
+
+    @Test(arguments: ["", "-rc", "-rc0", "rc1", "-beta1", "~rc1", "-rc1-rc2"])
+    func whatIsNoVersionIsRefused(end: String) throws {
+        let said = try Self.release(
+            contact: Self.filledIn, changes: Self.dated, [(end.isEmpty ? "0.1" : Self.version) + end])
+        #expect(said.hasPrefix("Deploy/release 0.1.0") && !said.contains("Making"), "\(said)")
     }
 }
