@@ -90,6 +90,13 @@ import Testing
         let put = try await mailboxes.put(
             message, to: Digest(high: 1, low: 1), keeping: nil, within: MailboxBounds())
         #expect(put.result == .stored(1))
+        let later = MailboxMessage(
+            id: "bcdefghijklm", acceptedAt: 7, expiresAt: 99, isUrgent: true, text: "later", replaces: "job",
+            isPublished: true, delayedBy: Digest(high: 4, low: 4))
+        #expect(
+            try await mailboxes.put(
+                later, to: Digest(high: 1, low: 1), keeping: nil, within: MailboxBounds()
+            ).result == .stored(1))
         let reply = try await mailboxes.post(
             [1, 2], digest: Digest(high: 1, low: 3), in: Digest(high: 1, low: 4), by: Digest(high: 1, low: 1),
             at: 1, within: MailboxReplyBounds())
@@ -236,6 +243,7 @@ import Testing
         try Connection(file, for: .owning).execute(
             """
             DROP TABLE mailbox_reply; DROP TABLE mailbox_gone; DROP TABLE mailbox_publisher;
+            DROP TABLE mailbox_delayed;
             DROP TRIGGER mailbox_publishers_go; UPDATE door SET steps = 1 WHERE name = 'mailboxes'
             """)
         try StoreCopy(from: file, to: directory.place).run { _, _ in }

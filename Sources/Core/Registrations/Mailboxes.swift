@@ -94,10 +94,12 @@ package struct MailboxMessage: Equatable, Sendable {
     package let replaces: String?
     /// A publisher's, not Bisq's.
     package let isPublished: Bool
+    /// The publisher for which it waits until ``acceptedAt``; `nil`: it is there at once.
+    package let delayedBy: Digest?
 
     package init(
         number: Int64 = 0, id: String, acceptedAt: Int64, expiresAt: Int64, isUrgent: Bool, text: String,
-        replaces: String? = nil, isPublished: Bool = false
+        replaces: String? = nil, isPublished: Bool = false, delayedBy: Digest? = nil
     ) {
         self.number = number
         self.id = id
@@ -107,6 +109,7 @@ package struct MailboxMessage: Equatable, Sendable {
         self.text = text
         self.replaces = replaces
         self.isPublished = isPublished
+        self.delayedBy = delayedBy
     }
 
     /// The id of a notification's message: 64 of its bits, by letters and digits.
@@ -129,6 +132,9 @@ package struct MailboxBounds: Equatable, Sendable {
     /// Of what is published, beside those: neither takes the other's room. The newest counts, and the oldest goes.
     package var publishedMessages = 100
     package var publishedBytes = 256 << 10
+    /// Of what one publisher wants published later. What is beyond that is refused: each has its time.
+    package var delayedMessages = 50
+    package var delayedBytes = 128 << 10
 
     package init() {}
 
@@ -194,6 +200,19 @@ package struct MailboxPut: Equatable, Sendable {
     }
 }
 
+/// What had waited for its time.
+package struct MailboxDelivery: Equatable, Sendable {
+    /// Those that have got something.
+    package let mailboxes: Set<Int64>
+    /// The time of the first that still waits, in milliseconds since 1970; `nil`: none does.
+    package let next: Int64?
+
+    package init(mailboxes: Set<Int64>, next: Int64?) {
+        self.mailboxes = mailboxes
+        self.next = next
+    }
+}
+
 /// What became of a message.
 package enum MailboxPutResult: Equatable, Sendable {
     /// It lies in the mailbox of that number, now or since an earlier try.
@@ -228,6 +247,11 @@ package protocol Mailboxes: Sendable {
         _ message: MailboxMessage, to address: Digest, keeping identity: Digest?,
         within bounds: MailboxBounds
     ) async throws(OutboxError) -> MailboxPut
+
+    /// Puts what has waited for its time into its mailbox, the first some of it in one commit.
+    ///
+    /// - Parameter time: Milliseconds since 1970.
+    func deliver(dueAt time: Int64, within bounds: MailboxBounds) async throws(OutboxError) -> MailboxDelivery
 
     /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
     func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace]

@@ -5,6 +5,7 @@ import Relay
 /// What lies in the mailboxes, and how far their readers have come.
 final class MailboxMessages {
     let turn: MailboxTurn
+    let delayed: MailboxDelayedRows
     private let selectByAddress: Statement
     private let selectByID: Statement
     private let selectHeld: Statement
@@ -27,6 +28,7 @@ final class MailboxMessages {
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {
         turn = try MailboxTurn(connection)
+        delayed = try MailboxDelayedRows(connection)
         selectByAddress = try Statement("SELECT number, show FROM mailbox WHERE address = ?", on: connection)
         selectByID = try Statement(
             "SELECT number FROM mailbox_message WHERE mailbox = ? AND id = ?", on: connection)
@@ -97,6 +99,13 @@ final class MailboxMessages {
         guard try number(of: message.id, in: mailbox) == nil else {
             if let identity { _ = try store.keep(identity) }
             return MailboxPut(.stored(mailbox))
+        }
+        if let replaced = message.replaces {
+            try delayed.forget(replaced, in: mailbox, at: address)
+        }
+        if let publisher = message.delayedBy {
+            return MailboxPut(
+                try delayed.hold(message, for: publisher, in: mailbox, at: address, within: bounds))
         }
         if let replaced = message.replaces {
             try deleteReplaced.bind(1, mailbox)

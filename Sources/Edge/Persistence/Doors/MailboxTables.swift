@@ -45,6 +45,7 @@ final class MailboxTables: DoorTables {
         """, MailboxReplyRows.step,
         // What lay in mailboxes that were removed, until the node has told those who listen.
         "CREATE TABLE mailbox_gone (sequence INTEGER PRIMARY KEY) STRICT", MailboxPublisherRows.step,
+        MailboxDelayedRows.step,
     ]
     static let databaseSteps = [
         """
@@ -86,6 +87,7 @@ final class MailboxTables: DoorTables {
         CREATE INDEX mailbox_end ON mailbox_message (expires_at)
         """, MailboxReplyRows.databaseStep,
         "CREATE TABLE mailbox_gone (sequence BIGINT PRIMARY KEY)", MailboxPublisherRows.databaseStep,
+        MailboxDelayedRows.databaseStep,
     ]
     static let views = [
         RegistrationView(

@@ -51,6 +51,19 @@ package struct SQLiteMailboxes: Mailboxes {
         }
     }
 
+    package func deliver(
+        dueAt time: Int64, within bounds: MailboxBounds
+    ) async throws(OutboxError) -> MailboxDelivery {
+        // Where nothing is due no commit is needed.
+        let next = try await file.read(MailboxTables.self) { tables throws(SQLiteError) in
+            try tables.messages.delayed.next()
+        }
+        guard let next, next <= time else { return MailboxDelivery(mailboxes: [], next: next) }
+        return try await file.write { store throws(SQLiteError) in
+            try store.tables(MailboxTables.self).messages.deliver(dueAt: time, within: bounds, in: store)
+        }
+    }
+
     package func begin(
         _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)]
     ) async throws(OutboxError) -> (places: [MailboxPlace], ends: [KeptEnd]) {

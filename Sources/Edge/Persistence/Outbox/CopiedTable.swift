@@ -95,6 +95,9 @@ struct CopiedTable {
         self.door = door
     }
 
+    /// Its texts are sealed for their mailbox.
+    var isOfMessages: Bool { name == "mailbox_message" || name == "mailbox_delayed" }
+
     /// The row that a text in such a column is sealed for.
     ///
     /// - Parameters:
@@ -111,7 +114,7 @@ struct CopiedTable {
         case "bitwarden_device": return .bitwarden(device: Digest(row.pair(1)))
         case "phone": return .phone(name: row.text(1))
         case "phone_alias": return .alias(name: row.text(0))
-        case "mailbox_message":
+        case _ where isOfMessages:
             let address = mailboxes[row.integer(1)] ?? Digest(high: 0, low: 0)
             return column.name == "text"
                 ? .message(id: row.text(2), mailbox: address) : .mailboxReplaces(address)
@@ -259,6 +262,14 @@ struct CopiedTable {
                 [
                     Column("number"), Column("mailbox"), Column("name", .text), Column("token", .bytes),
                     Column("added_at"),
+                ], counter: .kept, of: MailboxTables.self),
+            CopiedTable(
+                "mailbox_delayed",
+                [
+                    Column("number"), Column("mailbox"), Column("id", .text), Column("due_at"),
+                    Column("expires_at"), Column("is_urgent"), Column("size"),
+                    Column("text", .sealedText(Sealed.message)),
+                    Column("replaces", .sealedText(Sealed.collapse)), Column("publisher", .bytes),
                 ], counter: .kept, of: MailboxTables.self),
         ]
     }

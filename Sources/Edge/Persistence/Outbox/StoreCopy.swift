@@ -85,7 +85,7 @@ package final class StoreCopy {
     private func copy(
         _ table: CopiedTable, _ onProgress: (_ table: String, _ rows: Int64) -> Void
     ) throws(SQLiteError) {
-        let mailboxes = table.name == "mailbox_message" ? try StoreCopy.addresses(of: source) : [:]
+        let mailboxes = table.isOfMessages ? try StoreCopy.addresses(of: source) : [:]
         let columns = table.columns.map(\.name).joined(separator: ", ")
         let paging = table.key.map { "WHERE \($0) > ?1 ORDER BY \($0) LIMIT \(StoreCopy.page)" } ?? ""
         let select = try Statement("SELECT \(columns) FROM \(table.name) \(paging)", on: source)
