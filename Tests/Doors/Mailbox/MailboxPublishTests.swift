@@ -90,7 +90,7 @@ import Testing
         let line = try #require(try await poll(world).first)
         #expect(line["title"] == "body" && line["priority"] == 4 && line["icon"] == "https://x/")
         #expect(line["tags"] == .array(["a", "b", "from cron"]))
-        let refused = try await ask(world, "POST /", fields: "X-Delay: 1h\r\n", #"{"topic":"mbmine"}"#)
+        let refused = try await ask(world, "POST /", fields: "X-Email: a@b\r\n", #"{"topic":"mbmine"}"#)
         #expect(refused.status == 400)
         await world.close()
     }
@@ -144,7 +144,19 @@ import Testing
         ("POST /mbmine", "Email: a@b\r\n", "x", 40000),
         ("POST /mbmine", "Call: yes\r\n", "x", 40000),
         ("POST /mbmine", "Actions: view, a, b\r\n", "x", 40000),
-        ("POST /mbmine", "Delay: 1h\r\n", "x", 40000), ("POST /mbmine", "Filename: a\r\n", "x", 40000),
+        ("POST /mbmine", "Delay: soon\r\n", "x", 40004), ("POST /mbmine", "In: 9s\r\n", "x", 40005),
+        ("POST /mbmine", "At: 1700000000\r\n", "x", 40005), ("POST /mbmine?delay=73h", "", "x", 40006),
+        ("POST /", "", #"{"topic":"mbmine","delay":"4 days"}"#, 40006),
+        ("POST /mbmine", "X-Sequence-ID: a b\r\n", "x", 40049),
+        ("POST /", "", #"{"topic":"mbmine","sequence_id":"a.b"}"#, 40049),
+        ("POST /", "", #"{"topic":"mbmine","sequence_id":1}"#, 40017),
+        ("POST /", "", #"{"topic":"mbmine","click":"a","actions":[{"action":"view","url":"b"}]}"#, 40000),
+        ("POST /", "", #"{"topic":"mbmine","actions":[{"action":"http","url":"b"}]}"#, 40000),
+        (
+            "POST /", "",
+            #"{"topic":"mbmine","actions":[{"action":"view","url":"b"},{"action":"view","url":"c"}]}"#, 40000
+        ),
+        ("POST /mbmine", "Filename: a\r\n", "x", 40000),
         ("POST /mbmine", "Message: a\r\n", "b", 40000), ("POST /mbmine", "Priority: 6\r\n", "x", 40007),
         ("POST /mbmine", "Priority: 1,2\r\n", "x", 40007), ("POST /mbmine", "Cache: no\r\n", "x", 40000),
         ("POST /mbmine", "", "BisqMessageAndroid|a|b", 40000),

@@ -44,6 +44,12 @@ package final class MailboxDigests {
         return PublishedText(kept: json)
     }
 
+    /// What stands for one text of a publisher's and for those that follow it under the same name.
+    func sequence(_ name: String, of publisher: String, in topic: String) -> String {
+        let digest = make("sequence", "\(topic)\0\(publisher)\0\(name)")
+        return "\(String(digest.high, radix: 16))-\(String(digest.low, radix: 16))"
+    }
+
     private func owner(_ id: String, _ topic: String) -> [UInt8] { Array("\(id)\0\(topic)".utf8) }
 
     private func make(_ kind: String, _ text: String) -> Relay.Digest {

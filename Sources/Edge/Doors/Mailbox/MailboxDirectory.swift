@@ -53,10 +53,10 @@ package struct MailboxDirectory: Sendable {
         return name
     }
 
-    /// Where somebody publishes, and by which name. A topic that there is none of and another's are answered alike.
+    /// Where somebody publishes, and who it is. A topic that there is none of and another's are answered alike.
     func publishing(
         to topic: Digest, for claim: Claim?
-    ) throws(MailboxFault) -> (mailbox: Mailbox, publisher: String) {
+    ) throws(MailboxFault) -> (mailbox: Mailbox, publisher: Mailbox.Publisher) {
         guard let claim else { throw .forbidden }
         guard let name = publisher(of: claim) else {
             throw self.name(of: claim) == nil ? .unauthorized : .forbidden
@@ -64,7 +64,7 @@ package struct MailboxDirectory: Sendable {
         guard let mailbox = byTopic[topic], publishers[claim.token]?.mailbox == mailbox.number else {
             throw .forbidden
         }
-        return (mailbox, name)
+        return (mailbox, Mailbox.Publisher(name: name, token: claim.token))
     }
 
     // MARK: Whose share a request takes

@@ -21,7 +21,7 @@ extension MailboxDoor {
 
     static let crossOrigin: HTTPResponse = {
         var response = HTTPResponse.mailbox([])
-        response.fields.append("access-control-allow-methods", "GET, POST, PUT")
+        response.fields.append("access-control-allow-methods", "GET, POST, PUT, DELETE")
         response.fields.append("access-control-allow-headers", "*, authorization")
         return response
     }()

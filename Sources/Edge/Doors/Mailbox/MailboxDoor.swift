@@ -52,6 +52,7 @@ package final class MailboxDoor: LiveDoor {
     /// By the numbers of topics of UnifiedPush, and of mailboxes that are published to.
     private var pushes: [Int64: Rate.Use] = [:]
     var readings = MailboxReadings()
+    private(set) var delays: MailboxDelays!
     private var unknownTopics = UnknownTopics()
     /// In the order of their times, in monotonic nanoseconds.
     private var keepAlives: ArraySlice<(due: Int64, reading: MailboxReading)> = []
@@ -75,6 +76,9 @@ package final class MailboxDoor: LiveDoor {
         shares = MailboxShares(rate: settings.rate)
         keepAliveTimer = Timer { [unowned self] in keepAlive() }
         cleaning = Timer { [unowned self] in clean() }
+        delays = MailboxDelays(store: store, bounds: settings.bounds) { [unowned self] mailboxes in
+            for mailbox in mailboxes { for reading in readings.of(mailbox) { reading.look() } }
+        }
         cleaning.start(after: .zero)
     }
 
@@ -103,6 +107,7 @@ package final class MailboxDoor: LiveDoor {
     package func close() async {
         isClosed = true
         cleaning.stop()
+        delays.stop()
         keepAliveTimer.stop()
         replies.close()
         for reading in readings.all.values { reading.end() }
@@ -146,6 +151,8 @@ package final class MailboxDoor: LiveDoor {
     func tell(_ ends: [KeptEnd]) { if !ends.isEmpty { onEnds?(ends) } }
 
     private func clean() {
+        // Another node that took something for later may be gone.
+        delays.look()
         shares.clean(at: EventLoop.monotonicNanoseconds)
         unknownTopics.clean(at: EventLoop.monotonicNanoseconds) { directory.pushTopic($0) != nil }
         Task {

@@ -14,6 +14,10 @@ enum MailboxFault: Error, Equatable {
     case badMessage
     case badPriority
     case badSince
+    case badDelay
+    case shortDelay
+    case longDelay
+    case badSequence
     case noWebSocket
     case badMatrix
     case unauthorized
@@ -24,11 +28,15 @@ enum MailboxFault: Error, Equatable {
     case storeFailed
     case noSubscriber
     case tooManyReplies
+    case tooManyDelayed
 
     /// Its first three digits are the status.
     var code: Int {
         switch self {
         case .option, .reserved: 40000
+        case .badDelay: 40004
+        case .shortDelay: 40005
+        case .longDelay: 40006
         case .badPriority: 40007
         case .badSince: 40008
         case .badTopic: 40009
@@ -37,6 +45,7 @@ enum MailboxFault: Error, Equatable {
         case .badMessage: 40017
         case .badMatrix: 40019
         case .badRequest: 40024
+        case .badSequence: 40049
         case .unauthorized: 40101
         case .forbidden: 40301
         case .tooLarge: 41301
@@ -45,6 +54,7 @@ enum MailboxFault: Error, Equatable {
         case .storeFailed: 50001
         case .noSubscriber: 50701
         case .tooManyReplies: 50702
+        case .tooManyDelayed: 50703
         }
     }
 
@@ -55,6 +65,11 @@ enum MailboxFault: Error, Equatable {
         case .badTopic: "invalid request: topic invalid"
         case .badText: "invalid message: message must be UTF-8 encoded"
         case .badMessage: "invalid request: request body must be message JSON"
+        case .badDelay:
+            "invalid delay parameter: unable to parse delay: it is a duration (30m, 2 days) or seconds since 1970"
+        case .shortDelay: "invalid delay parameter: too small: it is 10 seconds at least"
+        case .longDelay: "invalid delay parameter: too large: it is 3 days at most"
+        case .badSequence: "invalid request: sequence ID invalid"
         case .badPriority: "invalid priority parameter"
         case .badSince: "invalid since parameter"
         case .noWebSocket: "invalid request: client not using the websocket protocol"
@@ -67,6 +82,7 @@ enum MailboxFault: Error, Equatable {
         case .tooLarge: "message too large"
         case .noSubscriber: "cannot publish to UnifiedPush topic without previously active subscriber"
         case .tooManyReplies: "limit reached: too many replies wait"
+        case .tooManyDelayed: "limit reached: too many messages of this publisher wait for their time"
         case .storeFailed: "internal server error"
         }
     }
@@ -113,6 +129,8 @@ extension HTTPResponse {
     /// Where ntfy's documentation speaks of an error; `nil`: nowhere.
     private static func page(on code: Int) -> String? {
         switch code {
+        case 40004, 40005, 40006: "publish/#scheduled-delivery"
+        case 40049: "publish/#updating-deleting-notifications"
         case 40007: "publish/#message-priority"
         case 40008: "subscribe/api/#fetch-cached-messages"
         case 40016: "subscribe/api/#websockets"

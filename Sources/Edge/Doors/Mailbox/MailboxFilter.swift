@@ -40,7 +40,12 @@ struct MailboxFilter: Equatable {
         return priorities
     }
 
+    /// What says something of earlier messages is for all who read.
     func takes(_ line: MailboxLine) -> Bool {
+        line.event != .message || takes(message: line)
+    }
+
+    private func takes(message line: MailboxLine) -> Bool {
         tags.allSatisfy { wanted in line.tags.contains { $0.hasSameBytes(as: wanted) } }
             && id.map { $0.hasSameBytes(as: line.id) } ?? true
             && message.map { $0.hasSameBytes(as: line.message) } ?? true

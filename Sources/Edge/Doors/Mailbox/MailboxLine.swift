@@ -7,6 +7,9 @@ import Relay
 struct MailboxLine {
     enum Event: String {
         case open, keepalive, message
+        /// Of an earlier message: it is shown no more, or kept no more.
+        case clear = "message_clear"
+        case delete = "message_delete"
     }
 
     static let title = "Bisq"
@@ -26,6 +29,8 @@ struct MailboxLine {
     private(set) var encrypted: String?
     private(set) var tags: [String] = []
     private var published: PublishedText?
+    /// By which a reader knows earlier texts that this one stands for, or says something of.
+    private var sequence: String?
 
     /// One that says nothing of messages.
     init(_ event: Event, id: String, topic: String, time: Int64) {
@@ -54,9 +59,11 @@ struct MailboxLine {
 
     /// One that its owner published.
     ///
-    /// - Parameter text: `nil`: somebody has changed it in the store.
-    init(published message: MailboxMessage, _ text: PublishedText?, topic: String) {
-        self.init(.message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
+    /// - Parameters:
+    ///   - text: `nil`: somebody has changed it in the store.
+    ///   - isAnswer: It is what the publisher is told.
+    init(published message: MailboxMessage, _ text: PublishedText?, topic: String, isAnswer: Bool = false) {
+        self.init(text?.event ?? .message, id: message.id, topic: topic, time: message.acceptedAt / 1000)
         expires = message.expiresAt / 1000
         guard let text else {
             title = nil
@@ -64,6 +71,9 @@ struct MailboxLine {
             return
         }
         published = text
+        // No publisher's name for a text is another's, or the id of a message of Bisq's: neither has a point in it.
+        let known = text.sequence.isEmpty ? message.id : text.sequence
+        sequence = !isAnswer ? "\(text.publisher).\(known)" : text.sequence.isEmpty ? nil : text.sequence
         title = text.title.isEmpty ? nil : text.title
         self.message = text.message
         priority = text.priority
@@ -94,8 +104,13 @@ struct MailboxLine {
 
     /// An object on one line, without its end.
     var json: [UInt8] {
-        var line = Array(#"{"id":"\#(id)","time":\#(time)"#.utf8)
-        if event == .message { line.append(contentsOf: ",\"expires\":\(expires)".utf8) }
+        var line = Array(#"{"id":"\#(id)""#.utf8)
+        if let sequence {
+            line.append(contentsOf: ",\"sequence_id\":".utf8)
+            line.append(jsonString: sequence)
+        }
+        line.append(contentsOf: ",\"time\":\(time)".utf8)
+        if expires > 0 { line.append(contentsOf: ",\"expires\":\(expires)".utf8) }
         line.append(contentsOf: #","event":"\#(event.rawValue)","topic":"\#(topic)""#.utf8)
         if event == .message {
             if let title {

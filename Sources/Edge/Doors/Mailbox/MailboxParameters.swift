@@ -20,10 +20,12 @@ struct MailboxParameters {
         }
     }
 
-    /// A field of the head or a parameter, by any of its names; an empty one is none.
+    /// A field of the head, whose words may be encoded, or a parameter, by any of its names; an empty one is none.
     subscript(names: [String]) -> String? {
         for name in names {
-            if let value = fields[name], !value.isEmpty, !isOfHTTP(name, value) { return value }
+            if let value = fields[name], !value.isEmpty, !isOfHTTP(name, value) {
+                return EncodedWords.decoded(value)
+            }
         }
         return inQuery(names)
     }

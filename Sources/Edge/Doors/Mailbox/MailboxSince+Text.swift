@@ -31,7 +31,9 @@ extension MailboxSince {
     private static let farthest: Int64 = 1 << 40
 
     /// `10m`, `1h30m`, `1.5h`, `100ms`, `-10s`: as Go's `ParseDuration` reads it, and days (`2d`).
-    private static func milliseconds(_ text: String) -> Int64? {
+    ///
+    /// - Parameter unit: How many milliseconds one of a name has.
+    static func milliseconds(_ text: String, _ unit: (Substring) -> Double? = goUnit) -> Int64? {
         var rest = Substring(text).utf8
         let isNegative = rest.first == UInt8(ascii: "-")
         if isNegative || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
@@ -65,8 +67,7 @@ extension MailboxSince {
         return digits.isEmpty ? nil : number / (scale ?? 1)
     }
 
-    /// How many milliseconds one has.
-    private static func unit(_ name: Substring) -> Double? {
+    static func goUnit(_ name: Substring) -> Double? {
         switch name {
         case "ns": 0.000_001
         case "us": 0.001

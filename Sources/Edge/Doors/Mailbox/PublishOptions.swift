@@ -8,15 +8,19 @@ import HTTP1
 enum PublishOptions {
     /// Those of a mailbox.
     static let ofMailbox = [
-        "title", "message beside the body", "priority", "tags", "icon", "click", "markdown",
+        "title", "message beside the body", "priority", "tags", "icon", "click", "markdown", "delay",
+        "sequence id",
     ]
+
+    static let delay = ["x-delay", "delay", "x-at", "at", "x-in", "in"]
+    static let sequence = ["x-sequence-id", "sequence-id", "sid"]
 
     private static let valued: [(name: String, names: [String])] = [
         ("title", ["x-title", "title", "ti", "t"]),
         ("message beside the body", ["x-message", "message", "m"]),
         ("priority", ["x-priority", "priority", "prio", "p"]),
         ("tags", ["x-tags", "tags", "tag", "ta"]),
-        ("delay", ["x-delay", "delay", "x-at", "at", "x-in", "in"]),
+        ("delay", delay),
         ("email", ["x-email", "x-e-mail", "email", "e-mail", "mail", "e"]),
         ("call", ["x-call", "call"]),
         ("attach", ["x-attach", "attach", "a"]),
@@ -25,7 +29,7 @@ enum PublishOptions {
         ("icon", ["x-icon", "icon"]),
         ("click", ["x-click", "click"]),
         ("template", ["x-template", "template", "tpl"]),
-        ("sequence id", ["x-sequence-id", "sequence-id", "sid"]),
+        ("sequence id", sequence),
     ]
 
     /// - Parameter taken: The names of those that are taken here.

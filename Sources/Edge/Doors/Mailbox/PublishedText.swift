@@ -6,6 +6,8 @@ import Relay
 /// A text of the owner's own, which a publisher puts into a mailbox, with what ntfy's publishing says beside it
 /// (binwiederhier/ntfy, docs/publish.md).
 struct PublishedText: Equatable {
+    /// A message, or what is to become of one.
+    private(set) var event = MailboxLine.Event.message
     private(set) var title = ""
     private(set) var message = ""
     /// 1 to 5.
@@ -15,6 +17,10 @@ struct PublishedText: Equatable {
     private(set) var click = ""
     private(set) var icon = ""
     private(set) var isMarkdown = false
+    /// The publisher's name for it and those that stand for it later; empty: its id.
+    private(set) var sequence = ""
+    /// When it is to be published, in milliseconds since 1970; `nil`: now.
+    private(set) var due: Int64?
     /// Whose token it came with.
     var publisher = ""
 
@@ -26,7 +32,9 @@ struct PublishedText: Equatable {
     static let life: Int64 = 72 * 3_600_000
 
     /// What fields of a request's head and parameters say beside the message.
-    private init(beside request: HTTPRequest, _ parameters: MailboxParameters) throws(MailboxFault) {
+    private init(
+        beside request: HTTPRequest, _ parameters: MailboxParameters, at now: Int64
+    ) throws(MailboxFault) {
         try PublishOptions.refuse(in: request, but: PublishOptions.ofMailbox)
         title = parameters[["x-title", "title", "ti", "t"]] ?? ""
         if let priority = parameters[["x-priority", "priority", "prio", "p"]] {
@@ -39,12 +47,19 @@ struct PublishedText: Equatable {
         click = parameters[["x-click", "click"]] ?? ""
         icon = parameters[["x-icon", "icon"]] ?? ""
         isMarkdown = PublishOptions.isMarkdown(request, parameters)
+        sequence = parameters[PublishOptions.sequence] ?? ""
+        if let delay = parameters[PublishOptions.delay] { due = try PublishDelay.due(delay, at: now) }
     }
 
     /// Of a request whose body is the message.
-    init(_ request: HTTPRequest) throws(MailboxFault) {
+    ///
+    /// - Parameters:
+    ///   - sequence: What the path says; empty: nothing.
+    ///   - now: Milliseconds since 1970.
+    init(_ request: HTTPRequest, sequence: String = "", at now: Int64) throws(MailboxFault) {
         let parameters = try MailboxParameters(request)
-        try self.init(beside: request, parameters)
+        try self.init(beside: request, parameters, at: now)
+        if !sequence.isEmpty { self.sequence = sequence }
         let beside = parameters[["x-message", "message", "m"]]
         guard beside == nil || request.body.isEmpty else { throw .option("message beside the body") }
         guard let text = beside?.unescaped ?? String(validating: request.body, as: UTF8.self) else {
@@ -55,17 +70,36 @@ struct PublishedText: Equatable {
     }
 
     /// Of a request whose body is JSON: what it says goes before what the head says.
-    init(_ body: JSON.Object, in request: HTTPRequest) throws(MailboxFault) {
-        try self.init(beside: request, MailboxParameters(request))
+    init(_ body: JSON.Object, in request: HTTPRequest, at now: Int64) throws(MailboxFault) {
+        try self.init(beside: request, MailboxParameters(request), at: now)
         try take(body)
+        if click.isEmpty, let url = PublishedText.view(in: body["actions"]) {
+            click = url
+        } else if case .array(let list) = body["actions"], !list.isEmpty {
+            throw .option("actions")
+        }
+        if let delay = body["delay"]?.string, !delay.isEmpty { due = try PublishDelay.due(delay, at: now) }
         try check()
+    }
+
+    /// That no more is shown of the message of a name, or kept.
+    init(_ event: MailboxLine.Event, of sequence: String) {
+        (self.event, self.sequence) = (event, sequence)
+    }
+
+    /// What one button opens, where there is no other: Uptime Kuma sends the address of what it watches so. It is what a tap
+    /// opens then. Buttons can do more than a reader is asked to do here.
+    private static func view(in actions: JSON?) -> String? {
+        guard case .array(let list) = actions, list.count == 1, list[0]["action"]?.string?.word() == "view",
+            let url = list[0]["url"]?.string, !url.isEmpty
+        else { return nil }
+        return url
     }
 
     /// What is `null`, empty or `false` is not asked for: libraries send all members.
     private mutating func take(_ body: JSON.Object) throws(MailboxFault) {
         for (key, name) in [
             ("attach", "attach"), ("filename", "filename"), ("email", "email"), ("call", "call"),
-            ("delay", "delay"), ("actions", "actions"), ("sequence_id", "sequence id"),
             ("template", "template"),
         ] {
             switch body[key] {
@@ -84,6 +118,7 @@ struct PublishedText: Equatable {
         }
         message = try text("message", else: "")
         title = try text("title", else: title)
+        sequence = try text("sequence_id", else: sequence)
         (click, icon) = (try text("click", else: click), try text("icon", else: icon))
         switch body["priority"] {
         case nil, .null, .integer(0): break
@@ -113,6 +148,7 @@ struct PublishedText: Equatable {
     private static let reserved = ["BisqMessageAndroid|", "BisqMessageiOS|", Notice.prefix]
 
     private mutating func check() throws(MailboxFault) {
+        guard sequence.isEmpty || MailboxRequest.isTopic(sequence) else { throw .badSequence }
         if message.isEmpty { message = PublishedText.empty }
         let rest = tags.reduce(title.utf8.count + click.utf8.count + icon.utf8.count) { $0 + $1.utf8.count }
         guard message.utf8.count <= PublishedText.longestMessage, rest <= PublishedText.longestRest,
@@ -123,6 +159,11 @@ struct PublishedText: Equatable {
         }
     }
 
+    /// What goes for this one: a message and its deletion go for all before them, and of clearings the last counts.
+    func name(id: String) -> String {
+        "\(event == .clear ? "clear" : "text")\0\(sequence.isEmpty ? id : sequence)"
+    }
+
     // MARK: At rest
 
     var json: JSON {
@@ -130,6 +171,7 @@ struct PublishedText: Equatable {
             "title": .string(title), "message": .string(message), "priority": .integer(Int64(priority)),
             "tags": .array(tags.map { .string($0) }), "click": .string(click), "icon": .string(icon),
             "markdown": .bool(isMarkdown), "publisher": .string(publisher),
+            "sequence_id": .string(sequence), "event": .string(event.rawValue),
         ]
     }
 
@@ -137,6 +179,7 @@ struct PublishedText: Equatable {
     init?(kept json: JSON) {
         guard let body = json.object, (try? take(body)) != nil else { return nil }
         publisher = body["publisher"]?.string ?? ""
+        event = body["event"]?.string?.word().flatMap { MailboxLine.Event(rawValue: $0) } ?? .message
     }
 }
 

@@ -127,7 +127,7 @@ struct PublisherRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Make a publisher's token invalid.",
         discussion: """
-            What it has published stays, and so do the tokens of readers and other publishers. Where a token was seen by \
+            What it has published stays, but not what was to be published later. So do the tokens of readers and other publishers. Where a token was seen by \
             others, remove the publisher, then add it again.
 
             Exit status: 0 removed, 1 it did not exist.
