@@ -24,6 +24,30 @@ import Testing
         #expect(again.count == 1 && again[0].contains("one app of gateway ntfy is enough for ntfy.sh"))
     }
 
+    /// Nothing goes unencrypted because of a slip: the host is named a second time.
+    @Test func aHostOfOnesOwnNetworkIsNamedTwice() throws {
+        func app(_ url: String, _ plain: String?) -> String {
+            let plain = plain.map { ", plain_http: \"\($0)\"" } ?? ""
+            return "apps:\n  - {name: ntfy, gateway: ntfy, url: \"\(url)\"\(plain)}"
+        }
+        for (url, host) in [
+            ("http://nas.home.arpa:8080", "nas.home.arpa"), ("http://NAS", "nas"),
+            ("http://192.168.1.5", "192.168.1.5"), ("http://[fd00::5]:8080", "fd00::5"),
+        ] {
+            let settings = try settings(app(url, host))
+            #expect(settings.apps[0].settings.doubt?.words.contains("to \(host) unencrypted") == true)
+            #expect(faults(app(url, nil)).contains { $0.contains("name its host in plain_http") })
+            #expect(faults(app(url, "other")).contains { $0.contains("name its host in plain_http") })
+        }
+        let onion = "http://bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
+        for url in ["https://nas", onion, "http://127.0.0.1:80"] {
+            let host = try #require(url.split(separator: "/").last).prefix { $0 != ":" }
+            let found = faults(app(url, String(host)))
+            #expect(found.contains { $0.contains("plain_http: is for a url of http://") }, "\(found)")
+            #expect(try settings(app(url, nil)).apps[0].settings.doubt == nil)
+        }
+    }
+
     @Test(arguments: [
         ("username: node", "password_file: is needed: username and password_file go together"),
         ("password_file: p", "username: is needed: username and password_file go together"),

@@ -43,13 +43,14 @@ package struct GatewayProbe {
     static func exchange(
         _ url: GatewayURL, by egress: Egress, _ context: TLSContext,
         _ version: GatewayConnection.HTTPVersion,
-        _ head: HTTP2Headers, _ body: [UInt8], limits: ConnectionLife.Limits = ConnectionLife.Limits()
+        _ head: HTTP2Headers, _ body: [UInt8], limits: ConnectionLife.Limits = ConnectionLife.Limits(),
+        lookUp: @escaping Dial.Lookup = Dial.systemLookup
     ) async -> Result<GatewayAnswer, SingleExchange.Failure> {
         var exchange: SingleExchange?
         let result = await withUnsafeContinuation { continuation in
             exchange = SingleExchange(
                 to: url, by: egress, url.isSecure ? context : nil, version: version, head: head, body: body,
-                limits: limits
+                limits: limits, lookUp: lookUp
             ) { continuation.resume(returning: $0) }
         }
         return withExtendedLifetime(exchange) { result }

@@ -1,3 +1,6 @@
+import Lab
+import LabParts
+import Reactor
 import Relay
 import Testing
 
@@ -54,5 +57,55 @@ import Testing
         #expect(way(validator([]), "nt1:bisq") == "NotInPhoneBook")
         // An app of that name is gone.
         #expect(way(validator([("gone", "nt1:bisq")]), "nt1:bisq") == "public nt1:bisq")
+    }
+}
+
+/// A server that is reached by plain HTTP in the operator's own network.
+@EventLoop
+@Suite struct NtfyInOwnNetworkTests {
+    private func name(_ addresses: [String], _ port: UInt16) -> Dial.Lookup {
+        { (_, deadline) async throws(ConnectError) in
+            var found: [SocketAddress] = []
+            for address in addresses {
+                found += try await Stream.addresses(of: .host(address, port: port), deadline: deadline)
+            }
+            return found
+        }
+    }
+
+    private func delivery(by lookUp: @escaping Dial.Lookup, _ port: UInt16) async throws -> Outcome {
+        let settings = NtfyGateway.Settings(
+            url: try GatewayURL("http://nas.home.arpa:\(port)", plainHost: "nas.home.arpa"),
+            login: .token("tk_0123456789"), lookUp: NtfyApp.lookUpInOwnNetwork(asking: lookUp))
+        let gateway = try NtfyGateway(settings, log: quiet)
+        gateway.start()
+        defer { gateway.stop() }
+        return await gateway.deliver(notification(deviceToken: "nt1:bisq"))
+    }
+
+    @Test func itIsRungByItsName() async throws {
+        let server = try SimulatedNtfy()
+        server.accessToken = "tk_0123456789"
+        guard case .host(_, let port) = server.endpoint else { return }
+        #expect(try await delivery(by: name(["127.0.0.1"], port), port) == .accepted)
+        #expect(server.book.map(\.topic) == ["bisq"])
+        server.close()
+    }
+
+    /// A name server that lies gets nothing, and neither does one of two addresses.
+    @Test(arguments: [["9.9.9.9"], ["127.0.0.1", "9.9.9.9"], ["2606:4700::1111"]])
+    func aPublicAddressGetsNothing(addresses: [String]) async throws {
+        let lookUp = NtfyApp.lookUpInOwnNetwork(asking: name(addresses, 80))
+        await #expect(throws: ConnectError.self) {
+            try await lookUp(.host("nas.home.arpa", port: 80), .seconds(5))
+        }
+    }
+
+    @Test(arguments: [
+        "10.0.0.1", "192.168.1.2", "172.16.0.9", "169.254.1.1", "100.64.0.1", "fd00::1", "fe80::1",
+    ])
+    func anAddressOfAHouseIsTaken(address: String) async throws {
+        let lookUp = NtfyApp.lookUpInOwnNetwork(asking: name([address], 80))
+        #expect(try await lookUp(.host("nas.home.arpa", port: 80), .seconds(5)).count == 1)
     }
 }

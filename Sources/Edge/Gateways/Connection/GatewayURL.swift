@@ -2,7 +2,7 @@ import Encodings
 import Reactor
 
 /// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only, and where it
-/// is allowed at an onion address. Or a node's peer endpoint: `address.onion[:port]`.
+/// is allowed at an onion address or at one host of the operator's own network. Or a node's peer endpoint: `address.onion[:port]`.
 package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     package let isSecure: Bool
     /// It speaks the peers' protocol and not HTTP.
@@ -59,8 +59,12 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// - Parameter allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
-    package init(_ text: String, allowsPlainOnion: Bool = false) throws(Fault) {
+    /// - Parameters:
+    ///   - allowsPlainOnion: `http://` for onion addresses, to which tor encrypts.
+    ///   - plainHost: The one other host that may be reached by `http://`; empty: none.
+    package init(
+        _ text: String, allowsPlainOnion: Bool = false, plainHost: String = ""
+    ) throws(Fault) {
         let rest: Substring
         isPeer = false
         if text.hasPrefix("https://") {
@@ -83,7 +87,10 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.host = allowsPlainOnion ? host.lowercased() : host
         self.port = port
         self.path = path.isEmpty ? "/" : String(path)
-        guard isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion else {
+        guard
+            isSecure || endpoint.isLoopback || allowsPlainOnion && isOnion
+                || self.host.lowercased() == plainHost.lowercased()
+        else {
             throw .plainBeyondLoopback
         }
     }

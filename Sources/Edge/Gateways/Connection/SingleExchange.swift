@@ -30,14 +30,15 @@ final class SingleExchange: ConnectionOwner {
     init(
         to url: GatewayURL, by egress: Egress, _ context: TLSContext?,
         version: GatewayConnection.HTTPVersion = .http1, head: HTTP2Headers, body: [UInt8],
-        limits: ConnectionLife.Limits = ConnectionLife.Limits(), completion: @escaping Completion
+        limits: ConnectionLife.Limits = ConnectionLife.Limits(),
+        lookUp: @escaping Dial.Lookup = Dial.systemLookup, completion: @escaping Completion
     ) {
         self.head = head
         self.body = body
         self.completion = completion
         connection = GatewayConnection(
             to: url, by: egress, context, version: version, needsProof: false,
-            limits: limits, owner: self)
+            limits: limits, lookUp: lookUp, owner: self)
     }
 
     func connectionChanged(_ connection: GatewayConnection) {

@@ -19,6 +19,8 @@ package struct NtfyApp: ConfiguredApp {
     }
 
     package var url: GatewayURL?
+    /// The host in the operator's own network that is reached by plain HTTP; empty: none.
+    package var plainHost = ""
     package var tokenFile = ""
     /// The account's name, where it has a password and no token.
     package var username = ""
@@ -33,8 +35,16 @@ package struct NtfyApp: ConfiguredApp {
 
     package init(_ section: any SettingsSection) {
         let text = section.text("url", default: "")
+        plainHost = section.text("plain_http", default: "")
         do throws(GatewayURL.Fault) {
-            let url = try GatewayURL(text, allowsPlainOnion: true)
+            let url = try GatewayURL(text, allowsPlainOnion: true, plainHost: plainHost)
+            if !plainHost.isEmpty,
+                url.isSecure || url.isOnion || url.endpoint.isLoopback
+                    || url.host.lowercased() != plainHost.lowercased()
+            {
+                section.fault(
+                    "plain_http", "is for a url of http:// in your own network, and names just its host")
+            }
             if url.path != "/" {
                 section.fault("url", "must end after the host: ntfy's apps know no path")
             }
@@ -44,7 +54,9 @@ package struct NtfyApp: ConfiguredApp {
                 "url",
                 text.isEmpty
                     ? "an app of gateway ntfy needs its server: https://HOST[:PORT] or http://ADDRESS.onion[:PORT]"
-                    : "\"\(text.prefix(100))\" is \(error)")
+                    : "\"\(text.prefix(100))\" is \(error)"
+                        + (error == .plainBeyondLoopback
+                            ? ", or name its host in plain_http if it is in a network of your own" : ""))
         }
         tokenFile = section.credential("token_file")
         username = section.value(
@@ -88,6 +100,29 @@ package struct NtfyApp: ConfiguredApp {
         }
     }
 
+    /// No address that is everybody's gets what is not encrypted, whatever a name server says.
+    static func lookUpInOwnNetwork(asking resolver: @escaping Dial.Lookup = Dial.systemLookup) -> Dial.Lookup
+    {
+        { (endpoint, deadline) async throws(ConnectError) in
+            let addresses = try await resolver(endpoint, deadline)
+            guard addresses.allSatisfy({ $0.networkAddress.map { !PublicAddress.contains($0) } ?? false })
+            else {
+                throw .unknownHost(
+                    "plain_http",
+                    reason: "its address is a public one, where everything is seen: use https://")
+            }
+            return addresses
+        }
+    }
+
+    package var doubt: (words: String, advice: String)? {
+        guard !plainHost.isEmpty else { return nil }
+        return (
+            "plain_http: login, topics and texts go to \(plainHost) unencrypted",
+            "whoever is in that network can read them and ring these phones; use https:// and ca_file if that is not only you"
+        )
+    }
+
     @EventLoop
     private func load(
         by egress: Egress, reading file: FileReader
@@ -118,8 +153,9 @@ package struct NtfyApp: ConfiguredApp {
             login = .token(String(decoding: word, as: UTF8.self))
         }
         return NtfyGateway.Settings(
-            url: url, egress: url.endpoint.isLoopback ? .direct : egress, login: login,
-            trust: try trust(in: caFile, by: file), show: show)
+            url: url, egress: url.endpoint.isLoopback || !plainHost.isEmpty ? .direct : egress, login: login,
+            trust: try trust(in: caFile, by: file), show: show,
+            lookUp: plainHost.isEmpty ? Dial.systemLookup : NtfyApp.lookUpInOwnNetwork())
     }
 
     package func probes(
@@ -165,7 +201,8 @@ enum NtfyProbe {
         var head = HTTP2Headers(method: "GET", authority: settings.url.authority, path: "/\(topic)/auth")
         NtfyRequest.add(settings.login, to: &head)
         switch await GatewayProbe.exchange(
-            settings.url, by: settings.egress, context, .http1, head, [], limits: settings.limits)
+            settings.url, by: settings.egress, context, .http1, head, [], limits: settings.limits,
+            lookUp: settings.lookUp)
         {
         case .failure(let failure): return .init(failure)
         case .success(let answer):

@@ -17,6 +17,7 @@ final class NtfyGateway: LinkedGateway {
         var trust = TLSTrust.systemRoots
         var show = NtfyApp.Show.bell
         var limits = NtfyGateway.limits
+        var lookUp = Dial.systemLookup
     }
 
     /// The node's account at the server.
@@ -56,7 +57,7 @@ final class NtfyGateway: LinkedGateway {
         link = GatewayLink(
             GatewayLink.Settings(
                 url: url, egress: settings.egress, version: .http1, limits: limits, connections: 1,
-                sequentialConnections: login == nil ? 2 : 1),
+                sequentialConnections: login == nil ? 2 : 1, lookUp: settings.lookUp),
             context: url.isSecure ? try NtfyGateway.context(settings.trust) : nil, log: log)
     }
 
