@@ -148,12 +148,12 @@ import Vectors
             let cut = String(text.prefix(index)) + text.dropFirst(index + 1)
             #expect(WebPushSubscription(cut)?.text ?? cut == cut, "one text")
         }
-        let long = "wp1:a.io:2F" + String(repeating: "x", count: 1024 - 11 - 68) + text.suffix(68)
-        #expect(long.utf8.count == 1024 && WebPushSubscription(long) == nil)
+        let long = "wp1:a.io:2F" + String(repeating: "x", count: 1280 - 11 - 68) + text.suffix(68)
+        #expect(long.utf8.count == 1280 && WebPushSubscription(long) == nil)
         #expect(
-            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 887) + text.suffix(68)) != nil)
+            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 987) + text.suffix(68)) != nil)
         #expect(
-            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 888) + text.suffix(68)) == nil)
+            WebPushSubscription("wp1:a.io:2F" + String(repeating: "x", count: 988) + text.suffix(68)) == nil)
     }
 
     @Test func keysAreTakenAsBrowsersGiveThem() throws {

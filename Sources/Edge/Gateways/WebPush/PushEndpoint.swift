@@ -17,8 +17,8 @@ struct PushEndpoint: Equatable, Sendable {
     /// An address in place of a name, a port, or a name that has no meaning outside of one network.
     let isUnusual: Bool
 
-    /// Of the whole, with `https://`.
-    static let longest = 900
+    /// Of the whole, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications, `server.md`).
+    static let longest = 1000
     static let scheme = "https://"
 
     /// - Parameter text: What is behind `https://`.

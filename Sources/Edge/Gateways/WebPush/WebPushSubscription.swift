@@ -17,7 +17,8 @@ struct WebPushSubscription: Equatable, Sendable {
     let secret: [UInt8]
 
     static let prefix = "wp1:"
-    static let longest = 1024
+    /// An endpoint's with its keys, where a tenth of its characters are none that Bisq takes.
+    static let longest = 1280
     private static let keyCharacters = 66
 
     /// A path that Mozilla has given to nobody; the keys are the curve's own point and zeros.

@@ -17,6 +17,9 @@ struct PhonesAddCommand: ParsableCommand {
             Takes the pairing token that the phone's app shows, or only the device token. The key in a pairing token \
             is not stored. A name can have \(PhoneBook.mostPhonesOfName) phones.
 
+            Bisq 2 takes no address over \(TrustedNodeDevice.tokenLengths.upperBound) characters. If the phone's is \
+            longer, as browsers' are, the name gets an address that stands for it (onionbell phones alias).
+
             Exit status: 0 added, 1 the book does not take it, 64 usage, 65 the token cannot be used, 69 the node has \
             never run, 78 configuration.
 
@@ -66,9 +69,27 @@ struct PhonesAddCommand: ParsableCommand {
                         + (model.isEmpty ? "" : ", \(model)")
                         + (phone.app.isEmpty ? "" : ", app \(phone.app)"))
                 if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
+                if phone.deviceToken.text.utf8.count > TrustedNodeDevice.tokenLengths.upperBound {
+                    try giveAlias(for: phone, in: file)
+                }
                 printLine("Ring it: \(config.command("phones test \(which.name) --pairing-token -"))")
             }
         }
+    }
+
+    /// What Bisq 2 can be told in place of an address that is too long for it.
+    private func giveAlias(for phone: PhoneBook.Phone, in file: borrowing RegistrationFile) throws {
+        let alias = PhonesAliasCommand.newAlias()
+        // The phone is in the book, and another sender may take its own address.
+        guard case .success(let given) = try file.giveAlias(alias, to: which.name, replacing: false) else {
+            return
+        }
+        let length = phone.deviceToken.text.utf8.count
+        printLine(
+            """
+            Its address has \(length) characters, more than Bisq 2 takes. This one stands for it: \(given.text)
+            As a text for Bisq: \(config.command("phones alias \(which.name) --pairing-token -"))
+            """)
     }
 
     private func target() throws -> (Platform, token: String, model: String) {
