@@ -109,6 +109,13 @@ import Wire
                     sent = await ntfy.publish(Message(topic=topic, message="It rains", title="Window",
                         tags=["umbrella"], priority=5))
                     print(sent.message, sent.title, sent.priority, sent.topic == topic)
+                    for text in ("Open", "Closed"):
+                        door = await ntfy.publish(Message(topic=topic, message=text, sequence_id="door"))
+                        assert door.sequence_id == "door"
+                    assert (await ntfy.clear(topic, "door")).event == "message_clear"
+                    later = await ntfy.publish(Message(topic=topic, message="later", delay="30m"))
+                    assert later.time > sent.time
+                    assert (await ntfy.delete(topic, later.id)).event == "message_delete"
             asyncio.run(main(*sys.argv[1:]))
             """
         let server = String(stage.mailbox.url.dropLast(stage.mailbox.topic.count + 1))
@@ -120,6 +127,62 @@ import Wire
         let shown = try await stage.receive(
             stage.newFile(), "--mailbox", stage.mailbox.file, "--once", "--json")
         #expect(shown.output.contains(#""title":"[home] Window""#), "\(shown.output)")
+        #expect(shown.output.contains("Closed") && !shown.output.contains("Open"), "\(shown.output)")
+        #expect(!shown.output.contains("later"), "\(shown.output)")
+        await stage.close()
+    }
+
+    /// The request of Uptime Kuma 2.5.3 for a shop that is down, as axios sends it.
+    @Test func uptimeKumasRequestRingsThePhone() async throws {
+        let stage = try await MailboxStage()
+        let token = try await add("kuma", stage)
+        let server = String(stage.mailbox.url.dropLast(stage.mailbox.topic.count + 1))
+        let body = """
+            {"topic":"\(stage.mailbox.topic)","message":"connect ECONNREFUSED 192.0.2.1:443","priority":5,\
+            "title":"Shop Down [Uptime-Kuma]","tags":["red_circle","group: web"],"actions":[{"action":"view",\
+            "label":"Open Shop","url":"https://shop.example/"}]}
+            """
+        for login in ["Bearer \(token)", "Basic " + Data("kuma:\(token)".utf8).base64EncodedString()] {
+            let answer = try await curl(
+                "-H", "Accept: application/json, text/plain, */*", "-H", "Content-Type: application/json",
+                "-H", "Authorization: \(login)", "-H", "User-Agent: axios/1.12.2", "-H",
+                "Accept-Encoding: gzip, compress, deflate, br", "--data-binary", body, server)
+            #expect(answer.output.hasSuffix("200"), "\(answer.output)")
+        }
+        let reader = try #require(stage.mailbox.tokens["phone"])
+        let poll = try await curl("-u", "phone:\(reader)", "\(stage.mailbox.url)/json?poll=1")
+        #expect(poll.output.ranges(of: #""click":"https://shop.example/""#).count == 2, "\(poll.output)")
+        #expect(poll.output.contains(#""tags":["red_circle","group: web","from kuma"]"#), "\(poll.output)")
+        await stage.close()
+    }
+
+    /// What is for later is neither lost by a kill, nor comes twice. Its time comes while the node is down.
+    @Test func aTextForLaterSurvivesAKill() async throws {
+        let stage = try await MailboxStage()
+        let token = try await add("cron", stage)
+        let answer = try await curl(
+            "-H", "Authorization: Bearer \(token)", "-H", "In: 1h", "-d", "later", stage.mailbox.url)
+        #expect(answer.output.hasSuffix("200"), "\(answer.output)")
+        try stage.stage.signal(SIGKILL)
+        await stage.stage.node.wait { $0.exit != nil }
+        let script = """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            print(store.execute("UPDATE mailbox_delayed SET due_at = 1000").rowcount)
+            store.commit()
+            """
+        let file = stage.stage.world.state + "/outbox.sqlite"
+        #expect(try run(["/usr/bin/python3", "-c", script, file]).output == "1\n")
+        for _ in 1...2 {
+            try await stage.stage.start()
+            #expect(try await stage.waiting(until: 1) == 1)
+            try stage.stage.signal(SIGKILL)
+            await stage.stage.node.wait { $0.exit != nil }
+        }
+        try await stage.stage.start()
+        let shown = try await stage.receive(
+            stage.newFile(), "--mailbox", stage.mailbox.file, "--once", "--json")
+        #expect(shown.output.ranges(of: "later").count == 1, "\(shown.output)")
         await stage.close()
     }
 

@@ -101,6 +101,53 @@ import Wire
         for stage in [second, first] { await stage.close() }
     }
 
+    /// A publisher comes to whatever node; what it wants published later is there also if that node was killed.
+    @Test func whatIsPublishedAtOneNodeIsReadAtTheOther() async throws {
+        let ports = (try freePort(), try freePort())
+        let first = try await started(ports.0)
+        let second = try await started(ports.1, with: first)
+        let mailbox = try await StagedMailbox.add(readers: ["phone"], to: first.configuration)
+        for stage in [first, second] { await stage.logged("mailbox.changed") }
+        let made = try run([
+            program, "mailbox", "publishers", "add", "me", "cron", "--json", "--config", first.configuration,
+        ])
+        let token = try #require(try JSON(Array(made.output.utf8))["token"]?.string)
+        func publish(_ text: String, at port: UInt16, _ more: String...) throws -> String {
+            let arguments = [
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Authorization: Bearer \(token)",
+                "-d", text, "http://127.0.0.1:\(port)/\(mailbox.topic)",
+            ]
+            return try run(arguments + more).output
+        }
+        let reader = try await Reader(try #require(mailbox.tokens["phone"]), of: mailbox.topic, at: ports.0)
+        for (number, port) in [ports.1, ports.0].enumerated() {
+            try await until { try publish("\(number)", at: port) == "200" }
+            #expect(try await reader.hears(number + 1).last?["message"] == .string("\(number)"))
+        }
+        #expect(try publish("later", at: ports.1, "-H", "In: 1h") == "200")
+        try second.signal(SIGKILL)
+        await second.node.wait { $0.exit != nil }
+        // Its hour is over.
+        #expect(
+            try server.psql(
+                database, "UPDATE onionbell.mailbox_delayed SET due_at = 1000 RETURNING is_urgent")
+                == "0")
+        try await second.start()
+        #expect(try await reader.hears(3).last?["message"] == "later")
+        #expect(try server.psql(database, "SELECT count(*) FROM onionbell.mailbox_delayed") == "0")
+
+        // A token that leaked is good at neither.
+        let remove = try run([
+            program, "mailbox", "publishers", "remove", "me", "cron", "--config", second.configuration,
+        ])
+        #expect(remove.status == 0, "\(remove.errors)")
+        for port in [ports.0, ports.1] {
+            try await until { try publish("x", at: port) == "401" }
+        }
+        reader.close()
+        for stage in [second, first] { await stage.close() }
+    }
+
     @Test func aReplyIsHeardOfWhateverNodeItCameTo() async throws {
         let ports = (try freePort(), try freePort())
         let first = try await started(ports.0)
