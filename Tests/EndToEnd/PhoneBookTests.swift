@@ -81,6 +81,38 @@ import Wire
         await stage.close()
     }
 
+    /// Bisq 2 takes 300 characters. A browser's address is longer: what stands for it is made and told at once.
+    @Test func aLongAddressGetsOneThatBisq2Takes() async throws {
+        let stage = try LoopbackStage(withWebPush: true)
+        try await stage.start()
+        func token(_ length: Int) throws -> PairingToken {
+            let path = "/wpush/v2/"
+            var browser = try Browser(at: "https://\(stage.world.webPushHosts[0])", path: path)
+            let missing = length - browser.token.utf8.count
+            browser = try Browser(
+                at: "https://\(stage.world.webPushHosts[0])",
+                path: path + String(repeating: "a", count: missing))
+            #expect(browser.token.utf8.count == length)
+            return try Phone.new(.android, descriptor: "Web", deviceToken: browser.token).pairingToken
+        }
+        let short = try await phones(
+            stage, "add", "bob", "--pairing-token", "-", input: try token(300).text + "\n")
+        #expect(short.status == 0 && !short.output.contains("al1:"), "\(short.output)\(short.errors)")
+        for (number, length) in [301, 1040].enumerated() {
+            let pairing = try token(length)
+            let long = try await phones(
+                stage, "add", "alice\(number)", "--pairing-token", "-", input: pairing.text + "\n")
+            #expect(long.status == 0, "\(long.errors)")
+            #expect(
+                long.output.contains("Its address has \(length) characters, more than Bisq 2 takes. This one")
+            )
+            let alias = try await phones(stage, "alias", "alice\(number)")
+            #expect(long.output.contains(alias.output.trimmingCharacters(in: .newlines)))
+            #expect((100...300).contains(alias.output.utf8.count - 1))
+        }
+        await stage.close()
+    }
+
     @Test func aPhoneIsRungAndItsAnswerTold() async throws {
         let stage = try LoopbackStage()
         try await stage.start()

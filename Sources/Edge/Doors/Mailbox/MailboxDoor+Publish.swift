@@ -26,7 +26,7 @@ enum PublishTarget: Equatable {
             .map { String(Substring($0)) }
         let method = request.method
         let isWriting = ["POST", "PUT"].contains(method)
-        if parts.count == 1, parts[0].isEmpty, isWriting {
+        if parts.count == 1, parts[0].isEmpty, isWriting || method == "OPTIONS" {
             self = .body
             return
         }
