@@ -44,7 +44,8 @@ struct MailboxInBrowserTests {
         #expect(seen["auth"] == .array([200, 401, 403]))
         #expect(seen["json"] == 200 && seen["xhr"] == .array([200, "X"]) && seen["deleted"] == 200)
         #expect(seen["refused"]?["error"]?.string?.contains("takes no attach") == true)
-        #expect(seen["socket"] == .array(["open", "by JSON", "by XHR", "message_delete"]), "\(result.output)")
+        #expect(
+            seen["socket"] == .array(["open", "by JSON", "by XHR", "message_delete"]), "\(result.output)")
         #expect(seen["events"] == .array(["by JSON", "by XHR"]), "\(result.output)")
         #expect(seen["poll"] == .array(["T", "X", .null]), "\(result.output)")
         await stage.close()

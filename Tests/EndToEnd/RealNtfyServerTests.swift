@@ -8,6 +8,7 @@ import LabParts
 import Programs
 import Reactor
 import Testing
+import Vectors
 import Wire
 
 /// ntfy's own program as the server to which the built node publishes.
@@ -112,6 +113,38 @@ struct RealNtfyServerTests {
         peer.close()
         await server.kill()
         await stage.close()
+    }
+
+    /// By its onion address: to its limits all who come so are one visitor.
+    @Test(
+        .enabled(if: isLong, "only in Deploy/test --long; NtfyNodeTests has the short form"),
+        arguments: RealNtfy.all)
+    func itIsReachedAtItsOnionAddress(ntfy: RealNtfy) async throws {
+        let directory = try LabDirectory()
+        let server = try await RealNtfyServer(ntfy, in: directory)
+        let port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
+        let tor = try await SharedTorNetwork.network().startTor()
+        let onion = try await tor.publish([(80, .host("127.0.0.1", port: port))])
+        let token = directory.path + "/ntfy-token"
+        try LabDirectory.write(Array((server.token + "\n").utf8), to: token)
+        let stage = try await RelayStage(
+            apps: { _ in "  - {name: home, gateway: ntfy, url: \"http://\(onion)\", token_file: \"\(token)\"}"
+            })
+        let phone = try Phone.new(
+            .android, descriptor: "phone", deviceToken: "nt1:bisq-me" + String(repeating: ".", count: 30))
+        let add = [program, "phones", "add", "me", "--pairing-token", "-", "--config", stage.configuration]
+        let added = try await Task.detached { try run(add, input: phone.pairingToken.text + "\n") }.value
+        #expect(added.status == 0, "\(added.errors)")
+        await stage.node.wait { $0.exit != nil || $0.lines.contains { $0.contains("phones.changed") } }
+        for number in 1...5 {
+            let request = try BisqSender(to: phone.pairingToken).httpRequest(
+                for: MobileMessage(sentDate: 1, title: "\(number)", message: "", kind: .trade))
+            #expect(String(decoding: try await stage.send(request).body, as: UTF8.self) == "success")
+        }
+        try await until { try await server.poll("bisq-me").count == 5 }
+        await stage.close()
+        await tor.kill()
+        await server.kill()
     }
 
     /// The server of another app's pushes: the node's are opened with the keys of the app that it has them for.

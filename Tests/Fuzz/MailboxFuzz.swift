@@ -73,7 +73,7 @@ private func publish(_ input: [UInt8]) {
         check(request) { (request) throws(MailboxFault) in try PublishedText(body, in: request, at: 1) }
     }
     guard let text = String(validating: input, as: UTF8.self) else { return }
-    for name in ["title", "x-priority", "tags", "click", "x-message"] {
+    for name in ["title", "x-priority", "tags", "click", "x-message", "x-delay", "x-sequence-id"] {
         request = HTTPRequest(method: "POST", path: "/mbabc")
         request.fields.append(name, text)
         check(request) { (request) throws(MailboxFault) in try PublishedText(request, at: 1) }
@@ -86,6 +86,8 @@ private func check(_ request: HTTPRequest, _ read: (HTTPRequest) throws(MailboxF
         text.publisher = "p"
         precondition((1...PublishedText.longestMessage).contains(text.message.utf8.count))
         precondition((1...5).contains(text.priority))
+        precondition(text.sequence.isEmpty || MailboxRequest.isTopic(text.sequence))
+        precondition((10_001...259_200_001).contains(text.due ?? 10_001), "for later than may be")
         for reserved in ["BisqMessageAndroid|", "BisqMessageiOS|", "OnionbellNotice|"] {
             precondition(!text.message.utf8.starts(with: reserved.utf8), "it passes for Bisq's")
         }

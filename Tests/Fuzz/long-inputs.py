@@ -190,9 +190,12 @@ if target == "submission":
         for name in ["since", "auth", "id", "message", "title", "tags", "priority", "poll"]:
             write(f"{kind}-mailbox-{name}", asked("GET", f"/mbmine/json?poll=1&{name}={percent(text(4900))}", fields="Authorization: Bearer tk_1\r\n"))
         write(f"{kind}-mailbox-authorization", asked("GET", "/mbmine/json?poll=1", fields=f"Authorization: Basic {text(14000)}\r\n"))
-        for name in ["Title", "Tags", "Click", "Message", "Priority"]:
+        for name in ["Title", "Tags", "Click", "Message", "Priority", "X-Delay", "X-Sequence-ID"]:
             write(f"{kind}-mailbox-publish-{name.lower()}", asked("POST", "/mbmine", fields=f"Authorization: Bearer tk_2\r\n{name}: {text(14000)}\r\n"))
-        for name, value in [("message", text(7000)), ("title", text(7000)), ("tags", [text(7000)]), ("tags", ["a"] * 3000), ("topic", text(7000))]:
+        for name, words in [("words", "=?utf-8?q?=c3=a4?= " * 700), ("no-words", "=?utf-8?q?=4?" * 1000), ("marks", "=?" * 7000)]:
+            write(f"{kind}-mailbox-publish-{name}", asked("POST", "/mbmine", fields=f"Authorization: Bearer tk_2\r\nTitle: {words}\r\n"))
+        write(f"{kind}-mailbox-publish-name", asked("DELETE", "/mbmine/" + "a" * 64, fields="Authorization: Bearer tk_2\r\n"))
+        for name, value in [("message", text(7000)), ("title", text(7000)), ("tags", [text(7000)]), ("tags", ["a"] * 3000), ("topic", text(7000)), ("delay", text(7000)), ("sequence_id", text(7000)), ("actions", [{"action": "view", "url": text(7000)}])]:
             body = json.dumps({"topic": "mbmine"} | {name: value}, ensure_ascii=False)
             write(f"{kind}-mailbox-publish-{name}-{len(value)}", asked("POST", "/", body, "Authorization: Bearer tk_2\r\n"))
         write(f"{kind}-mailbox-reply", asked("POST", f"/v1/replies/{channel}", text(400), f"Authorization: Bearer {text(14000)}\r\n"))
