@@ -13,7 +13,7 @@ import Testing
     })
 struct MailboxInBrowserTests {
     private nonisolated static let script = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "ntfy-web.py").path
+        .appending(path: "../PhonePage/ntfy_web.py").standardized.path
 
     /// What ntfy's web app asks, from its own origin. The browser's start takes the most of it.
     @Test func aPageOfAnotherOriginReadsAndPublishes() async throws {

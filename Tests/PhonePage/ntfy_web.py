@@ -1,7 +1,7 @@
 """Asks a mailbox in Firefox, from a page of another origin, what ntfy's web app 2.13 asks a server that is not its own
 (binwiederhier/ntfy, web/src/app/Api.js and Connection.js). The app itself is in no package of Debian's.
 
-    ntfy-web.py SERVER TOPIC READER PUBLISHER
+    ntfy_web.py SERVER TOPIC READER PUBLISHER
 
 READER and PUBLISHER are tokens; the reader's name is phone. Prints what it saw, as JSON.
 """
@@ -10,8 +10,6 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "PhonePage"))
 
 from firefox import Firefox
 from host import Host
