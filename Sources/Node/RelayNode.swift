@@ -53,12 +53,14 @@ final class RelayNode {
     let disk: DiskWatch
     private(set) var presence: OnionPresence?
     private(set) var virtualPorts: [UInt16] = []
-    private var invitationWatch: InvitationWatch?
+    private(set) var invitationWatch: InvitationWatch?
     private(set) var invited: Int?  // Peers who are invited; `nil`: everybody may call.
     private(set) var transports = TransportPrograms()  // As tor was started.
     private(set) var phoneBook: StoreWatch<PhoneBook>?
     private(set) var mailboxes: MailboxAssembly?
     var watchman: Watchman?
+    private(set) var console: NodeConsole?
+    private(set) lazy var calls = NodeCalls(of: self)
     private let ownDoors = OwnDoors()
     private var hasBeenPublished = false
     private var stopping: Task<Void, Never>?  // Set once, whoever asks and however often.
@@ -95,6 +97,7 @@ final class RelayNode {
         for app in settings.apps { configured[app.name] = app.settings }
         let dispatcher = try await openOutbox()
         try openManagement(dispatcher)
+        console = try makeConsole()
         let peers = try openPeerDoor(dispatcher)
         let http = try await openHTTPDoors(dispatcher)
         try await publish(peers: peers, http: http)
@@ -159,18 +162,6 @@ final class RelayNode {
         return dispatcher
     }
 
-    /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
-    /// tried at once.
-    func resume() {
-        Task {
-            await invitationWatch?.lookNow()
-            await rereadPassword()
-            await rereadSettings()
-            await credentials?.lookNow()
-            dispatcher?.resume(app: nil)
-        }
-    }
-
     /// One door on two listeners: where the settings say, and in the state directory for `onionbell status`.
     private func openManagement(_ dispatcher: Dispatcher) throws(NodeError) {
         disk.start()
@@ -187,7 +178,7 @@ final class RelayNode {
         }
         managementServer = server
         let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.value ?? .init() }
-        let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher)]
+        let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher), calls]
         let status = HTTPServer { request, respond in
             for own in doors {
                 if let handler = own.handler(for: request.path) { return handler(request, respond) }
@@ -344,6 +335,7 @@ final class RelayNode {
         await history?.stop()
         loopWatch.stop()
         disk.stop()
+        await console?.close()
         await managementServer?.close()
         await statusDoorServer?.close()
     }

@@ -21,6 +21,11 @@ package struct StateDirectory: ~Copyable {
     var history: String { path + "/history" }
     var statusSocket: String { StateDirectory.statusSocket(in: path) }
 
+    /// A link into the console, as long as the node has no owner.
+    var consoleLink: String { path + "/console-link" }
+    /// Who has entered the console.
+    var consoleOwner: String { path + "/console-owner" }
+
     /// A node was here before, and its file is gone: what waited in it is lost.
     var hasLostOutbox: Bool {
         access(history, F_OK) == 0 && access(outbox, F_OK) != 0 && access(outbox + ".saved", F_OK) != 0
@@ -28,7 +33,7 @@ package struct StateDirectory: ~Copyable {
 
     /// All that the node needs of it again after a start.
     package static let names = [
-        "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
+        "console-owner", "digest-key", "history", "lock", "onion-key", "outbox.sqlite", "outbox.sqlite.saved",
         "outbox.sqlite-run", "outbox.sqlite-shm", "outbox.sqlite-wal", "peers",
         "sockets", "status-key", "tor", "vapid-key",
     ]

@@ -118,6 +118,7 @@ package struct Settings: Sendable {
     package var status = Status()
     package var bitwarden = Bitwarden()
     package var managementListen = Endpoint.host("127.0.0.1", port: 9400)
+    package var console = Console()
     package var log = Log()
     /// What was set, as text, by key: to tell two configurations apart. May hold what must not be logged.
     var texts: [String: String] = [:]

@@ -59,6 +59,7 @@ extension Settings {
             management.fault("listen", "must be a loopback address or a Unix socket, because it has no login")
         }
         management.refuseUnknownKeys()
+        console = console(root.section("console"))
         watchman = watchman(root.list("watchman"))
         let log = root.section("log")
         self.log.level = log.choice("level", default: self.log.level)

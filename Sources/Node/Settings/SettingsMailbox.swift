@@ -34,7 +34,7 @@ extension Settings {
     }
 
     /// `https://HOST[:PORT]` or `http://HOST[:PORT]`: ntfy's app takes no path.
-    private static func isOrigin(_ text: String) -> Bool {
+    static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
         let rest = text.dropFirst(scheme.count)
         return !rest.isEmpty

@@ -6,6 +6,18 @@ import Reactor
 
 /// Credentials that are taken over while the node runs.
 extension RelayNode {
+    /// The operator has mended something: credentials are read again if they have changed, and what is blocked is
+    /// tried at once.
+    func resume() {
+        Task {
+            await invitationWatch?.lookNow()
+            await rereadPassword()
+            await rereadSettings()
+            await credentials?.lookNow()
+            dispatcher?.resume(app: nil)
+        }
+    }
+
     func watchCredentials() {
         var apps = gateways.compactMap { gateways in
             configured[gateways.app].map { app in

@@ -21,6 +21,7 @@ struct Onionbell: AsyncParsableCommand {
             RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
             MailboxCommand.self, ReceiveCommand.self, PeersCommand.self, PhonesCommand.self,
             RegisterCommand.self, BisqAgentCommand.self, StorageCommand.self, ClusterCommand.self,
+            ConsoleCommand.self,
         ])
 
     static func main() async {

@@ -48,7 +48,7 @@ package final class PhonePageDoor: HTTPDoor {
         return answer.shielded(policy: policy)
     }
 
-    private static func type(of name: String) -> String {
+    static func type(of name: String) -> String {
         switch name.split(separator: ".").last {
         case "html": "text/html; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"

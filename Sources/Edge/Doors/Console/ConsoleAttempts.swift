@@ -1,0 +1,25 @@
+import Relay
+
+/// How often each stranger may try to enter the console. Whoever fails often uses up his own share and nobody else's.
+struct ConsoleAttempts {
+    private let rate: Rate
+    /// By the sender's number. 0 has those whom nothing tells apart.
+    private var used: [Int: Rate.Use] = [:]
+
+    /// Senders that are remembered; those beyond it share ``crowd``.
+    static let mostSenders = 1000
+    private static let crowd = -1
+
+    init(perSecond: Double, burst: Int) { rate = Rate(perSecond: perSecond, burst: burst) }
+
+    /// Counts one if it may come now.
+    ///
+    /// - Returns: Nanoseconds until it may; 0: it is counted.
+    mutating func take(by sender: Int, at now: Int64) -> Int64 {
+        if used[sender] == nil, used.count >= Self.mostSenders {
+            used = used.filter { !$0.value.isOver(at: now) }
+        }
+        let isKnown = used[sender] != nil || used.count < Self.mostSenders
+        return rate.take(from: &used[isKnown ? sender : Self.crowd, default: Rate.Use()], at: now)
+    }
+}

@@ -1,0 +1,231 @@
+import Encodings
+import HTTP1
+import JSONCoding
+import Reactor
+
+/// The console: pages for the owner's browser, the login, and behind it the calls of `/api/v1`.
+///
+/// Strangers get the pages, which hold nothing of this node, and one answer: 401. The login's answers are the same whether
+/// the node has an owner, a passphrase, or neither.
+@EventLoop
+package final class ConsoleDoor {
+    /// A page's file by its name, `screens/start.js`.
+    package typealias File = @Sendable (_ name: String) async -> [UInt8]?
+
+    private let rules: ConsoleRules
+    private let entry: ConsoleEntry
+    private let calls: any HTTPDoor
+    /// The state in plain text, for who has no scripts.
+    private let stateText: @EventLoop () -> [UInt8]
+    private let file: File
+    private let cookie: String
+    /// Files that are being read.
+    private var reading = 0
+
+    private static let mostReading = 32
+    private static let sessionPath = "/api/v1/session"
+    private static let passphrasePath = "/api/v1/passphrase"
+    private static let policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+        + "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+    /// - Parameters:
+    ///   - origins: Where browsers find it (``ConsoleRules/origins``).
+    ///   - cookie: The name of the session's cookie. Cookies are of a machine, not of a port: each console on it has its own.
+    ///   - calls: What is below `/api/v1`.
+    package init(
+        origins: [String], cookie: String, entry: ConsoleEntry, calls: any HTTPDoor,
+        stateText: @escaping @EventLoop () -> [UInt8], file: @escaping File
+    ) {
+        rules = ConsoleRules(origins: origins)
+        self.cookie = cookie
+        self.entry = entry
+        self.calls = calls
+        self.stateText = stateText
+        self.file = file
+    }
+
+    package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        guard rules.isForUs(request) else {
+            return respond(
+                HTTPResponse(status: 403, text: "open the address that the link has").shielded().notStored)
+        }
+        let isCall = request.path.hasPrefix("/api/") || request.path == "/status.txt"
+        guard isCall else { return answerPage(request, respond) }
+        let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.shielded().notStored) }
+        let isRead = request.method == "GET" || request.method == "HEAD"
+        let origin = isRead ? nil : rules.origin(ofChange: request)
+        guard isRead ? rules.mayRead(request) : origin != nil else {
+            return respond(
+                HTTPResponse(
+                    status: 403, fault: "foreign", "only the console's own pages may ask this"))
+        }
+        if request.path == Self.sessionPath, request.method == "POST" {
+            return enter(request, isSecure: origin?.hasPrefix("https://") == true, respond)
+        }
+        guard let token = session(in: request) else {
+            return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
+        }
+        answer(request, of: token) { response in
+            var response = response
+            response.isForKnown = true
+            respond(response)
+        }
+    }
+
+    // MARK: Pages
+
+    private func answerPage(
+        _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return respond(HTTPResponse.methodNotAllowed("GET, HEAD").shielded().notStored)
+        }
+        let name = request.path == "/" ? "index.html" : String(request.path.dropFirst())
+        guard reading < Self.mostReading else {
+            return respond(HTTPResponse(status: 503, text: "too many at a time").shielded().notStored)
+        }
+        reading += 1
+        Task {
+            let bytes = await file(name)
+            reading -= 1
+            guard let bytes else {
+                return respond(HTTPResponse(status: 404, text: "no such page").shielded().notStored)
+            }
+            var response = HTTPResponse(status: 200, body: bytes)
+            response.fields.append("content-type", PhonePageDoor.type(of: name))
+            response.fields.append("cache-control", "no-cache")
+            response.fields.append("permissions-policy", "camera=(), geolocation=(), microphone=()")
+            respond(response.shielded(policy: Self.policy))
+        }
+    }
+
+    // MARK: The login
+
+    private func enter(
+        _ request: HTTPRequest, isSecure: Bool, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard
+            let body = try? JSON(request.body, maximumDepth: 1)["link"]?.string.map({ ($0, true) })
+                ?? JSON(request.body, maximumDepth: 1)["passphrase"]?.string.map({ ($0, false) })
+        else {
+            return respond(
+                HTTPResponse(status: 400, fault: "bad_request", "give a link's secret or a passphrase"))
+        }
+        let (text, isLink) = body
+        guard text.utf8.count <= ConsoleEntrance.passphraseLengths.upperBound else {
+            return respond(refusal)
+        }
+        Task {
+            let answer =
+                isLink
+                ? await entry.enter(byLink: text, from: request.sender)
+                : await entry.enter(byPassphrase: text, from: request.sender)
+            switch answer {
+            case .entered(let token):
+                var response = HTTPResponse(status: 204).forKnown
+                response.fields.append("set-cookie", cookie(token, isSecure: isSecure))
+                respond(response)
+            case .refused: respond(refusal)
+            case .later(let delay):
+                var response = HTTPResponse(
+                    status: 429, fault: "too_many_attempts", "too many attempts: wait a little")
+                response.fields.append("retry-after", String(max(1, (delay + 999_999_999) / 1_000_000_000)))
+                respond(response)
+            }
+        }
+    }
+
+    private var refusal: HTTPResponse {
+        HTTPResponse(status: 403, fault: "not_accepted", "this is no link or passphrase that lets you in")
+    }
+
+    private func cookie(_ token: String, isSecure: Bool, lifetime: Int64? = nil) -> String {
+        let seconds = lifetime ?? ConsoleEntrance.sessionLifetime.components.seconds
+        return "\(cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+            + (isSecure ? "; Secure" : "")
+    }
+
+    /// The token of the session that the request has. Another program of this machine may have set a cookie of the same name
+    /// beside ours: it is one that opens nothing.
+    private func session(in request: HTTPRequest) -> String? {
+        guard let cookies = request.fields["cookie"] else { return nil }
+        for part in cookies.split(separator: ";").prefix(50) {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, Array(pair[0].utf8).trimmingBlanks.elementsEqual(cookie.utf8) else {
+                continue
+            }
+            let token = String(decoding: Array(pair[1].utf8).trimmingBlanks, as: UTF8.self)
+            if token.utf8.count < 100, entry.isSession(token) { return token }
+        }
+        return nil
+    }
+
+    // MARK: For who has entered
+
+    private func answer(
+        _ request: HTTPRequest, of token: String, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        switch (request.path, request.method) {
+        case ("/status.txt", "GET"), ("/status.txt", "HEAD"):
+            var response = HTTPResponse(status: 200, body: stateText())
+            response.fields.append("content-type", "text/plain; charset=utf-8")
+            respond(response)
+        case (Self.sessionPath, "GET"), (Self.sessionPath, "HEAD"): respond(HTTPResponse(status: 204))
+        case (Self.sessionPath, "DELETE"):
+            Task {
+                await entry.leave(token)
+                var response = HTTPResponse(status: 204)
+                response.fields.append("set-cookie", cookie("", isSecure: false, lifetime: 0))
+                respond(response)
+            }
+        case (Self.passphrasePath, "PUT"): setPassphrase(request, of: token, respond)
+        case (Self.passphrasePath, "DELETE"):
+            Task { respond(await passphraseSet(nil, by: token)) }
+        case (Self.sessionPath, _): respond(.methodNotAllowed("GET, POST, DELETE"))
+        case (Self.passphrasePath, _): respond(.methodNotAllowed("PUT, DELETE"))
+        case ("/status.txt", _): respond(.methodNotAllowed("GET"))
+        case _: calls.answer(request, respond: respond)
+        }
+    }
+
+    private func setPassphrase(
+        _ request: HTTPRequest, of token: String, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        guard let text = try? JSON(request.body, maximumDepth: 1)["passphrase"]?.string,
+            ConsoleEntrance.passphraseLengths.contains(text.utf8.count)
+        else {
+            return respond(
+                HTTPResponse(
+                    status: 422, fault: "passphrase_length",
+                    "a passphrase has \(ConsoleEntrance.passphraseLengths.lowerBound) to \(ConsoleEntrance.passphraseLengths.upperBound) bytes"
+                ))
+        }
+        Task { respond(await passphraseSet(text, by: token)) }
+    }
+
+    private func passphraseSet(_ text: String?, by token: String) async -> HTTPResponse {
+        await entry.setPassphrase(text, by: token)
+            ? HTTPResponse(status: 204) : HTTPResponse(status: 503, fault: "busy", "try again in a moment")
+    }
+}
+
+extension HTTPResponse {
+    /// Why a call was not carried out: a word for programs, and a sentence.
+    package init(status: Int, fault word: String, _ sentence: String) {
+        self.init(status: status, json: ["code": .string(word), "message": .string(sentence)])
+    }
+
+    package init(status: Int, json: JSON) {
+        var body: [UInt8] = []
+        body.append(json: json)
+        self.init(status: status, body: body)
+        fields.append("content-type", "application/json")
+    }
+
+    fileprivate var notStored: HTTPResponse {
+        var response = self
+        response.fields.append("cache-control", "no-store")
+        return response
+    }
+}

@@ -1,0 +1,120 @@
+import Crypto
+import Encodings
+
+/// Who may enter the console: whoever has a link that is good once, the passphrase, or the session that either of them gave.
+///
+/// Two states: nobody has entered yet, and somebody has (``hasOwner``). It leaves the first with the first link that is spent,
+/// and never comes back to it. Of secrets only digests are held. ``ConsoleEntry`` asks it; nothing of it is told to strangers.
+package struct ConsoleEntrance {
+    /// A browser that has entered.
+    package struct Session: Equatable, Sendable {
+        /// SHA-256 of its token.
+        package let digest: [UInt8]
+        /// Seconds since 1970.
+        package let ends: Int64
+
+        package init(digest: [UInt8], ends: Int64) {
+            self.digest = digest
+            self.ends = ends
+        }
+    }
+
+    /// What a restart must not forget.
+    package struct Kept: Equatable, Sendable {
+        package var passphrase: PassphraseDigest?
+        /// The oldest first.
+        package var sessions: [Session] = []
+
+        package init() {}
+    }
+
+    private struct Link {
+        /// SHA-256 of its secret.
+        let digest: [UInt8]
+        /// Monotonic nanoseconds.
+        let ends: Int64
+    }
+
+    /// `nil`: the node has no owner.
+    package private(set) var kept: Kept?
+    private var link: Link?
+
+    /// Bytes of a link's secret, and of a session's token.
+    package static let secretLength = 20
+    private static let tokenLength = 32
+    package static let linkLifetime: Duration = .seconds(15 * 60)
+    package static let sessionLifetime: Duration = .seconds(30 * 86_400)
+    /// One more ends the oldest.
+    package static let mostSessions = 16
+    /// Bytes of a passphrase.
+    package static let passphraseLengths = 10...1024
+
+    package init(_ kept: Kept?) { self.kept = kept }
+
+    package var hasOwner: Bool { kept != nil }
+    package var passphrase: PassphraseDigest? { kept?.passphrase }
+
+    // MARK: The link
+
+    /// Makes a link's secret good; the one before it is not any more.
+    ///
+    /// - Parameter now: Monotonic nanoseconds.
+    /// - Returns: The text that stands in the link.
+    package mutating func makeLink(of secret: [UInt8], at now: Int64) -> String {
+        precondition(secret.count == Self.secretLength, "\(secret.count) bytes for a link's secret")
+        let text = Base64.encodeForURL(secret)
+        link = Link(digest: Self.digest(text), ends: now + Self.linkLifetime.nanoseconds)
+        return text
+    }
+
+    /// Enters by a link, which is spent by it. A wrong text spends nothing.
+    package mutating func spendLink(_ text: String, at now: Int64) -> Bool {
+        let isRight = equalInConstantTime(Self.digest(text), link?.digest ?? Self.digest(""))
+        guard isRight, let link, now < link.ends else { return false }
+        self.link = nil
+        return true
+    }
+
+    // MARK: Sessions
+
+    /// Lets a browser in; a node without an owner has one from then on.
+    ///
+    /// - Parameters:
+    ///   - random: Bytes of chance.
+    ///   - now: Seconds since 1970.
+    /// - Returns: Its token.
+    package mutating func enter(with random: [UInt8], at now: Int64) -> String {
+        precondition(random.count == Self.tokenLength, "\(random.count) bytes for a session's token")
+        let token = Base64.encodeForURL(random)
+        var kept = kept ?? Kept()
+        kept.sessions.removeAll { $0.ends <= now }
+        if kept.sessions.count >= Self.mostSessions {
+            kept.sessions.removeFirst(kept.sessions.count - Self.mostSessions + 1)
+        }
+        kept.sessions.append(
+            Session(digest: Self.digest(token), ends: now + Self.sessionLifetime.components.seconds))
+        self.kept = kept
+        return token
+    }
+
+    package static func newToken() -> [UInt8] { randomBytes(tokenLength) }
+
+    package func isSession(_ token: String, at now: Int64) -> Bool {
+        let digest = Self.digest(token)
+        return kept?.sessions.contains { $0.ends > now && equalInConstantTime($0.digest, digest) } ?? false
+    }
+
+    package mutating func leave(_ token: String) {
+        let digest = Self.digest(token)
+        kept?.sessions.removeAll { $0.digest == digest }
+    }
+
+    /// Another passphrase ends all sessions but the one that has set it: whoever knew the old one may have one of them.
+    package mutating func setPassphrase(_ passphrase: PassphraseDigest?, by token: String) {
+        let digest = Self.digest(token)
+        kept?.passphrase = passphrase
+        kept?.sessions.removeAll { $0.digest != digest }
+    }
+
+    private static func digest(_ text: String) -> [UInt8] { Hash.sha256(Array(text.utf8)) }
+}

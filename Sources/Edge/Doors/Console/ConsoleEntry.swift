@@ -1,0 +1,127 @@
+import Crypto
+import Reactor
+
+/// The console's entrance at work: it holds who may enter, makes links, and has what must not be forgotten written down.
+///
+/// Passphrases are hashed on another thread, one at a time (``PassphraseDigest``: 32 MiB): each stranger has one place in
+/// the queue, which has ``mostWaiting``. Links and sessions cost nothing and wait for nothing, so whoever guesses
+/// passphrases keeps nobody out who has one of these.
+@EventLoop
+package final class ConsoleEntry {
+    /// How somebody got in.
+    package enum Way: String, Sendable { case link, passphrase }
+
+    /// What became of an attempt.
+    enum Answer {
+        /// With the token of the session.
+        case entered(String)
+        /// Wrong, spent, too old, or not set at all: nobody is told which.
+        case refused
+        /// Too many attempts: not before so many nanoseconds.
+        case later(Int64)
+    }
+
+    private var entrance: ConsoleEntrance
+    private var linkAttempts = ConsoleAttempts(perSecond: 1, burst: 30)
+    private var passphraseAttempts = ConsoleAttempts(perSecond: 1 / 12, burst: 5)
+    /// Senders whose passphrase is hashed or waits for it.
+    private var hashing: Set<Int> = []
+    private var lastHash: Task<Void, Never>?
+    private let save: @EventLoop (ConsoleEntrance.Kept) async -> Void
+    /// Called when somebody has entered; `isFirst`: the node has an owner from now on.
+    package var onEntered: (@EventLoop (_ way: Way, _ isFirst: Bool) -> Void)?
+
+    private static let mostWaiting = 8
+
+    /// - Parameters:
+    ///   - kept: As it was written down; `nil`: the node has no owner.
+    ///   - save: Writes it down; returns when that is done or can't be.
+    package init(
+        _ kept: ConsoleEntrance.Kept?, save: @escaping @EventLoop (ConsoleEntrance.Kept) async -> Void
+    ) {
+        entrance = ConsoleEntrance(kept)
+        self.save = save
+    }
+
+    package var hasOwner: Bool { entrance.hasOwner }
+
+    /// Makes a link's text, which is good once and for a quarter of an hour. The one before it is not any more.
+    package func makeLink() -> String {
+        entrance.makeLink(
+            of: randomBytes(ConsoleEntrance.secretLength), at: EventLoop.monotonicNanoseconds)
+    }
+
+    func enter(byLink text: String, from sender: Int) async -> Answer {
+        let now = EventLoop.monotonicNanoseconds
+        let delay = linkAttempts.take(by: sender, at: now)
+        guard delay == 0 else { return .later(delay) }
+        guard entrance.spendLink(text, at: now) else { return .refused }
+        return await enter(by: .link)
+    }
+
+    func enter(byPassphrase text: String, from sender: Int) async -> Answer {
+        let delay = passphraseAttempts.take(by: sender, at: EventLoop.monotonicNanoseconds)
+        guard delay == 0 else { return .later(delay) }
+        guard hashing.count < Self.mostWaiting, hashing.insert(sender).inserted else {
+            return .later(1_000_000_000)
+        }
+        defer { hashing.remove(sender) }
+        guard let digest = await hash(text, like: entrance.passphrase),
+            // It may have been changed meanwhile.
+            let passphrase = entrance.passphrase, digest == passphrase
+        else { return .refused }
+        return await enter(by: .passphrase)
+    }
+
+    private func enter(by way: Way) async -> Answer {
+        let isFirst = !entrance.hasOwner
+        let token = entrance.enter(with: ConsoleEntrance.newToken(), at: now)
+        onEntered?(way, isFirst)
+        await keep()
+        return .entered(token)
+    }
+
+    func isSession(_ token: String) -> Bool { entrance.isSession(token, at: now) }
+
+    func leave(_ token: String) async {
+        entrance.leave(token)
+        await keep()
+    }
+
+    /// - Parameter text: `nil`: there is none any more.
+    /// - Returns: `false`: another one is being hashed.
+    func setPassphrase(_ text: String?, by token: String) async -> Bool {
+        var digest: PassphraseDigest?
+        if let text {
+            guard hashing.count < Self.mostWaiting else { return false }
+            digest = await hash(text, like: nil)
+            guard digest != nil else { return false }
+        }
+        // The session may have ended meanwhile.
+        guard isSession(token) else { return false }
+        entrance.setPassphrase(digest, by: token)
+        await keep()
+        return true
+    }
+
+    /// Seconds since 1970.
+    private var now: Int64 { EventLoop.unixMilliseconds / 1000 }
+
+    private func keep() async {
+        if let kept = entrance.kept { await save(kept) }
+    }
+
+    /// One at a time, each on a thread of its own. Where no passphrase is set it takes as long.
+    private func hash(_ text: String, like known: PassphraseDigest?) async -> PassphraseDigest? {
+        let before = lastHash
+        let passphrase = Secret(Array(text.utf8))
+        let job = Task { () -> PassphraseDigest? in
+            await before?.value
+            return await JobThread.run(named: "passphrase") {
+                try? PassphraseDigest(of: passphrase, salt: known?.salt)
+            }
+        }
+        lastHash = Task { _ = await job.value }
+        return await job.value
+    }
+}

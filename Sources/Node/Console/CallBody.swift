@@ -1,0 +1,63 @@
+import JSONCoding
+
+/// The body of a call: an object of JSON, each member of which somebody asks for. An empty body is an empty object.
+struct CallBody {
+    private let members: JSON.Object
+
+    init(_ bytes: [UInt8]) throws(CallRefusal) {
+        guard !bytes.isEmpty else {
+            members = [:]
+            return
+        }
+        guard let object = (try? JSON(bytes, maximumDepth: 3))?.object else {
+            throw CallRefusal(.malformed, "bad_request", "the body must be an object of JSON")
+        }
+        members = object
+    }
+
+    /// A text that has to be there.
+    func text(_ name: String, limit: Int = 8192) throws(CallRefusal) -> String {
+        guard let text = try optionalText(name, limit: limit) else { throw Self.fault(name, "is missing") }
+        return text
+    }
+
+    func optionalText(_ name: String, limit: Int = 8192) throws(CallRefusal) -> String? {
+        guard let value = members[name] else { return nil }
+        guard let text = value.string else { throw Self.fault(name, "must be a text") }
+        guard text.utf8.count <= limit else { throw Self.fault(name, "has more than \(limit) bytes") }
+        return text
+    }
+
+    func flag(_ name: String) throws(CallRefusal) -> Bool {
+        guard let value = members[name] else { return false }
+        guard let flag = value.bool else { throw Self.fault(name, "must be true or false") }
+        return flag
+    }
+
+    func texts(_ name: String, limit: Int = 8192) throws(CallRefusal) -> [String] {
+        guard let value = members[name] else { return [] }
+        guard let items = value.array else { throw Self.fault(name, "must be a list of texts") }
+        var texts: [String] = []
+        for item in items.prefix(1000) {
+            guard let text = item.string, text.utf8.count <= limit else {
+                throw Self.fault(name, "must be a list of texts")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// What nobody asks for is a mistake.
+    func refuseOthers(but known: String...) throws(CallRefusal) {
+        for key in members.keys where !known.contains(key) {
+            throw CallRefusal(
+                .malformed, "bad_request",
+                known.isEmpty
+                    ? "the body must be empty" : "known members are \(known.joined(separator: ", "))")
+        }
+    }
+
+    private static func fault(_ name: String, _ words: String) -> CallRefusal {
+        CallRefusal(.malformed, "bad_request", "\(name) \(words)")
+    }
+}

@@ -1,0 +1,57 @@
+/// Why what the owner asked for is not done: a kind for programs that decide by it, a word, and a sentence for people.
+///
+/// Commands and calls share it: the one ends with ``exitStatus``, the other answers with ``status``.
+package struct CallRefusal: Error {
+    package enum Kind: Sendable {
+        /// The request itself is none.
+        case malformed
+        /// What it names is not there.
+        case absent
+        /// What is there already forbids it.
+        case conflict
+        /// What was given can't be used.
+        case unfit
+        /// The settings have no place for it.
+        case unconfigured
+        /// Something the node needs is missing or does not answer.
+        case unavailable
+        /// A restart has to come first.
+        case early
+    }
+
+    package let kind: Kind
+    /// `name_taken`: stays the same from version to version.
+    package let word: String
+    package let sentence: String
+
+    package init(_ kind: Kind, _ word: String, _ sentence: String) {
+        (self.kind, self.word, self.sentence) = (kind, word, sentence)
+    }
+
+    /// Of an HTTP answer.
+    package var status: Int {
+        switch kind {
+        case .malformed: 400
+        case .absent: 404
+        case .conflict, .unconfigured: 409
+        case .unfit: 422
+        case .unavailable, .early: 503
+        }
+    }
+
+    /// Of a command (sysexits.h).
+    package var exitStatus: Int32 {
+        switch kind {
+        case .malformed: 64
+        case .absent, .conflict: 1
+        case .unfit: 65
+        case .unavailable: 69
+        case .early: 75
+        case .unconfigured: 78
+        }
+    }
+}
+
+extension CallRefusal: CustomStringConvertible {
+    package var description: String { sentence }
+}

@@ -1,0 +1,85 @@
+import Crypto
+import Doors
+import Encodings
+import Glibc
+import JSONCoding
+import Reactor
+
+/// The file `console-owner` of the state directory: digests of the sessions and of the passphrase. That it is there says that
+/// the node has an owner.
+///
+///     {"passphrase":{"key":"<hex>","salt":"<hex>"},"sessions":[{"digest":"<hex>","ends":1790000000}]}
+enum ConsoleOwnerFile {
+    private static let limit = 16_384
+
+    /// `nil`: there is none.
+    static func read(_ path: String) throws(Fault) -> ConsoleEntrance.Kept? {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try PrivateFile.read(path, limit: limit)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw .system(error)
+        }
+        guard let json = try? JSON(bytes), let kept = ConsoleEntrance.Kept(json) else {
+            throw .unreadable(path)
+        }
+        return kept
+    }
+
+    @FileThread
+    static func write(_ kept: ConsoleEntrance.Kept, to path: String) -> SystemError? {
+        do throws(SystemError) {
+            try PrivateFile.write(kept.json.text + "\n", to: path, replacing: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    enum Fault: Error, CustomStringConvertible {
+        case system(SystemError)
+        case unreadable(String)
+
+        var description: String {
+            switch self {
+            case .system(let error): "\(error)"
+            case .unreadable(let path): "\(path) is not what the node wrote"
+            }
+        }
+    }
+}
+
+extension ConsoleEntrance.Kept {
+    fileprivate init?(_ json: JSON) {
+        self.init()
+        if let passphrase = json["passphrase"] {
+            guard let salt = passphrase["salt"]?.string.flatMap({ Hex.decode($0) }),
+                let key = passphrase["key"]?.string.flatMap({ Hex.decode($0) }),
+                let digest = PassphraseDigest(salt: salt, key: Secret(key))
+            else { return nil }
+            self.passphrase = digest
+        }
+        guard let rows = json["sessions"]?.array else { return nil }
+        for row in rows.suffix(ConsoleEntrance.mostSessions) {
+            guard let digest = row["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == 32,
+                let ends = row["ends"]?.integer
+            else { return nil }
+            sessions.append(ConsoleEntrance.Session(digest: digest, ends: ends))
+        }
+    }
+
+    fileprivate var json: JSON {
+        var members: JSON.Object = [
+            "sessions": .array(
+                sessions.map { ["digest": .string(Hex.encode($0.digest)), "ends": .integer($0.ends)] })
+        ]
+        if let passphrase {
+            members["passphrase"] = [
+                "salt": .string(Hex.encode(passphrase.salt)),
+                "key": .string(Hex.encode(passphrase.key.bytes)),
+            ]
+        }
+        return .object(members)
+    }
+}

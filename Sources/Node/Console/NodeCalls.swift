@@ -1,0 +1,101 @@
+import Doors
+import Encodings
+import HTTP1
+import JSONCoding
+import Reactor
+
+/// What the console and programs ask of the node: the calls of `/api/v1`, described by the document that it serves.
+///
+/// It is served to whoever may do everything: over the socket in the state directory, which nobody but the node's user can
+/// open, and behind the console's login.
+@EventLoop
+final class NodeCalls: HTTPDoor {
+    /// One call: a method, a path, and what it does.
+    struct Call {
+        let method: String
+        /// Below `/api/v1/`; `{}` stands for any segment.
+        let path: [String]
+        let run: @EventLoop (Asked) async throws(CallRefusal) -> HTTPResponse
+    }
+
+    /// What was asked of a call.
+    struct Asked {
+        /// Where the path has `{}`.
+        let segment: String
+        let body: CallBody
+    }
+
+    unowned let node: RelayNode
+    private lazy var calls: [Call] = stateCalls
+    /// Calls that are not answered yet.
+    private var running = 0
+
+    nonisolated static let prefix = "/api/v1/"
+    private static let mostRunning = 32
+
+    init(of node: RelayNode) { self.node = node }
+
+    func handler(for path: String) -> HTTPServer.Handler? {
+        guard path.hasPrefix(Self.prefix), path.utf8.count <= 200 else { return nil }
+        let segments = path.dropFirst(Self.prefix.utf8.count).split(
+            separator: "/", omittingEmptySubsequences: false)
+        let fitting = calls.filter { call in
+            call.path.count == segments.count
+                && zip(call.path, segments).allSatisfy { $0 == "{}" ? !$1.isEmpty : $1 == $0 }
+        }
+        // A word of a path is no name.
+        let exact = fitting.filter { !$0.path.contains("{}") }
+        let found = exact.isEmpty ? fitting : exact
+        guard let any = found.first else { return nil }
+        let place = any.path.firstIndex(of: "{}")
+        let segment = place.map { String(segments[$0]) } ?? ""
+        return { [self] request, respond in answer(request, segment, found, respond) }
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ segment: String, _ calls: [Call],
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
+        let method = request.method == "HEAD" ? "GET" : request.method
+        guard let call = calls.first(where: { $0.method == method }) else {
+            var response = HTTPResponse(
+                status: 405, fault: "bad_method", "only \(calls.map(\.method).joined(separator: ", ")) here")
+            response.fields.append("allow", calls.map(\.method).joined(separator: ", "))
+            return respond(response)
+        }
+        guard running < Self.mostRunning else {
+            return respond(HTTPResponse(status: 503, fault: "busy", "too many calls at a time"))
+        }
+        running += 1
+        Task {
+            respond(await answer(request, segment, call))
+            running -= 1
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ segment: String, _ call: Call) async -> HTTPResponse {
+        do throws(CallRefusal) {
+            return try await call.run(Asked(segment: segment, body: try CallBody(request.body)))
+        } catch {
+            return HTTPResponse(status: error.status, fault: error.word, error.sentence)
+        }
+    }
+}
+
+extension NodeCalls {
+    private var stateCalls: [Call] {
+        [
+            Call(method: "GET", path: ["state"]) { [unowned self] _ throws(CallRefusal) in
+                node.stateAnswer
+            },
+            Call(method: "POST", path: ["links"]) { [unowned self] asked throws(CallRefusal) in
+                try asked.body.refuseOthers()
+                guard let console = node.console else {
+                    throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
+                }
+                let links = await console.makeLinks()
+                return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
+            },
+        ]
+    }
+}

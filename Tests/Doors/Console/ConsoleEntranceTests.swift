@@ -1,0 +1,146 @@
+import Crypto
+import HTTP1
+import Testing
+
+@testable import Doors
+
+/// Who may enter the console, with times that the test gives.
+@Suite struct ConsoleEntranceTests {
+    /// Whose calls may change what is asked within an expectation.
+    private final class Asked {
+        var entrance = ConsoleEntrance(nil)
+        var attempts = ConsoleAttempts(perSecond: 1, burst: 3)
+
+        func spend(_ text: String, at now: Int64) -> Bool { entrance.spendLink(text, at: now) }
+        func mayTry(_ sender: Int, at now: Int64) -> Bool { attempts.take(by: sender, at: now) == 0 }
+    }
+
+    private let secret = [UInt8](repeating: 7, count: 20)
+    private let minute: Int64 = 60_000_000_000
+
+    private func random(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
+
+    @Test func aLinkIsGoodOnceAndForAQuarterOfAnHour() {
+        let asked = Asked()
+        #expect(!asked.spend("", at: 0))
+        let text = asked.entrance.makeLink(of: secret, at: 0)
+        #expect(text.utf8.count == 27)
+        #expect(!asked.spend(text + "A", at: 0))
+        #expect(!asked.spend("", at: 0))
+        #expect(!asked.spend(text, at: 15 * minute))
+        #expect(asked.spend(text, at: 15 * minute - 1))
+        #expect(!asked.spend(text, at: 15 * minute - 1))
+        #expect(!asked.entrance.hasOwner)
+    }
+
+    @Test func anotherLinkEndsTheOneBefore() {
+        let asked = Asked()
+        let old = asked.entrance.makeLink(of: secret, at: 0)
+        let new = asked.entrance.makeLink(of: [UInt8](repeating: 8, count: 20), at: 1)
+        #expect(!asked.spend(old, at: 2))
+        #expect(asked.spend(new, at: 2))
+    }
+
+    @Test func aSessionEndsAfterThirtyDaysAndTheOldestForOneMore() {
+        var entrance = ConsoleEntrance(nil)
+        let first = entrance.enter(with: random(0), at: 1000)
+        #expect(entrance.hasOwner)
+        let end: Int64 = 1000 + 30 * 86_400
+        #expect(entrance.isSession(first, at: end - 1))
+        #expect(!entrance.isSession(first, at: end))
+        #expect(!entrance.isSession("", at: 1000) && !entrance.isSession(first + "x", at: 1000))
+        for byte in 1..<UInt8(ConsoleEntrance.mostSessions) {
+            _ = entrance.enter(with: random(byte), at: 1001)
+        }
+        #expect(entrance.isSession(first, at: 1002))
+        _ = entrance.enter(with: random(99), at: 1001)
+        #expect(!entrance.isSession(first, at: 1002))
+        #expect(entrance.kept?.sessions.count == ConsoleEntrance.mostSessions)
+        // What has ended makes room without anybody's loss.
+        _ = entrance.enter(with: random(100), at: end + 10)
+        #expect(entrance.kept?.sessions.count == 1)
+    }
+
+    @Test func anotherPassphraseEndsAllOtherSessions() throws {
+        var entrance = ConsoleEntrance(nil)
+        let (one, other) = (entrance.enter(with: random(1), at: 0), entrance.enter(with: random(2), at: 0))
+        let digest = try PassphraseDigest(of: Secret(Array("correct horse".utf8)))
+        entrance.setPassphrase(digest, by: one)
+        #expect(entrance.isSession(one, at: 1) && !entrance.isSession(other, at: 1))
+        #expect(try digest.isOf(Secret(Array("correct horse".utf8))))
+        #expect(try !digest.isOf(Secret(Array("correct horsf".utf8))))
+        entrance.leave(one)
+        #expect(!entrance.isSession(one, at: 1) && entrance.hasOwner)
+    }
+
+    @Test func whoTriesOftenUsesUpHisOwnShareOnly() {
+        let asked = Asked()
+        for _ in 0..<3 { #expect(asked.mayTry(1, at: 0)) }
+        #expect(!asked.mayTry(1, at: 0))
+        #expect(asked.mayTry(2, at: 0))
+        #expect(asked.mayTry(1, at: 1_000_000_000))
+    }
+
+    /// Those of a crowd share what one has, and the table grows no further.
+    @Test func aCrowdIsRememberedWithinBounds() {
+        let asked = Asked()
+        for sender in 1...ConsoleAttempts.mostSenders { #expect(asked.mayTry(sender, at: 0)) }
+        #expect((1...10).count { asked.mayTry(10_000 + $0, at: 0) } == 3)
+        #expect(asked.mayTry(5, at: 0))
+        // Those whose share is whole again make room.
+        #expect((1...10).allSatisfy { asked.mayTry(20_000 + $0, at: 10_000_000_000) })
+    }
+
+    // MARK: Browsers
+
+    private let rules = ConsoleRules(
+        origins: ["http://127.0.0.1:9480", "http://localhost:9480", "https://node.example.org"])
+
+    private func change(
+        host: String = "127.0.0.1:9480", _ fields: [(String, String)], body: String = "{}"
+    ) -> String? {
+        var request = HTTPRequest(method: "POST", path: "/api/v1/session", body: Array(body.utf8))
+        request.fields.append("host", host)
+        for (name, value) in fields { request.fields.append(name, value) }
+        return rules.isForUs(request) ? rules.origin(ofChange: request) : nil
+    }
+
+    private let good = [
+        ("origin", "http://127.0.0.1:9480"), ("onionbell-console", "1"),
+        ("content-type", "application/json"), ("sec-fetch-site", "same-origin"),
+    ]
+
+    private func good(_ name: String, _ value: String?) -> [(String, String)] {
+        good.filter { $0.0 != name } + (value.map { [(name, $0)] } ?? [])
+    }
+
+    @Test func aChangeComesFromOurOwnPage() {
+        #expect(change(good) == "http://127.0.0.1:9480")
+        #expect(change(good("sec-fetch-site", nil)) != nil)
+        #expect(
+            change(host: "node.example.org", good("origin", "https://node.example.org"))
+                == "https://node.example.org")
+        for (name, value) in [
+            ("origin", nil), ("origin", "null"), ("origin", "http://evil.example"),
+            ("origin", "http://127.0.0.1:9481"), ("origin", "https://127.0.0.1:9480"),
+            ("origin", "http://localhost:9480"), ("origin", "http://127.0.0.1:9480/"),
+            ("onionbell-console", nil), ("onionbell-console", "0"), ("content-type", nil),
+            ("content-type", "text/plain"), ("sec-fetch-site", "same-site"),
+            ("sec-fetch-site", "cross-site"), ("sec-fetch-site", ""),
+        ] as [(String, String?)] {
+            #expect(change(good(name, value)) == nil, "\(name): \(value ?? "none")")
+        }
+        // Of two the worse one counts, in whatever order.
+        #expect(change(good + [("origin", "http://evil.example")]) == nil)
+        #expect(change([("origin", "http://evil.example")] + good) == nil)
+        #expect(change(good + [("sec-fetch-site", "cross-site")]) == nil)
+    }
+
+    @Test func noOtherNameIsOurs() {
+        for host in [
+            "evil.example", "evil.example:9480", "127.0.0.1", "127.0.0.1:9481", "127.0.0.1:9480.evil.example",
+            "0.0.0.0:9480", "[::1]:9480", "127.1:9480", "node.example.org.", "node.example.org:443", "",
+        ] { #expect(change(host: host, good) == nil, "\(host)") }
+        #expect(change(host: "localhost:9480", good("origin", "http://localhost:9480")) != nil)
+    }
+}

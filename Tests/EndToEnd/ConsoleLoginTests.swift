@@ -1,0 +1,204 @@
+import Foundation
+import HTTP1
+import JSONCoding
+import Programs
+import Reactor
+import Testing
+
+/// The console's login at the built node, and whoever tries to get by it.
+@EventLoop
+@Suite(.serialized) struct ConsoleLoginTests {
+    private func linkCommand(_ stage: LoopbackStage) async throws -> CommandResult {
+        let words = [program, "console", "link", "--config", stage.configuration]
+        return try await Task.detached { try run(words) }.value
+    }
+
+    @Test func theLinkInItsFileLetsInOnceAndMakesAnOwner() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let (file, ownerFile) = (stage.world.state + "/console-link", stage.world.state + "/console-owner")
+        let secret = try await stage.linkInFile()
+        #expect(secret.utf8.count == 27)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.send("GET", "/api/v1/state").status == 401)
+        #expect(try await owner.enter("link", secret) == 204)
+        try await until { !FileManager.default.fileExists(atPath: file) }
+        let (status, state) = try await owner.json("GET", "/api/v1/state")
+        #expect(status == 200 && state?["version"]?.string != nil)
+        #expect(try await owner.send("GET", "/status.txt").status == 200)
+        let kept = try String(contentsOfFile: ownerFile, encoding: .utf8)
+        let token = try #require(owner.cookie?.split(separator: "=").last.map(String.init))
+        #expect(!kept.contains(token) && !kept.contains(secret))
+
+        // Replayed: by another, and by the one who had it.
+        let thief = ConsoleBrowser(port)
+        #expect(try await thief.enter("link", secret) == 403)
+        #expect(thief.cookie == nil)
+        #expect(try await owner.enter("link", secret) == 403)
+
+        // A session outlives a restart; who has left has none.
+        await stage.node.stop()
+        try await stage.start()
+        #expect(try await owner.send("GET", "/api/v1/state").status == 200)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(try await owner.send("DELETE", "/api/v1/session").status == 204)
+        #expect(try await owner.send("GET", "/api/v1/state").status == 401)
+        await stage.close()
+    }
+
+    @Test func theCommandsLinkEndsTheOneBefore() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        func link() async throws -> String {
+            let made = try await linkCommand(stage)
+            #expect(made.status == 0, "\(made.errors)")
+            #expect(made.output.hasPrefix("http://127.0.0.1:\(port)/#enter="))
+            return made.output.trimmingCharacters(in: .newlines).components(separatedBy: "#enter=")[1]
+        }
+        let first = try await stage.linkInFile()
+        let second = try await link()
+        #expect(try await stage.linkInFile() == second)
+        let third = try await link()
+        let browser = ConsoleBrowser(port)
+        for old in [first, second] { #expect(try await browser.enter("link", old) == 403) }
+        #expect(try await browser.enter("link", third) == 204)
+        #expect(try await ConsoleBrowser(port).enter("link", link()) == 204)
+        await stage.close()
+    }
+
+    @Test func withoutAConsoleThereIsNoLink() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let made = try await linkCommand(stage)
+        #expect(made.status == 1 && made.errors.contains("set console.listen"), "\(made.errors)")
+        await stage.close()
+    }
+
+    /// A guesser gets the same answer whatever there is, then has to wait; who has a session or a link does not.
+    @Test func whoGuessesLearnsNothingAndKeepsNobodyOut() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let secret = try await stage.linkInFile()
+        let guesser = ConsoleBrowser(port)
+        func told(_ key: String, _ value: String) async throws -> HTTPResponse {
+            try await guesser.send("POST", "/api/v1/session", #"{"\#(key)":"\#(value)"}"#)
+        }
+        let page = try await guesser.send("GET", "/api/v1/state")
+        let withoutOwner = try await [told("link", "wrong"), told("passphrase", "wrong horse")]
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", secret) == 204)
+        #expect(
+            try await owner.send("PUT", "/api/v1/passphrase", #"{"passphrase":"short"}"#).status == 422)
+        #expect(
+            try await owner.send("PUT", "/api/v1/passphrase", #"{"passphrase":"correct horse"}"#).status
+                == 204)
+        let withOwner = try await [told("link", "wrong"), told("passphrase", "wrong horse")]
+        #expect(withOwner == withoutOwner && withOwner[0] == withOwner[1])
+        #expect(withOwner[0].status == 403)
+        #expect(try await guesser.send("GET", "/api/v1/state") == page)
+        for unknown in ["/api/v1/phones", "/api/v1/none", "/api/v2", "/status.txt"] {
+            #expect(try await guesser.send("GET", unknown).status == 401, "\(unknown)")
+        }
+
+        #expect(try await ConsoleBrowser(port).enter("passphrase", "correct horse") == 204)
+        var answers: [Int] = []
+        for _ in 0..<6 { answers.append(try await told("passphrase", "wrong horse").status) }
+        #expect(answers.last == 429)
+        // With the right one as well: his share is used up.
+        let late = try await told("passphrase", "correct horse")
+        #expect(late.status == 429 && late.fields["retry-after"] != nil)
+        #expect(try await owner.send("GET", "/api/v1/state").status == 200)
+        await stage.close()
+    }
+
+    @Test func anotherPassphraseEndsTheOtherSessions() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let set = #"{"passphrase":"correct horse"}"#
+        #expect(try await owner.send("PUT", "/api/v1/passphrase", set).status == 204)
+        let second = ConsoleBrowser(port)
+        #expect(try await second.enter("passphrase", "correct horse") == 204)
+        #expect(
+            try await owner.send("PUT", "/api/v1/passphrase", #"{"passphrase":"battery staple"}"#).status
+                == 204)
+        #expect(try await second.send("GET", "/api/v1/state").status == 401)
+        #expect(try await owner.send("GET", "/api/v1/state").status == 200)
+        #expect(try await second.enter("passphrase", "correct horse") == 403)
+        #expect(try await owner.send("DELETE", "/api/v1/passphrase").status == 204)
+        #expect(try await second.enter("passphrase", "battery staple") == 403)
+        await stage.close()
+    }
+
+    /// A page from elsewhere, another name, a form, a frame, a cookie from outside.
+    @Test func aStrangersPageGetsNowhere() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let secret = try await stage.linkInFile()
+        let owner = ConsoleBrowser(port)
+        // Fixation: a cookie that was there before is not the session's.
+        owner.cookie = "onionbell-\(port)=\(String(repeating: "A", count: 43))"
+        let planted = owner.cookie
+        #expect(try await owner.enter("link", secret) == 204)
+        #expect(owner.cookie != planted)
+        #expect(try await ConsoleBrowser(port, cookie: planted).send("GET", "/api/v1/state").status == 401)
+        // Beside the real one it keeps nobody out.
+        let both = ConsoleBrowser(port, cookie: "\(planted ?? ""); x; \(owner.cookie ?? "")")
+        #expect(try await both.send("GET", "/api/v1/state").status == 200)
+
+        for (name, value) in [
+            ("origin", "http://evil.example"), ("origin", "null"), ("origin", ""),
+            ("origin", "http://localhost:\(port)"), ("onionbell-console", ""),
+            ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"),
+            ("content-type", "text/plain"),
+        ] {
+            let answer = try await owner.send(
+                "PUT", "/api/v1/passphrase", #"{"passphrase":"the stranger's"}"#, [name: value])
+            #expect(answer.status == 403, "\(name): \(value)")
+        }
+        #expect(
+            try await owner.send("GET", "/api/v1/state", nil, ["sec-fetch-site": "same-site"]).status == 403)
+        for host in ["evil.example", "evil.example:\(port)", "127.0.0.1", "0.0.0.0:\(port)", "[::1]:\(port)"]
+        {
+            #expect(try await owner.send("GET", "/api/v1/state", host: host).status == 403, "\(host)")
+            #expect(try await owner.send("GET", "/", host: host).status == 403, "\(host)")
+        }
+        #expect(try await ConsoleBrowser(port).enter("passphrase", "the stranger's") == 403)
+
+        for path in ["/", "/api/v1/state", "/none"] {
+            let answer = try await owner.send("GET", path)
+            let policy = answer.fields["content-security-policy"] ?? ""
+            #expect(policy.hasSuffix("frame-ancestors 'none'") && policy.hasPrefix("default-src 'none'"))
+            #expect(answer.fields["x-frame-options"] == "DENY")
+            #expect(answer.fields["referrer-policy"] == "no-referrer")
+        }
+        let set = try await owner.send("DELETE", "/api/v1/session").fields["set-cookie"] ?? ""
+        #expect(set.contains("HttpOnly") && set.contains("SameSite=Strict") && set.contains("Max-Age=0"))
+        await stage.close()
+    }
+
+    /// Whoever damages the file does not become the owner by it.
+    @Test func aDamagedFileOpensNothing() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        await stage.node.stop()
+        let file = stage.world.state + "/console-owner"
+        try "{\"sessions\":[{}]}".write(toFile: file, atomically: true, encoding: .utf8)
+        try await stage.start()
+        await stage.logged("console.owner_unreadable")
+        #expect(try await owner.send("GET", "/api/v1/state").status == 401)
+        #expect(!FileManager.default.fileExists(atPath: stage.world.state + "/console-link"))
+        await stage.close()
+    }
+}
