@@ -150,8 +150,9 @@ let package = Package(
             [
                 "Encodings", "Wire", "Relay", "Reactor", "Crypto", "TLS", "HTTP2", "Dispatching", "Outbound",
                 "PostgreSQL", "Registrations", "Persistence",
-                "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview", "QR",
-                "YAML",
+                "Gateways", "Tor", "Doors", "Client", "HTTP1", "JSONCoding", "Metrics", "Overview",
+                "Pointing",
+                "QR", "YAML",
                 "Programs", "CSupport", log,
             ]),
         .executableTarget(

@@ -59,6 +59,7 @@ final class RelayNode {
     private(set) var phoneBook: StoreWatch<PhoneBook>?
     private(set) var mailboxes: MailboxAssembly?
     var watchman: Watchman?
+    private(set) var phoneTest: PhoneTestDoor?
     private(set) var console: NodeConsole?
     private(set) lazy var calls = NodeCalls(of: self)
     private let ownDoors = OwnDoors()
@@ -178,6 +179,7 @@ final class RelayNode {
         }
         managementServer = server
         let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.value ?? .init() }
+        phoneTest = phones
         let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher), calls]
         let status = HTTPServer { request, respond in
             for own in doors {

@@ -119,27 +119,3 @@ package actor FileThread {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 }
-
-/// A thread for one job that takes long. It ends with the job, so that nothing of it is left at rest.
-package actor JobThread {
-    private nonisolated let thread: WorkThread
-
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-
-    private init(named name: String) { thread = WorkThread(named: name) }
-
-    private func run<Value: Sendable, Failure: Error>(
-        _ job: @Sendable () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try job()
-    }
-
-    /// - Parameter name: of the thread, at most 15 bytes.
-    package static func run<Value: Sendable, Failure: Error>(
-        named name: String, _ job: @Sendable () throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let one = JobThread(named: name)
-        defer { one.thread.end() }
-        return try await one.run(job)
-    }
-}

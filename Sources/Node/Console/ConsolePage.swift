@@ -6,6 +6,8 @@ import Reactor
 enum ConsolePage {
     private static let limit = 256 << 10
     private static let longestName = 64
+    /// Of the calls; served with them, and to nobody else.
+    static let description = "openapi.json"
     /// What it has from the phone's page.
     private static let shared = ["dom.js", "icons.js", "qr.js", "style.css", "words.js"]
 

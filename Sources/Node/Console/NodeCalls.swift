@@ -2,6 +2,8 @@ import Doors
 import Encodings
 import HTTP1
 import JSONCoding
+import Persistence
+import Programs
 import Reactor
 
 /// What the console and programs ask of the node: the calls of `/api/v1`, described by the document that it serves.
@@ -11,11 +13,18 @@ import Reactor
 @EventLoop
 final class NodeCalls: HTTPDoor {
     /// One call: a method, a path, and what it does.
-    struct Call {
+    struct Call: Sendable {
+        typealias Run =
+            @EventLoop @Sendable (NodeCalls, Asked) async throws(CallRefusal) -> HTTPResponse
+
         let method: String
         /// Below `/api/v1/`; `{}` stands for any segment.
         let path: [String]
-        let run: @EventLoop (Asked) async throws(CallRefusal) -> HTTPResponse
+        let run: Run
+
+        init(_ method: String, _ path: String..., run: @escaping Run) {
+            (self.method, self.path, self.run) = (method, path, run)
+        }
     }
 
     /// What was asked of a call.
@@ -26,7 +35,8 @@ final class NodeCalls: HTTPDoor {
     }
 
     unowned let node: RelayNode
-    private lazy var calls: [Call] = stateCalls
+    /// One after the other: a change waits for the one before it, and the event loop for none.
+    private let store = JobQueue(named: "calls")
     /// Calls that are not answered yet.
     private var running = 0
 
@@ -39,7 +49,7 @@ final class NodeCalls: HTTPDoor {
         guard path.hasPrefix(Self.prefix), path.utf8.count <= 200 else { return nil }
         let segments = path.dropFirst(Self.prefix.utf8.count).split(
             separator: "/", omittingEmptySubsequences: false)
-        let fitting = calls.filter { call in
+        let fitting = Self.all.filter { call in
             call.path.count == segments.count
                 && zip(call.path, segments).allSatisfy { $0 == "{}" ? !$1.isEmpty : $1 == $0 }
         }
@@ -75,7 +85,7 @@ final class NodeCalls: HTTPDoor {
 
     private func answer(_ request: HTTPRequest, _ segment: String, _ call: Call) async -> HTTPResponse {
         do throws(CallRefusal) {
-            return try await call.run(Asked(segment: segment, body: try CallBody(request.body)))
+            return try await call.run(self, Asked(segment: segment, body: try CallBody(request.body)))
         } catch {
             return HTTPResponse(status: error.status, fault: error.word, error.sentence)
         }
@@ -83,19 +93,55 @@ final class NodeCalls: HTTPDoor {
 }
 
 extension NodeCalls {
-    private var stateCalls: [Call] {
-        [
-            Call(method: "GET", path: ["state"]) { [unowned self] _ throws(CallRefusal) in
-                node.stateAnswer
-            },
-            Call(method: "POST", path: ["links"]) { [unowned self] asked throws(CallRefusal) in
-                try asked.body.refuseOthers()
-                guard let console = node.console else {
-                    throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
-                }
-                let links = await console.makeLinks()
-                return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
-            },
-        ]
+    /// As the document has them, but for the two of the login.
+    static let all: [Call] = stateCalls + phoneCalls + peerCalls + mailboxCalls
+
+    private static let stateCalls: [Call] = [
+        Call("GET", "state") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return calls.node.stateAnswer
+        },
+        Call("GET", "openapi.json") { _, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            guard let document = await ConsolePage.read(ConsolePage.description) else {
+                throw CallRefusal(
+                    .unavailable, "not_installed",
+                    InstalledFile.absence(of: "console/\(ConsolePage.description)"))
+            }
+            var response = HTTPResponse(status: 200, body: document)
+            response.fields.append("content-type", "application/json")
+            return response
+        },
+        Call("POST", "links") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            guard let console = calls.node.console else {
+                throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
+            }
+            let links = await console.makeLinks()
+            return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
+        },
+    ]
+
+    /// Carries out what concerns the store, over a connection of its own as the commands beside the node have one.
+    ///
+    /// - Parameter body: Throws a ``CallRefusal`` for what is not to be.
+    func registrations<Value: Sendable>(
+        changing: Bool = false,
+        _ body: @escaping @Sendable (borrowing RegistrationFile) throws -> Value
+    ) async throws(CallRefusal) -> Value {
+        let settings = node.settings
+        let result = await store.run { () -> Result<Value, CallRefusal> in
+            do {
+                return .success(try body(try RegistrationFile(try settings.store(), isReadOnly: !changing)))
+            } catch let error as CallRefusal {
+                return .failure(error)
+            } catch let error as SQLiteError {
+                let path = StateDirectory.outbox(in: settings.stateDirectory)
+                return .failure(CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))"))
+            } catch {
+                return .failure(CallRefusal(.unavailable, "store_failed", "\(error)"))
+            }
+        }
+        return try result.get()
     }
 }

@@ -73,7 +73,9 @@ final class NodeConsole {
         http.connectionsPerAddress = 0
         var circuits = Circuits.Settings.addresses(connections: 0)
         circuits.areShared = true
-        let server = HTTPServer(settings: http, circuits: Circuits(settings: circuits)) { request, respond in
+        let server = HTTPServer(
+            settings: http, circuits: Circuits(settings: circuits), refusal: ConsoleDoor.refusal
+        ) { request, respond in
             door?.answer(request, respond: respond)
         }
         let opened: Endpoint
@@ -89,7 +91,7 @@ final class NodeConsole {
         door = ConsoleDoor(
             origins: own + settings.console.origins, cookie: NodeConsole.cookie(of: opened), entry: entry,
             calls: calls, stateText: stateText
-        ) { await ConsolePage.read($0) }
+        ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
     }
 
     /// The most usual first; none for a Unix socket, which no browser finds by itself.

@@ -51,6 +51,9 @@ struct MailboxAssembly {
         }
     }
 
+    /// Takes over now what was changed beside it.
+    func lookNow() async { await watch.lookNow() }
+
     /// Ends what readers have open.
     func close() async {
         watch.stop()

@@ -56,7 +56,8 @@ final class StoreWatch<Value: Equatable & Sendable> {
         }
     }
 
-    private func lookNow() async {
+    /// Takes over now what another connection to the store has changed.
+    func lookNow() async {
         do throws(OutboxError) {
             let changed = try await read(version)
             guard !isStopped else { return }

@@ -45,6 +45,9 @@ package final class ConsoleDoor {
         self.file = file
     }
 
+    /// What the server refuses by itself.
+    package static func refusal(_ response: HTTPResponse) -> HTTPResponse { response.shielded().notStored }
+
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard rules.isForUs(request) else {
             return respond(

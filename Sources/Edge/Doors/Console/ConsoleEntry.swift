@@ -26,7 +26,7 @@ package final class ConsoleEntry {
     private var passphraseAttempts = ConsoleAttempts(perSecond: 1 / 12, burst: 5)
     /// Senders whose passphrase is hashed or waits for it.
     private var hashing: Set<Int> = []
-    private var lastHash: Task<Void, Never>?
+    private let hashes = JobQueue(named: "passphrase")
     private let save: @EventLoop (ConsoleEntrance.Kept) async -> Void
     /// Called when somebody has entered; `isFirst`: the node has an owner from now on.
     package var onEntered: (@EventLoop (_ way: Way, _ isFirst: Bool) -> Void)?
@@ -113,15 +113,7 @@ package final class ConsoleEntry {
 
     /// One at a time, each on a thread of its own. Where no passphrase is set it takes as long.
     private func hash(_ text: String, like known: PassphraseDigest?) async -> PassphraseDigest? {
-        let before = lastHash
         let passphrase = Secret(Array(text.utf8))
-        let job = Task { () -> PassphraseDigest? in
-            await before?.value
-            return await JobThread.run(named: "passphrase") {
-                try? PassphraseDigest(of: passphrase, salt: known?.salt)
-            }
-        }
-        lastHash = Task { _ = await job.value }
-        return await job.value
+        return await hashes.run { try? PassphraseDigest(of: passphrase, salt: known?.salt) }
     }
 }

@@ -37,10 +37,16 @@ package final class PhoneTestDoor: HTTPDoor {
             let number = query["number"].flatMap(Int64.init),
             let phone = book().phone(number)
         else { return respond(HTTPResponse(status: 404, text: "no such phone")) }
+        ring(phone, message: String(decoding: request.body, as: UTF8.self), then: respond)
+    }
+
+    /// The same for who knows the phone.
+    package func ring(
+        _ phone: PhoneBook.Phone, message: String, then respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) {
         let submission = Submission(
-            platform: phone.platform, app: phone.app, deviceToken: phone.deviceToken.text,
-            message: String(decoding: request.body, as: UTF8.self), isUrgent: true, hasSound: true,
-            isMutableContent: true, isContentAvailable: true)
+            platform: phone.platform, app: phone.app, deviceToken: phone.deviceToken.text, message: message,
+            isUrgent: true, hasSound: true, isMutableContent: true, isContentAvailable: true)
         let verdict = OutcomeWait(until: deadlines) { receipt, _ in
             respond(PhoneTestDoor.response(to: receipt))
         }

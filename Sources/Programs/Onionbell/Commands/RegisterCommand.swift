@@ -154,7 +154,10 @@ struct RegisterCommand: AsyncParsableCommand {
             }
             return token.deviceToken
         }
-        let entry = try PhonesAddCommand.entry(of: token, named: name, settings: try config.settings())
+        let settings = try config.settings()
+        let entry = try told { () throws(CallRefusal) in
+            try PhoneEntry(of: token, named: name, in: settings)
+        }
         var alias = ""
         try config.registrations(isReadOnly: false) { file in
             switch try file.add(entry) {

@@ -1,19 +1,12 @@
 import ArgumentParser
-import Client
-import Crypto
-import Doors
 import Gateways
 import Glibc
 import JSONCoding
 import Node
-import Persistence
 import Pointing
 import Programs
 import QR
-import Reactor
 import Registrations
-import Relay
-import Tor
 
 extension Mailbox.Show: ExpressibleByArgument {}
 
@@ -76,34 +69,16 @@ struct MailboxAddCommand: AsyncParsableCommand {
         }
     }
 
-    /// All that is shown once.
-    private struct Capabilities {
-        let pairingToken: String
-        /// `nil`: where the mailbox is served is not known.
-        let url: String?
-        let topic: String
-        /// Without those who keep the token that they have.
-        var readers: [(name: String, token: String?)]
-    }
-
     func run() async throws {
         let settings = try config.settings()
-        guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
-            throw fail(
-                "\(config.config) has no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node",
-                status: 78)
+        var made = try told { () throws(CallRefusal) in
+            try NewMailbox(named: which.name, show: show, readers: readers, isOpen: isOpen, in: settings)
         }
         try await refuseUnknownNode(settings)
-        let address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
-        let topic = MailboxDigests.newTopic()
-        let capabilities = Capabilities(
-            pairingToken: try Phone.new(.android, descriptor: "Onionbell", deviceToken: address).pairingToken
-                .text,
-            url: try origin(settings).map { "\($0)/\(topic)" }, topic: topic,
-            readers: (readers.isEmpty && !isOpen ? ["phone"] : readers).map {
-                ($0, MailboxDigests.newToken())
-            })
-        print(try add(capabilities, address: address, in: settings), in: settings)
+        try config.registrations(isReadOnly: false) { file in
+            try made.add(to: file, tokensOf: tokensOf, in: settings)
+        }
+        print(made, in: settings)
     }
 
     /// A node that started before its configuration named the app would tell senders that the address is no device's, and
@@ -121,59 +96,9 @@ struct MailboxAddCommand: AsyncParsableCommand {
                 + "systemctl restart onionbell, then run this again", status: 75)
     }
 
-    /// - Returns: What was made: a reader that keeps its token gets no new one.
-    private func add(
-        _ capabilities: Capabilities, address: String, in settings: Settings
-    ) throws -> Capabilities {
-        var known: [String: Digest] = [:]
-        try config.registrations(isReadOnly: false) { file in
-            let digests: MailboxDigests
-            do {
-                digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
-            } catch {
-                throw fail("\(error)", status: 69)
-            }
-            if let tokensOf {
-                guard let other = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: tokensOf) })
-                else { throw fail("there is no mailbox \(SettingsFault.shown(tokensOf))", status: 1) }
-                for reader in other.readers { known[reader.name] = reader.token }
-            }
-            let mailbox = Mailbox(
-                name: which.name, show: show, isOpen: isOpen, topic: digests.topic(capabilities.topic),
-                readers: capabilities.readers.map {
-                    Mailbox.Reader(name: $0.name, token: known[$0.name] ?? digests.token($0.token ?? ""))
-                })
-            let isAdded = try file.add(
-                mailbox, address: digests.address(address), addedAt: EventLoop.unixMilliseconds)
-            guard isAdded else {
-                throw fail("there is a mailbox of this name, or there are \(Mailbox.most)", status: 1)
-            }
-        }
-        var made = capabilities
-        made.readers = capabilities.readers.map { ($0.name, known[$0.name] == nil ? $0.token : nil) }
-        return made
-    }
-
-    /// Where phones find the first place at which mailboxes are served.
-    private func origin(_ settings: Settings) throws -> String? {
-        guard settings.doors.mailbox.url.isEmpty else { return settings.doors.mailbox.url }
-        for place in settings.doors.mailbox.listen {
-            switch place {
-            case .onion(let port):
-                guard let host = try PointCommand.node(settings)?.address else { continue }
-                return port == 80 ? "http://\(host)" : "http://\(host):\(port)"
-            case .plain(.host(let host, let port)): return "http://\(host):\(port)"
-            case .https(.host(let host, let port)) where host != "0.0.0.0" && host != "::":
-                return port == 443 ? "https://\(host)" : "https://\(host):\(port)"
-            case .plain, .https: continue
-            }
-        }
-        return nil
-    }
-
     // MARK: Output
 
-    private func print(_ made: Capabilities, in settings: Settings) {
+    private func print(_ made: NewMailbox, in settings: Settings) {
         guard !json else {
             // All of it is letters, digits and what JSON need not escape.
             let readers = made.readers.map { #""\#($0.name)":\#($0.token.map { "\"\($0)\"" } ?? "null")"# }
@@ -202,7 +127,7 @@ struct MailboxAddCommand: AsyncParsableCommand {
             show(token)
         }
         printLine("\nBisq sends to this node with these lines; onionbell point says more:")
-        guard let node = try? PointCommand.node(settings) else { return }
+        guard let node = try? PointedNode.node(of: settings) else { return }
         printLine("  Bisq 1, bisq.properties: torrcOptions=\(PointedSettings(.bisq1, at: node).mapAddress)")
         for line in PointedSettings(.bisq2, at: node).bisq2Lines { printLine("  Bisq 2, bisq.conf: \(line)") }
     }

@@ -1,11 +1,9 @@
 import ArgumentParser
-import Client
 import Encodings
 import Gateways
 import Node
 import Persistence
 import Programs
-import Reactor
 import Relay
 import Wire
 
@@ -58,9 +56,12 @@ struct PhonesAddCommand: ParsableCommand {
 
     func run() throws {
         let (kind, token, model) = try target()
-        let phone = try Self.phone(kind, token, app: app, named: which.name, settings: try config.settings())
+        let settings = try config.settings()
+        let entry = try told { () throws(CallRefusal) in
+            try PhoneEntry(kind, token, app: app, named: which.name, model: model, in: settings)
+        }
+        let phone = entry.phone
         try config.registrations(isReadOnly: false) { file in
-            let entry = PhoneEntry(phone, model: model, addedAt: EventLoop.unixMilliseconds)
             switch try file.add(entry) {
             case .failure(let refusal): throw fail(refusal, status: 1)
             case .success(let number):
@@ -95,7 +96,7 @@ struct PhonesAddCommand: ParsableCommand {
     private func target() throws -> (Platform, token: String, model: String) {
         if let pairingToken {
             let token = try PairingTokenOption.token(pairingToken)
-            return (token.platform, token.deviceToken, Self.model(of: token))
+            return (token.platform, token.deviceToken, token.model)
         }
         let token = try SecretInput.deviceToken.text(deviceToken ?? "")
         do throws(NtfyService.AddressFault) {
@@ -104,43 +105,5 @@ struct PhonesAddCommand: ParsableCommand {
             throw fail(error, status: 65)
         }
         return ((platform ?? .android).value, token, "")
-    }
-
-    private static func model(of token: PairingToken) -> String {
-        String(plainText(token.descriptor).prefix(64))
-    }
-
-    /// What the book is to have of a phone that shows this pairing token.
-    static func entry(of token: PairingToken, named name: String, settings: Settings) throws -> PhoneEntry {
-        PhoneEntry(
-            try phone(token.platform, token.deviceToken, app: "", named: name, settings: settings),
-            model: model(of: token), addedAt: EventLoop.unixMilliseconds)
-    }
-
-    /// With the token in the one spelling of the service that it belongs to.
-    private static func phone(
-        _ platform: Platform, _ token: String, app: String, named name: String, settings: Settings
-    ) throws -> PhoneBook.Phone {
-        // Credentials may come later, and whoever is added is in the book.
-        let validator = Validator(
-            apps: GatewayAssembly.apps(of: settings).map {
-                App(name: $0.name, service: $0.service, isEnabled: true)
-            }, defaultIOS: settings.defaultIOS, defaultAndroid: settings.defaultAndroid)
-        do throws(Reason) {
-            let (recipient, _) = try validator.recipient(
-                of: Submission(platform: platform, app: app, deviceToken: token, message: ""))
-            return PhoneBook.Phone(
-                number: 0, name: name, platform: platform, app: app, deviceToken: recipient.deviceToken)
-        } catch {
-            let names = settings.apps.filter { $0.service.serves(platform) }.map(\.name)
-            throw fail(
-                error == .badDeviceToken
-                    ? "the device token has not the form that the app's push service gives"
-                    : app.isEmpty
-                        ? "no app is the default for such phones (defaults): name one with --app"
-                        : "no app for such phones has the name \(SettingsFault.shown(app)); known are: "
-                            + (names.isEmpty ? "none" : names.joined(separator: ", ")),
-                status: 65)
-        }
     }
 }

@@ -178,17 +178,3 @@ struct PhonesRemoveCommand: ParsableCommand {
         }
     }
 }
-
-extension PhoneBook.Refusal: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .full: "the phone book is full: \(PhoneBook.mostPhones) phones"
-        case .nameIsFull: "the name has \(PhoneBook.mostPhonesOfName) phones, which is the most"
-        case .alreadyThere(let number): "this phone is in the book already, under the number \(number)"
-        case .formsDiffer:
-            "an alias can't have iPhones and Android phones: Bisq encrypts in another form for each. Use two names"
-        case .unknownName: "no phone has this name: see onionbell phones list"
-        case .nameIsTaken: "the new name is taken already"
-        }
-    }
-}

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Client
-import Crypto
 import Encodings
 import Glibc
 import HTTP1
@@ -8,7 +7,6 @@ import JSONCoding
 import Node
 import Persistence
 import Programs
-import Reactor
 import Relay
 import Wire
 
@@ -66,7 +64,7 @@ struct PhonesTestCommand: AsyncParsableCommand {
         var status: Int32 = 0
         for entry in phones {
             let phone = entry.phone
-            let text = try sealer.seal(for: phone)
+            let text = try told { () throws(CallRefusal) in try sealer.seal(for: phone) }
             let answer = try await Self.answer(of: socket, number: phone.number, Array(text.utf8))
             let (words, code) = Self.verdict(answer)
             let model = entry.model.isEmpty ? "" : ", \(entry.model)"
@@ -103,8 +101,8 @@ struct PhonesTestCommand: AsyncParsableCommand {
         guard given != alias else { return nil }
         // As the book has it, in the spelling of its service.
         let spelt =
-            (try? PhonesAddCommand.entry(of: token, named: which.name, settings: try config.settings()))?
-            .phone.deviceToken ?? given
+            (try? PhoneEntry(of: token, named: which.name, in: try config.settings()))?.phone.deviceToken
+            ?? given
         guard let owner = phones.first(where: { [given, spelt].contains($0.phone.deviceToken) }) else {
             throw fail(
                 "the pairing token is another phone's: no phone of \(which.name) has its device token, so none was rung. "
@@ -114,7 +112,7 @@ struct PhonesTestCommand: AsyncParsableCommand {
         return owner.phone.number
     }
 
-    private func sealer(_ pairing: PairingToken?) throws -> Sealer {
+    private func sealer(_ pairing: PairingToken?) throws -> TestSeal {
         if let pairing { return .bisq1(key: pairing.key) }
         guard let key else { return .nobody }
         guard let bytes = Base64.decode(try SecretInput.key.text(key)), bytes.count == ConnectPhone.keyLength
@@ -145,43 +143,5 @@ struct PhonesTestCommand: AsyncParsableCommand {
         case "expired": ("not delivered in time", 1)
         case _: ("refused\(reason)", 1)
         }
-    }
-}
-
-/// Encrypts the text of a test as a Bisq does for its phone.
-private enum Sealer {
-    case nobody
-    case bisq1(key: String)
-    case bisq2(key: [UInt8])
-
-    func seal(for phone: PhoneBook.Phone) throws -> String {
-        let platform: Platform = phone.platform == .android ? .android : .ios
-        let text = "This phone is connected to the node."
-        do {
-            switch self {
-            case .nobody: return try seal(text, with: try Phone.new(platform, descriptor: "").pairingToken)
-            case .bisq1(let key):
-                let stranger = try Phone.new(platform, descriptor: "").pairingToken
-                return try seal(
-                    text,
-                    with: PairingToken(
-                        platform: platform, descriptor: "", key: key, deviceToken: stranger.deviceToken))
-            case .bisq2(let key):
-                return try ConnectPhone(platform: platform, deviceToken: "", key: key).seal(
-                    ConnectMessage(
-                        id: Hex.encode(randomBytes(16)), title: "Onionbell", message: text, category: .general
-                    ))
-            }
-        } catch {
-            throw fail("\(error)", status: 65)
-        }
-    }
-
-    private func seal(_ text: String, with token: PairingToken) throws -> String {
-        try BisqSender(to: token).seal(
-            MobileMessage(
-                sentDate: EventLoop.unixMilliseconds, transactionID: "", title: "Onionbell", message: text,
-                kind: .trade, actionRequired: "", version: 1)
-        ).text
     }
 }

@@ -89,30 +89,14 @@ struct PointCommand: AsyncParsableCommand {
             }
             return PointedNode(address: address.description, isPrivate: isPrivate)
         }
-        guard let node = try PointCommand.node(try config.settings(), isPrivate: isPrivate) else {
+        let settings = try config.settings()
+        let known = try told { () throws(CallRefusal) in
+            try PointedNode.node(of: settings, isPrivate: isPrivate)
+        }
+        guard let node = known else {
             throw fail("the node has no address yet: it makes one at its first start", status: 69)
         }
         return node
-    }
-
-    /// The node of these settings; `nil`: it has no address yet.
-    static func node(_ settings: Settings, isPrivate: Bool = false) throws -> PointedNode? {
-        let key: OnionKey?
-        let isInvitation: Bool
-        do {
-            key = try OnionKeyFile(path: StateDirectory.onionKey(in: settings.stateDirectory)).load()
-            isInvitation =
-                try Invitations(path: StateDirectory.peers(in: settings.stateDirectory)).load() != nil
-        } catch {
-            throw fail("\(error)", status: 69)
-        }
-        let known = settings.onion.publicAddress
-        guard let address = known.isEmpty ? key?.address.description : known else { return nil }
-        // Both ports are the same endpoint; Bisq 2's own comes first where it is offered.
-        let ports = settings.onion.httpPorts
-        return PointedNode(
-            address: address, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
-            isPrivate: isPrivate || isInvitation)
     }
 
     // MARK: The file

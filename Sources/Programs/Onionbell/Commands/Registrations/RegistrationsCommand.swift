@@ -152,6 +152,8 @@ extension ConfigOption {
             try body(try RegistrationFile(store, isReadOnly: isReadOnly))
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
+        } catch let error as CallRefusal {
+            throw fail(error, status: error.exitStatus)
         } catch let error as SQLiteError {
             throw fail(error.explained(path: path), status: 69)
         }

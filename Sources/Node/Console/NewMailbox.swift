@@ -1,0 +1,127 @@
+import Client
+import Crypto
+import Doors
+import Encodings
+import Gateways
+import Persistence
+import Pointing
+import Reactor
+import Registrations
+import Relay
+import Wire
+
+/// A mailbox that an owner makes, with all that is shown once: the store has digests of it.
+package struct NewMailbox: Sendable {
+    package struct Reader: Sendable {
+        package let name: String
+        /// `nil`: it keeps the token that it has.
+        package fileprivate(set) var token: String?
+    }
+
+    package let name: String
+    package let pairingToken: String
+    /// Where phones fetch, with the topic; `nil`: where the mailbox is served is not known.
+    package let url: String?
+    package let topic: String
+    package private(set) var readers: [Reader]
+    private let show: Mailbox.Show
+    private let isOpen: Bool
+    private let address: String
+
+    /// - Parameter readers: Names, each once; none: one with the name phone, unless it is open.
+    package init(
+        named name: String, show: Mailbox.Show, readers: [String], isOpen: Bool, in settings: Settings
+    ) throws(CallRefusal) {
+        guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
+            throw CallRefusal(
+                .unconfigured, "no_mailboxes",
+                "there is no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node"
+            )
+        }
+        for name in [name] + readers { try PhoneBook.check(name) }
+        for (index, reader) in readers.enumerated() where readers[..<index].contains(reader) {
+            throw CallRefusal(.unfit, "bad_name", "each reader has a name of its own")
+        }
+        guard readers.count <= Mailbox.mostReaders else {
+            throw CallRefusal(.unfit, "too_many", "a mailbox has at most \(Mailbox.mostReaders) readers")
+        }
+        address = MailboxAddress.text(randomBytes(MailboxAddress.randomBytes))
+        topic = MailboxDigests.newTopic()
+        do throws(PairingTokenError) {
+            pairingToken = try Phone.new(.android, descriptor: "Onionbell", deviceToken: address)
+                .pairingToken.text
+        } catch {
+            preconditionFailure("an address of a mailbox is a device token: \(error)")
+        }
+        url = try NewMailbox.origin(settings).map { [topic] in "\($0)/\(topic)" }
+        self.readers = (readers.isEmpty && !isOpen ? ["phone"] : readers).map {
+            Reader(name: $0, token: MailboxDigests.newToken())
+        }
+        (self.name, self.show, self.isOpen) = (name, show, isOpen)
+    }
+
+    /// - Parameter other: A mailbox; readers who are also readers of that one keep the tokens that they have there.
+    package mutating func add(
+        to file: borrowing RegistrationFile, tokensOf other: String?, in settings: Settings
+    ) throws {
+        let digests: MailboxDigests
+        do {
+            digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(error)")
+        }
+        var known: [Mailbox.Reader] = []
+        if let other {
+            guard let found = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: other) }) else {
+                throw CallRefusal(
+                    .absent, "unknown_mailbox", "there is no mailbox \(SettingsFault.shown(other))")
+            }
+            known = found.readers
+        }
+        var stored: [Mailbox.Reader] = []
+        for index in readers.indices {
+            let same = known.first { $0.name == readers[index].name }
+            stored.append(
+                Mailbox.Reader(
+                    name: readers[index].name, token: same?.token ?? digests.token(readers[index].token ?? "")
+                ))
+            if same != nil { readers[index].token = nil }
+        }
+        let mailbox = Mailbox(
+            name: name, show: show, isOpen: isOpen, topic: digests.topic(topic), readers: stored)
+        guard
+            try file.add(mailbox, address: digests.address(address), addedAt: EventLoop.unixMilliseconds)
+        else {
+            throw CallRefusal(
+                .conflict, "mailbox_known", "there is a mailbox of this name, or there are \(Mailbox.most)")
+        }
+    }
+
+    /// Where phones find the first place at which mailboxes are served.
+    private static func origin(_ settings: Settings) throws(CallRefusal) -> String? {
+        guard settings.doors.mailbox.url.isEmpty else { return settings.doors.mailbox.url }
+        for place in settings.doors.mailbox.listen {
+            switch place {
+            case .onion(let port):
+                guard let host = try PointedNode.node(of: settings)?.address else { continue }
+                return port == 80 ? "http://\(host)" : "http://\(host):\(port)"
+            case .plain(.host(let host, let port)): return "http://\(host):\(port)"
+            case .https(.host(let host, let port)) where host != "0.0.0.0" && host != "::":
+                return port == 443 ? "https://\(host)" : "https://\(host):\(port)"
+            case .plain, .https: continue
+            }
+        }
+        return nil
+    }
+}
+
+extension PhoneBook {
+    /// A name of a phone, a mailbox or a reader.
+    package static func check(_ name: String) throws(CallRefusal) {
+        guard isName(name) else {
+            throw CallRefusal(
+                .unfit, "bad_name",
+                "\(SettingsFault.shown(name)) is no name: 1 to 64 letters, digits, \".\", \"-\" and \"_\"")
+        }
+    }
+}

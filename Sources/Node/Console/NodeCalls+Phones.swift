@@ -1,0 +1,148 @@
+import Doors
+import HTTP1
+import JSONCoding
+import Persistence
+import Reactor
+import Relay
+import Wire
+
+/// The phone book.
+extension NodeCalls {
+    static let phoneCalls: [Call] = [
+        Call("GET", "phones") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try await calls.phones()
+        },
+        Call("POST", "phones") { calls, asked throws(CallRefusal) in try await calls.addPhone(asked.body) },
+        Call("DELETE", "phones", "{}") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try await calls.removePhone(calls.number(asked.segment))
+        },
+        Call("POST", "phones", "{}", "ring") { calls, asked throws(CallRefusal) in
+            try await calls.ring(calls.number(asked.segment), asked.body)
+        },
+        Call("PUT", "names", "{}") { calls, asked throws(CallRefusal) in
+            try await calls.rename(asked.segment, asked.body)
+        },
+        Call("DELETE", "names", "{}") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try await calls.removeName(asked.segment)
+        },
+    ]
+
+    private func number(_ text: String) throws(CallRefusal) -> Int64 {
+        guard let number = Int64(text), number > 0 else { throw NodeCalls.noSuchPhone }
+        return number
+    }
+
+    private nonisolated static let noSuchPhone = CallRefusal(
+        .absent, "unknown_phone", "no phone has this number")
+
+    private func phones() async throws(CallRefusal) -> HTTPResponse {
+        try await registrations { file in
+            let (entries, book) = try file.phoneBook()
+            var names: [String] = []
+            for entry in entries where !names.contains(entry.phone.name) { names.append(entry.phone.name) }
+            let aliases = names.filter { book.alias(of: $0) != nil }
+            return HTTPResponse(
+                status: 200,
+                json: [
+                    "phones": .array(entries.map(\.json)),
+                    "aliases": .array(aliases.map { .string($0) }),
+                ])
+        }
+    }
+
+    private func addPhone(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "name", "pairing_token", "app")
+        let name = try body.text("name", limit: 256)
+        try PhoneBook.check(name)
+        let token = try PairingToken(entered: body.text("pairing_token"))
+        let entry = try PhoneEntry(
+            token.platform, token.deviceToken, app: body.optionalText("app", limit: 256) ?? "", named: name,
+            model: token.model, in: node.settings)
+        let answer = try await registrations(changing: true) { file in
+            switch try file.add(entry) {
+            case .failure(let refusal): throw refusal.refusal
+            case .success(let number):
+                HTTPResponse(
+                    status: 201,
+                    json: [
+                        "number": .integer(number), "name": .string(name),
+                        "platform": .string(entry.phone.platform.stored), "model": .string(entry.model),
+                    ])
+            }
+        }
+        await node.phoneBook?.lookNow()
+        return answer
+    }
+
+    private func removePhone(_ number: Int64) async throws(CallRefusal) -> HTTPResponse {
+        try await registrations(changing: true) { file in
+            guard let phone = try file.phoneBook().book.phone(number),
+                try file.removePhones(of: phone.name, number: number) > 0
+            else { throw NodeCalls.noSuchPhone }
+        }
+        await node.phoneBook?.lookNow()
+        return HTTPResponse(status: 204)
+    }
+
+    private func removeName(_ name: String) async throws(CallRefusal) -> HTTPResponse {
+        try await registrations(changing: true) { file in
+            guard try file.removePhones(of: name) > 0 else { throw PhoneBook.Refusal.unknownName.refusal }
+        }
+        await node.phoneBook?.lookNow()
+        return HTTPResponse(status: 204)
+    }
+
+    private func rename(_ name: String, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "name")
+        let other = try body.text("name", limit: 256)
+        try PhoneBook.check(other)
+        try await registrations(changing: true) { file in
+            if let refusal = try file.rename(name, to: other) { throw refusal.refusal }
+        }
+        await node.phoneBook?.lookNow()
+        return HTTPResponse(status: 204)
+    }
+
+    /// With the pairing token of the phone the phone can show the test. The node forgets it.
+    private func ring(_ number: Int64, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "pairing_token")
+        guard let door = node.phoneTest, let phone = node.phoneBook?.value.phone(number) else {
+            throw NodeCalls.noSuchPhone
+        }
+        var seal = TestSeal.nobody
+        if let text = try body.optionalText("pairing_token") {
+            let token = try PairingToken(entered: text)
+            guard token.isOf(phone, in: node.phoneBook?.value ?? PhoneBook(), node.settings) else {
+                throw CallRefusal(.unfit, "foreign_token", "the pairing token is another phone's")
+            }
+            seal = .bisq1(key: token.key)
+        }
+        let message = try seal.seal(for: phone)
+        return await withCheckedContinuation { waiting in
+            door.ring(phone, message: message) { waiting.resume(returning: $0) }
+        }
+    }
+}
+
+extension PairingToken {
+    /// Whether it is the phone's, in whatever spelling, or that of all phones of its name.
+    func isOf(_ phone: PhoneBook.Phone, in book: PhoneBook, _ settings: Settings) -> Bool {
+        let given = DeviceToken(deviceToken)
+        if given == phone.deviceToken || given == book.alias(of: phone.name) { return true }
+        let entry = try? PhoneEntry(of: self, named: phone.name, in: settings)
+        return entry?.phone.deviceToken == phone.deviceToken
+    }
+}
+
+extension PhoneEntry {
+    fileprivate var json: JSON {
+        [
+            "number": .integer(phone.number), "name": .string(phone.name),
+            "platform": .string(phone.platform.stored), "app": .string(phone.app),
+            "model": .string(model), "added": .integer(addedAt / 1000),
+        ]
+    }
+}

@@ -1,0 +1,122 @@
+import Client
+import Encodings
+import Gateways
+import Persistence
+import Programs
+import Reactor
+import Relay
+import Wire
+
+// What an owner enters of phones, for commands and calls alike.
+
+extension PairingToken {
+    /// As a person enters it: a short topic of ntfy may stand where the token of a phone stands.
+    package init(entered text: String) throws(CallRefusal) {
+        let text = try PairingToken.filledUp(text)
+        do throws(PairingTokenError) {
+            try self.init(text)
+        } catch {
+            throw CallRefusal(.unfit, error.word, "\(error)")
+        }
+    }
+
+    private static func filledUp(_ text: String) throws(CallRefusal) -> String {
+        guard let bar = text.utf8.lastIndex(of: UInt8(ascii: "|")) else { return text }
+        do throws(NtfyService.AddressFault) {
+            return try String(text[...bar]) + NtfyService.paired(String(text[text.utf8.index(after: bar)...]))
+        } catch {
+            throw CallRefusal(.unfit, "bad_topic", "\(error)")
+        }
+    }
+
+    /// As the phone calls itself; may be empty.
+    package var model: String { String(plainText(descriptor).prefix(64)) }
+}
+
+extension PairingTokenError {
+    /// By which the console's pages know it.
+    fileprivate var word: String {
+        switch self {
+        case .sections: "token_sections"
+        case .unknownMagic: "token_magic"
+        case .keyLength, .keyNotASCII: "token_key"
+        case .deviceTokenLength, .deviceTokenCharacters: "token_device"
+        case .descriptorWithoutModel, .descriptorCharacters: "token_descriptor"
+        }
+    }
+}
+
+extension PhoneEntry {
+    /// What the book is to have of a phone that shows this pairing token. Its key is not part of that.
+    package init(of token: PairingToken, named name: String, in settings: Settings) throws(CallRefusal) {
+        try self.init(
+            token.platform, token.deviceToken, app: "", named: name, model: token.model, in: settings)
+    }
+
+    /// With the device token in the one spelling of the service that it belongs to.
+    package init(
+        _ platform: Platform, _ token: String, app: String, named name: String, model: String,
+        in settings: Settings
+    ) throws(CallRefusal) {
+        // Credentials may come later, and whoever is added is in the book.
+        let validator = Validator(
+            apps: GatewayAssembly.apps(of: settings).map {
+                App(name: $0.name, service: $0.service, isEnabled: true)
+            }, defaultIOS: settings.defaultIOS, defaultAndroid: settings.defaultAndroid)
+        do throws(Reason) {
+            let (recipient, _) = try validator.recipient(
+                of: Submission(platform: platform, app: app, deviceToken: token, message: ""))
+            self.init(
+                PhoneBook.Phone(
+                    number: 0, name: name, platform: platform, app: app, deviceToken: recipient.deviceToken),
+                model: model, addedAt: EventLoop.unixMilliseconds)
+        } catch {
+            throw PhoneEntry.refusal(error, platform, app, settings)
+        }
+    }
+
+    private static func refusal(
+        _ reason: Reason, _ platform: Platform, _ app: String, _ settings: Settings
+    ) -> CallRefusal {
+        if reason == .badDeviceToken {
+            return CallRefusal(
+                .unfit, "token_device",
+                "the device token has not the form that the app's push service gives")
+        }
+        if app.isEmpty {
+            return CallRefusal(
+                .unfit, "no_app", "no app is the default for such phones (defaults): name one with --app")
+        }
+        let names = settings.apps.filter { $0.service.serves(platform) }.map(\.name)
+        return CallRefusal(
+            .unfit, "unknown_app",
+            "no app for such phones has the name \(SettingsFault.shown(app)); known are: "
+                + (names.isEmpty ? "none" : names.joined(separator: ", ")))
+    }
+}
+
+extension PhoneBook.Refusal: CustomStringConvertible {
+    package var description: String { refusal.sentence }
+
+    package var refusal: CallRefusal {
+        switch self {
+        case .full:
+            CallRefusal(.conflict, "book_full", "the phone book is full: \(PhoneBook.mostPhones) phones")
+        case .nameIsFull:
+            CallRefusal(
+                .conflict, "name_full", "the name has \(PhoneBook.mostPhonesOfName) phones, which is the most"
+            )
+        case .alreadyThere(let number):
+            CallRefusal(
+                .conflict, "phone_known", "this phone is in the book already, under the number \(number)")
+        case .formsDiffer:
+            CallRefusal(
+                .conflict, "forms_differ",
+                "an alias can't have iPhones and Android phones: Bisq encrypts in another form for each. Use two names"
+            )
+        case .unknownName:
+            CallRefusal(.absent, "unknown_name", "no phone has this name: see onionbell phones list")
+        case .nameIsTaken: CallRefusal(.conflict, "name_taken", "the new name is taken already")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Pointing
+import Tor
+
+extension PointedNode {
+    /// The node of these settings; `nil`: it has no address yet.
+    ///
+    /// - Throws: The onion key or the invitations can't be read.
+    package static func node(of settings: Settings, isPrivate: Bool = false) throws(CallRefusal)
+        -> PointedNode?
+    {
+        let key: OnionKey?
+        let isInvitation: Bool
+        do {
+            key = try OnionKeyFile(path: StateDirectory.onionKey(in: settings.stateDirectory)).load()
+            isInvitation =
+                try Invitations(path: StateDirectory.peers(in: settings.stateDirectory)).load() != nil
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(error)")
+        }
+        let known = settings.onion.publicAddress
+        guard let address = known.isEmpty ? key?.address.description : known else { return nil }
+        // Both ports are the same endpoint; Bisq 2's own comes first where it is offered.
+        let ports = settings.onion.httpPorts
+        return PointedNode(
+            address: address, bisq2Port: ports.contains(8021) ? 8021 : ports.first ?? 8021,
+            isPrivate: isPrivate || isInvitation)
+    }
+}

@@ -1,0 +1,177 @@
+import Client
+import Foundation
+import HTTP1
+import JSONCoding
+import Lab
+import Programs
+import Reactor
+import Testing
+import Wire
+
+/// What the owner does in the console, at the built node: each call with what it changes.
+@EventLoop
+@Suite(.serialized) struct ConsoleCallsTests {
+    /// A node, and its owner who has entered.
+    private func owned(more: String = "") async throws -> (LoopbackStage, ConsoleBrowser) {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port, more: more)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        return (stage, owner)
+    }
+
+    private func quoted(_ text: String) -> String { JSON.string(text).text }
+
+    @Test func aPhoneIsAddedByItsTokenAndRung() async throws {
+        let (stage, owner) = try await owned()
+        let phone = try Phone.new(.ios, descriptor: "iPhone <b>X</b>")
+        let token = quoted(phone.pairingToken.text)
+        let (status, added) = try await owner.json(
+            "POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(token)}"#)
+        #expect(status == 201)
+        let number = try #require(added?["number"]?.integer)
+        // At once: the book is taken over without a wait.
+        let waiter = stage.world.nextPush(to: phone)
+        let (rungStatus, rung) = try await owner.json(
+            "POST", "/api/v1/phones/\(number)/ring", #"{"pairing_token":\#(token)}"#)
+        #expect(rungStatus == 200 && rung?["outcome"]?.string == "delivered")
+        let push = try JSON(try #require(await waiter.wait(for: theRun)).push.body)
+        let text = try #require((push["message"]?["data"]?["encrypted"] ?? push["encrypted"])?.string)
+        #expect(try phone.open(text).title == "Onionbell")
+        let stranger = quoted(try Phone.new(.ios, descriptor: "").pairingToken.text)
+        let (foreign, refusal) = try await owner.json(
+            "POST", "/api/v1/phones/\(number)/ring", #"{"pairing_token":\#(stranger)}"#)
+        #expect(foreign == 422 && refusal?["code"]?.string == "foreign_token")
+
+        let answer = try await owner.send("GET", "/api/v1/phones")
+        let listed = String(decoding: answer.body, as: UTF8.self)
+        #expect(!listed.contains(phone.pairingToken.key) && !listed.contains(phone.pairingToken.deviceToken))
+        #expect(try JSON(answer.body)["phones"]?.array?.first?["name"]?.string == "alice")
+        // What the page does, the commands see, and the other way round.
+        let words = [program, "phones", "list", "--config", stage.configuration]
+        let list = try await Task.detached { try run(words).output }.value
+        #expect(list == "name\tphones\talias\nalice\t1\tno\n")
+
+        let known = try await owner.json(
+            "POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(token)}"#)
+        #expect(known.0 == 409 && known.1?["code"]?.string == "phone_known")
+        #expect(try await owner.send("PUT", "/api/v1/names/alice", #"{"name":"bob"}"#).status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/phones/\(number)").status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/phones/\(number)").status == 404)
+        #expect(try await owner.send("DELETE", "/api/v1/names/bob").status == 404)
+        await stage.close()
+    }
+
+    @Test func eachMistakeInATokenHasItsWord() async throws {
+        let (stage, owner) = try await owned()
+        let good = try Phone.new(.android, descriptor: "Pixel").pairingToken.text
+        for (text, word) in [
+            ("", "token_sections"), ("android|x", "token_sections"),
+            ("Android" + good.dropFirst(7), "token_magic"),
+            ("android|Pixel|short|" + String(repeating: "a", count: 140), "token_key"),
+            (String(good.prefix(60)), "token_device"),
+            ("android|x|\(String(repeating: "k", count: 32))|nt1:a b", "bad_topic"),
+        ] {
+            let (status, answer) = try await owner.json(
+                "POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(quoted(text))}"#)
+            #expect(status == 422 && answer?["code"]?.string == word, "\(text): \(answer?.text ?? "")")
+        }
+        for body in [
+            "[]", "{", #"{"name":5}"#, #"{"name":"alice"}"#,
+            #"{"name":"alice","pairing_token":"x","more":1}"#,
+            #"{"name":"\#(String(repeating: "a", count: 300))","pairing_token":"x"}"#,
+        ] {
+            #expect(try await owner.send("POST", "/api/v1/phones", body).status == 400, "\(body)")
+        }
+        let named = try await owner.json(
+            "POST", "/api/v1/phones", #"{"name":"<b>","pairing_token":\#(quoted(good))}"#)
+        #expect(named.0 == 422 && named.1?["code"]?.string == "bad_name")
+        #expect(try await owner.send("POST", "/api/v1/phones/0/ring", "{}").status == 404)
+        #expect(try await owner.send("GET", "/api/v1/phones/1").status == 405)
+        #expect(try await owner.send("GET", "/api/v1/none").status == 404)
+        await stage.close()
+    }
+
+    @Test func theLineForEachBisqHasTheNodesAddress() async throws {
+        let (stage, owner) = try await owned()
+        let (status, point) = try await owner.json("GET", "/api/v1/point")
+        #expect(status == 200)
+        let address = try #require(point?["address"]?.string)
+        let words = [program, "point", "bisq1", "--config", stage.configuration]
+        let printed = try await Task.detached { try run(words).output }.value
+        let bisq1 = try #require(point?["clients"]?.array?.first)
+        #expect(bisq1["advice"]?.string == printed)
+        #expect(bisq1["lines"]?.array?.first?.string?.hasSuffix(" \(address)") == true)
+        await stage.close()
+    }
+
+    @Test func aPeerIsInvitedAndRevoked() async throws {
+        let (stage, owner) = try await owned()
+        #expect(try await owner.json("GET", "/api/v1/peers").1?["private"]?.bool == false)
+        let (status, invited) = try await owner.json("POST", "/api/v1/peers", #"{"name":"carol"}"#)
+        #expect(status == 201)
+        #expect(invited?["file"]?.string?.contains(":descriptor:x25519:") == true)
+        let peers = try await owner.json("GET", "/api/v1/peers").1
+        #expect(peers?["private"]?.bool == true)
+        #expect(peers?["clients"]?.array?.compactMap(\.string) == ["carol"])
+        await stage.logged("peers.authorized")
+        #expect(try await owner.send("POST", "/api/v1/peers", #"{"name":"carol"}"#).status == 409)
+        #expect(try await owner.send("POST", "/api/v1/peers", #"{"name":"a b"}"#).status == 422)
+        #expect(try await owner.send("DELETE", "/api/v1/peers/carol").status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/peers/carol").status == 404)
+        #expect(try await owner.send("DELETE", "/api/v1/peers/..").status == 422)
+        #expect(try await owner.json("GET", "/api/v1/peers").1?["private"]?.bool == true)
+        #expect(try await owner.send("DELETE", "/api/v1/peers").status == 204)
+        #expect(try await owner.json("GET", "/api/v1/peers").1?["private"]?.bool == false)
+        await stage.close()
+    }
+
+    @Test func aMailboxIsMadeAndRemoved() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage {
+            $0.replacing("apps:\n", with: "apps:\n  - {name: box, gateway: mailbox}\n")
+                + "console: {listen: [\"127.0.0.1:\(port)\"]}\ndoors: {mailbox: {listen: [\"onion:80\"]}}\n"
+        }
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let (status, made) = try await owner.json(
+            "POST", "/api/v1/mailboxes", #"{"name":"me","readers":["phone","desk"]}"#)
+        #expect(status == 201, "\(made?.text ?? "")")
+        #expect(throws: Never.self) { try PairingToken(made?["pairing_token"]?.string ?? "") }
+        #expect(made?["url"]?.string?.hasSuffix(".onion/\(made?["topic"]?.string ?? "?")") == true)
+        #expect(made?["readers"]?.array?.count == 2)
+        let listed = try await owner.json("GET", "/api/v1/mailboxes").1?["mailboxes"]?.array
+        #expect(listed?.first?["readers"]?.array?.compactMap(\.string) == ["phone", "desk"])
+        #expect(listed?.first?["waiting"]?.integer == 0)
+        #expect(try await owner.send("POST", "/api/v1/mailboxes", #"{"name":"me"}"#).status == 409)
+        #expect(
+            try await owner.send("POST", "/api/v1/mailboxes", #"{"name":"x","readers":["a","a"]}"#).status
+                == 422)
+        #expect(try await owner.send("DELETE", "/api/v1/mailboxes/me").status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/mailboxes/me").status == 404)
+        await stage.close()
+    }
+
+    /// Over the socket in the state directory, without a login; at the management listener not at all.
+    @Test func theSocketOfTheStateDirectoryHasTheSameCalls() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let (state, management) = (stage.world.state + "/status", stage.world.directory.path + "/management")
+        func status(_ socket: String, _ path: String) async throws -> String {
+            let words = [
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket,
+                "http://localhost\(path)",
+            ]
+            return try await Task.detached { try run(words).output }.value
+        }
+        for path in ["/api/v1/phones", "/api/v1/point", "/api/v1/state", "/api/v1/openapi.json"] {
+            #expect(try await status(state, path) == "200", "\(path)")
+            #expect(try await status(management, path) == "404", "\(path)")
+        }
+        #expect(try await status(state, "/api/v1/mailboxes") == "200")
+        #expect(try await status(state, "/api/v1/session") == "404")
+        await stage.close()
+    }
+}
