@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -18,6 +19,12 @@ from firefox import Firefox, PageInFirefox
 from host import Host
 
 bisq1_relay = "bisqpushv56wo32w2dv7xacvvcrnow6gud5vkvftwsgevczmspzvqgad.onion"
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 class World(PageInFirefox):
@@ -48,6 +55,7 @@ class World(PageInFirefox):
         self.run(
             *init.split(), "--state-directory", self.directory / "state", "--set",
             f"management.listen=unix:{self.directory}/management", "--set", f"doors.phone_page.url={self.page}",
+            "--set", f"console.listen=[127.0.0.1:{free_port()}]",
         )  # fmt: skip
         self.node_log = self.start("node", "onionbelld", "--config", self.config)
         self.address = self.said(self.node_log, r"^onionbell: (\S+\.onion)", 120)
@@ -146,6 +154,42 @@ def the_nodes_link_opens_the_page_and_leads_to_a_pairing_token(world):
     assert world.device_token.startswith("wp1:127.0.0.1:3A"), world.device_token[:20]
 
 
+def the_consoles_link_lets_the_owner_in(world):
+    link = (world.directory / "state/console-link").read_text().strip()
+    world.console = link.split("#")[0]
+    world.firefox.open(link)
+    world.listed("Let your Bisq ring your phone", "Waiting for your Bisq", f"{world.address}")
+    equal(world.firefox.run("return location.href"), world.console)
+
+
+def a_phone_is_added_in_the_console_and_rung(world):
+    """From the link to the first ring: the notification is on the phone, and opened with its key."""
+    world.firefox.run("location.hash = '#/phones'")
+    world.listed("There is no phone yet.")
+    world.firefox.run(
+        "document.getElementById('name').value = 'mine'; document.getElementById('token').value = given[0]", world.token
+    )
+    world.firefox.click("Add")
+    world.listed("mine", "Added. Ring it now.")
+    world.firefox.click("Ring")
+    world.listed("Delivered: its push service has taken it.")
+    world.firefox.open(f"{world.page}#/pair")
+    world.shows("Onionbell", "This phone is connected to the node.")
+    world.close_notifications()
+
+
+def the_console_has_seen_the_first_request(world):
+    world.firefox.open(world.console)
+    world.listed("A Bisq has sent its first request", "Phones in the book: 1")
+    world.firefox.run("location.hash = '#/phones'")
+    world.firefox.click("Remove")
+    until(lambda: world.firefox.run("return document.querySelector('dialog .danger') !== null"), "the question")
+    world.firefox.run("document.querySelector('dialog .danger').click()")
+    world.listed("There is no phone yet.")
+    world.firefox.open(world.page)
+    world.listed("Angebot")
+
+
 def bisq_1s_request_to_its_built_in_address_is_opened_shown_and_listed(world):
     """Through `MapAddress`, as an unchanged Bisq 1 sends it."""
     for message, *shown in [
@@ -184,6 +228,7 @@ def send_rings_the_phone_in_every_form(world):
 
 def one_address_for_a_name_rings_the_phone(world):
     """The phone book's alias in place of a token, as for Bisq 2, which takes 300 characters."""
+    changes = world.node_log.read_text().count("phones.changed")
     world.run("phones add me --pairing-token -", stdin=f"{world.token}\n")
     rung = world.run("phones test me --pairing-token -", stdin=f"{world.token}\n")
     assert "delivered" in rung, rung
@@ -191,7 +236,7 @@ def one_address_for_a_name_rings_the_phone(world):
     token = world.token
     world.token = world.run("phones alias me --pairing-token -", stdin=f"{world.token}\n").strip()
     assert re.fullmatch(r"al1:.{96}", world.device_token)
-    until(lambda: world.node_log.read_text().count("phones.changed") > 1, "the node to know the alias")
+    until(lambda: world.node_log.read_text().count("phones.changed") > changes + 1, "the node to know the alias")
     try:
         world.send("p2p", "by the alias", "--wait")
         world.shows("by the alias")
@@ -208,7 +253,10 @@ def the_log_tells_nothing_of_the_phone(world):
 
 checks = [
     the_nodes_link_opens_the_page_and_leads_to_a_pairing_token,
+    the_consoles_link_lets_the_owner_in,
+    a_phone_is_added_in_the_console_and_rung,
     bisq_1s_request_to_its_built_in_address_is_opened_shown_and_listed,
+    the_console_has_seen_the_first_request,
     bisq_2s_request_is_opened_shown_and_listed,
     send_rings_the_phone_in_every_form,
     one_address_for_a_name_rings_the_phone,

@@ -1,7 +1,8 @@
 """Runs the checks of the phone's page. `Deploy/tools/phone-page-test` calls it with a folder to work in.
 
 run.py WORK                 everything but the broken pages
-run.py WORK firefox         one part: deploy, firefox, node, chromium, pairing, screens, broken
+run.py WORK firefox         one part: deploy, firefox, node, console, chromium, pairing, screens,
+                            broken
 run.py WORK pictures OUT    pictures of every screen
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 import bench
 import broken_pages
 import checks
+import console_checks
 import deploy_checks
 import firefox_checks
 import host_checks
@@ -66,6 +68,15 @@ def in_chromium(name, listed):
         place.stop()
 
 
+def with_the_console():
+    world = console_checks.World(root)
+    try:
+        for check in console_checks.checks:
+            checks.run(check, world)
+    finally:
+        world.stop()
+
+
 def deploying():
     for check in deploy_checks.checks:
         checks.run(check, root, work)
@@ -75,6 +86,7 @@ parts = {
     "deploy": deploying,
     "firefox": in_firefox,
     "node": with_the_node,
+    "console": with_the_console,
     "chromium": lambda: in_chromium("chromium", message_checks.checks + host_checks.checks),
     "pairing": lambda: in_chromium("pairing", pairing_checks.checks),
     "screens": lambda: in_chromium("screens", screens_checks.checks),

@@ -1,0 +1,116 @@
+/* The console: takes the link's secret, asks the node, and draws the screen that fits. */
+
+import { call, Refused } from "./calls.js";
+import { element, icon } from "./dom.js";
+import { accessScreen } from "./screens/access.js";
+import { loginScreen } from "./screens/login.js";
+import { nowScreen } from "./screens/now.js";
+import { peopleScreen } from "./screens/people.js";
+import { phonesScreen } from "./screens/phones.js";
+import { startScreen } from "./screens/start.js";
+import { state } from "./state.js";
+
+const screens = { "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, access: accessScreen };
+const signs = { "": "SETUP_CONFIRMATION", phones: "phone", now: "NODE", people: "shield" };
+const interval = 5000;
+
+const route = () => location.hash.replace(/^#\/?/, "");
+
+let shown = null;
+let drawing = 0;
+
+/** Draws the screen of the address. A screen is an object with a title and nodes, and may have `live`: drawn by the clock. */
+async function show() {
+    const turn = ++drawing;
+    const name = Object.hasOwn(screens, route()) ? route() : "";
+    let screen;
+    try {
+        screen = state.hasEntered ? await screens[name]({ show }) : loginScreen({ show });
+    } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        screen = error.status === 401 ? loginScreen({ show }) : {
+            title: state.words("app_name"), nodes: [element("p", { class: "fault", role: "alert" }, error.message)],
+        };
+    }
+    if (turn !== drawing) return;
+    draw(screen, state.hasEntered ? name : null);
+}
+
+function draw({ title, nodes, live, isHero }, name) {
+    const { words } = state;
+    document.documentElement.lang = state.language;
+    document.title = `${title} · ${words("app_name")}`;
+    const main = document.getElementById("screen");
+    main.className = isHero ? "hero" : "";
+    main.replaceChildren(...[
+        isHero ? element("img", { class: "logo", src: "icons/icon-192.png", alt: "", width: 88, height: 88 }) : null,
+        element("h1", { tabindex: -1 }, title), ...nodes,
+    ].filter(Boolean));
+    if (shown !== null && shown !== name) {
+        scrollTo(0, 0);
+        document.querySelector("h1").focus({ preventScroll: true });
+    }
+    shown = name;
+    current = live ?? null;
+    drawTabs(name);
+}
+
+function drawTabs(name) {
+    const { words } = state;
+    const tabs = document.getElementById("tabs");
+    tabs.hidden = name === null;
+    tabs.setAttribute("aria-label", words("app_name"));
+    tabs.replaceChildren(...Object.entries(signs).map(([route, sign]) =>
+        element("a", { href: `#/${route}`, "aria-current": route === name ? "page" : null },
+            element("span", { class: "sign" }, icon(sign)), words(`tab_${route || "start"}`))));
+}
+
+/** What the screen draws anew while it is looked at. Nothing is asked for while nobody looks. */
+let current = null;
+
+setInterval(async () => {
+    if (document.hidden || !current || !state.hasEntered) return;
+    try {
+        await current();
+    } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (error.status === 401) show();
+    }
+}, interval);
+
+/** A link's secret is spent and leaves the address before anything else happens. */
+async function takeLink() {
+    const secret = /^#enter=([\w-]{1,100})$/.exec(location.hash)?.[1];
+    if (!secret) return;
+    history.replaceState(null, "", location.pathname);
+    try {
+        await call("POST", "session", { link: secret });
+        state.hasEntered = true;
+    } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        state.hasEntered ||= false;
+        state.loginFault = error.code === "not_accepted" ? state.words("link_spent") : error.message;
+    }
+}
+
+async function start() {
+    await takeLink();
+    if (!state.hasEntered) {
+        try {
+            await call("GET", "session");
+            state.hasEntered = true;
+        } catch (error) {
+            if (!(error instanceof Refused)) throw error;
+            state.hasEntered = false;
+            if (error.status !== 401) state.loginFault = error.message;
+        }
+    }
+    await show();
+}
+
+addEventListener("hashchange", async () => {
+    await takeLink();
+    show();
+});
+
+start();

@@ -1,0 +1,49 @@
+/* What the page asks of the node. */
+
+import { state } from "./state.js";
+
+/** Codes that have words here; the others are told in the node's own. */
+const known = new Set([
+    "no_answer", "not_accepted", "too_many_attempts", "passphrase_length", "token_sections", "token_magic", "token_key",
+    "token_device", "bad_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
+    "mailbox_known", "busy",
+]);
+
+/** Why the node has not done what it was asked for; its message is for people. */
+export class Refused extends Error {
+    constructor(status, code, message) {
+        super(known.has(code) ? state.words(`fault_${code}`) : message || state.words("fault_other", { status }));
+        this.status = status;
+        this.code = code;
+    }
+}
+
+/** Gives the answer's value, or null where it has none. Throws what was refused. */
+export async function call(method, path, body) {
+    const headers = method === "GET" ? {} : { "Onionbell-Console": "1" };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    let answer;
+    try {
+        answer = await fetch(`api/v1/${path}`, {
+            method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+            credentials: "same-origin", cache: "no-store", redirect: "error",
+        });
+    } catch {
+        throw new Refused(0, "no_answer");
+    }
+    if (answer.status === 401) state.hasEntered = false;
+    if (answer.status === 204) return null;
+    const value = await answer.json().catch(() => null);
+    if (!answer.ok) throw new Refused(answer.status, value?.code, value?.message);
+    return value;
+}
+
+/** For forms: nothing, or what is wrong. */
+export async function told(action) {
+    try {
+        await action();
+    } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        return error.message;
+    }
+}

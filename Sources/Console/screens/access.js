@@ -1,0 +1,31 @@
+/* The passphrase, and leaving. */
+
+import { call, told } from "../calls.js";
+import { button, element, field, form, say } from "../dom.js";
+import { state } from "../state.js";
+
+export function accessScreen({ show }) {
+    const { words } = state;
+    const input = element("input", {
+        type: "password", name: "passphrase", autocomplete: "new-password", "aria-describedby": "fault",
+    });
+    const leave = async () => {
+        const fault = await told(() => call("DELETE", "session"));
+        if (fault) return say(fault);
+        state.hasEntered = false;
+        await show();
+    };
+    return {
+        title: words("access_title"),
+        nodes: [
+            element("p", {}, words("access_text")),
+            form([field(words("passphrase_new"), input)], words("passphrase_set"), () => told(async () => {
+                await call("PUT", "passphrase", { passphrase: input.value });
+                input.value = "";
+                say(words("passphrase_done"));
+            })),
+            element("p", { class: "note" }, words("passphrase_note")),
+            button(words("leave"), leave, { class: "secondary" }),
+        ],
+    };
+}

@@ -1,0 +1,55 @@
+/* How the node is, first in words. The checks speak in the node's own, which are English. */
+
+import { call } from "../calls.js";
+import { copy, element, fact, group, icon, row } from "../dom.js";
+import { state } from "../state.js";
+
+export async function nowScreen() {
+    const { words } = state;
+    const place = element("div", { id: "now" });
+    const draw = async () => {
+        const node = await call("GET", "state");
+        // What somebody reads is not moved while it says the same.
+        const text = JSON.stringify(node.checks);
+        if (place.dataset.checks !== text || !place.contains(document.activeElement)) place.replaceChildren(...content(node));
+        place.dataset.checks = text;
+    };
+    await draw();
+    return { title: words("tab_now"), live: draw, nodes: [place, element("section", {}, element("div", { class: "group" },
+        row(words("access_title"), () => { location.hash = "#/access"; }))),
+    element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")))] };
+}
+
+function content(node) {
+    const { words } = state;
+    const faults = node.checks.filter(({ level }) => level !== "ok");
+    return [
+        element("p", { class: `verdict is-${node.status}`, role: "status" },
+            icon(node.status === "ok" ? "SETUP_CONFIRMATION" : "DISPUTE"), words(`now_${node.status}`)),
+        node.onion.invited === null ? null : element("p", { class: "card banner" }, words("is_private")),
+        faults.length === 0 ? null : element("ul", { class: "card faults", lang: "en" }, faults.map((check) =>
+            element("li", {}, element("strong", {}, `${check.name}: ${check.state}`),
+                check.advice ? element("p", {}, check.advice) : null))),
+        element("section", {}, element("dl", { class: "group" },
+            fact(words("now_waiting"), node.outbox.waiting),
+            fact(words("now_delivered"), node.last_day.delivered),
+            fact(words("now_refused"), Object.values(node.last_day.refused).reduce((all, one) => all + one, 0)),
+            fact(words("now_peers"), node.connections.peers),
+            fact(words("now_uptime"), spanOf(node.uptime)),
+            fact(words("now_version"), node.version))),
+        node.onion.address ? group(words("now_address"), [row(node.onion.address, () => copy(node.onion.address),
+            { icon: "copy", isAction: true, class: "address" })]) : null,
+        element("section", {}, element("h2", {}, words("now_gateways")), element("dl", { class: "group" },
+            node.gateways.map((gateway) => fact(`${gateway.app}${gateway.environment === "production" ? "" : ` (${gateway.environment})`}`,
+                gateway.blocked ?? (gateway.has_credentials
+                    ? words("now_gateway", { waiting: gateway.waiting, delivered: gateway.delivered })
+                    : words("now_gateway_off")))))),
+    ].filter(Boolean);
+}
+
+function spanOf(seconds) {
+    const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+    const [unit, size] = units.find(([, size]) => seconds >= size) ?? units[3];
+    return new Intl.NumberFormat(state.language, { style: "unit", unit, unitDisplay: "long" })
+        .format(Math.floor(seconds / size));
+}

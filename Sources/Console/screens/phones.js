@@ -1,0 +1,129 @@
+/* Phones and mailboxes: adding, naming, ringing, removing. */
+
+import { call, told } from "../calls.js";
+import { ask, button, copy, element, field, form, group, qrCode, say, textInput } from "../dom.js";
+import { state } from "../state.js";
+
+/** What a mailbox has shown once; gone with the page. */
+let made = null;
+
+export async function phonesScreen({ show }) {
+    const { words } = state;
+    const [book, boxes] = [await call("GET", "phones"), await call("GET", "mailboxes")];
+    return {
+        title: words("tab_phones"),
+        nodes: [
+            book.phones.length > 0
+                ? group("", book.phones.map((phone) => phoneRow(phone, show)))
+                : element("p", {}, words("phones_none")),
+            adding(show),
+            made ? shownOnce(made, show) : null,
+            mailboxes(boxes.mailboxes, show),
+        ],
+    };
+}
+
+function phoneRow(phone, show) {
+    const { words } = state;
+    const outcome = element("p", { class: "outcome", role: "status" });
+    const ring = button(words("ring"), async () => {
+        ring.disabled = true;
+        outcome.textContent = words("ringing");
+        const isAdded = state.added?.number === phone.number;
+        const fault = await told(async () => {
+            const body = isAdded ? { pairing_token: state.added.token } : {};
+            outcome.textContent = outcomeWords(await call("POST", `phones/${phone.number}/ring`, body), isAdded);
+        });
+        if (fault) outcome.textContent = fault;
+        ring.disabled = false;
+    }, { class: "small" });
+    const about = [phone.model || phone.platform, phone.app].filter(Boolean).join(", ");
+    return element("div", { class: "phone", "data-number": phone.number },
+        element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
+        element("div", { class: "buttons" }, ring,
+            button(words("rename"), () => rename(phone.name, show), { class: "small" }),
+            button(words("remove"), () => remove(phone, show), { class: "small danger" })),
+        outcome);
+}
+
+/** Without the phone's key nothing is to be seen on it, and it says so. */
+function outcomeWords({ outcome, reason }, hasKey) {
+    const { words } = state;
+    const text = words(`rung_${outcome}`, { reason: reason ?? "" }).trim();
+    return outcome === "delivered" && !hasKey ? `${text} ${words("rung_blind")}` : text;
+}
+
+async function remove(phone, show) {
+    const { words } = state;
+    if (!(await ask(words("remove_confirm", { name: phone.name }), words("remove")))) return;
+    const fault = await told(() => call("DELETE", `phones/${phone.number}`));
+    if (fault) say(fault);
+    await show();
+}
+
+function rename(name, show) {
+    const { words } = state;
+    const input = element("input", { value: name, maxlength: 64, "aria-describedby": "fault" });
+    const dialog = element("dialog", { "aria-label": words("rename"), onclose: () => dialog.remove() },
+        form([field(words("name"), input)], words("rename"), () => told(async () => {
+            await call("PUT", `names/${encodeURIComponent(name)}`, { name: input.value.trim() });
+            dialog.close();
+            await show();
+        })),
+        button(words("cancel"), () => dialog.close(), { class: "secondary" }));
+    document.body.append(dialog);
+    dialog.showModal();
+}
+
+function adding(show) {
+    const { words } = state;
+    const name = element("input", { id: "name", maxlength: 64, autocomplete: "off", autocapitalize: "off" });
+    const token = textInput();
+    token.id = "token";
+    return element("section", { class: "card", id: "add" }, element("h2", {}, words("phone_add")),
+        element("p", {}, words("phone_add_text")),
+        form([field(words("name"), name), field(words("pairing_token"), token)], words("add"), () => told(async () => {
+            const text = token.value.trim();
+            const { number } = await call("POST", "phones", { name: name.value.trim(), pairing_token: text });
+            state.added = { number, token: text };
+            say(words("phone_added"));
+            await show();
+        })),
+        element("p", { class: "soft" }, words("phone_key_note")));
+}
+
+// MARK: Mailboxes
+
+function mailboxes(list, show) {
+    const { words } = state;
+    const name = element("input", { id: "mailbox", maxlength: 64, autocomplete: "off", autocapitalize: "off" });
+    return element("section", { class: "card" }, element("h2", {}, words("mailboxes")),
+        element("p", {}, words("mailboxes_text")),
+        list.map((box) => element("div", { class: "phone" },
+            element("div", { class: "texts" }, element("strong", {}, box.name),
+                element("span", { class: "soft" }, words("mailbox_waiting", { count: box.waiting }))),
+            element("div", { class: "buttons" }, button(words("remove"), async () => {
+                if (!(await ask(words("mailbox_remove_confirm", { name: box.name }), words("remove")))) return;
+                const fault = await told(() => call("DELETE", `mailboxes/${encodeURIComponent(box.name)}`));
+                if (fault) say(fault);
+                await show();
+            }, { class: "small danger" })))),
+        form([field(words("name"), name)], words("mailbox_make"), () => told(async () => {
+            made = await call("POST", "mailboxes", { name: name.value.trim() });
+            await show();
+        })));
+}
+
+/** A QR code for the ntfy app, and one for `onionbell receive` or a Bisq that still reads one. */
+function shownOnce(box, show) {
+    const { words } = state;
+    const secret = (label, text) => element("div", { class: "once" }, element("h3", {}, label),
+        element("code", { tabindex: 0 }, text), button(words("copy"), () => copy(text), { class: "small", icon: "copy" }),
+        element("details", {}, element("summary", {}, words("qr_code")), element("div", { class: "code" }, qrCode(text, label))));
+    return element("section", { class: "card", id: "made" }, element("h2", {}, words("mailbox_made", { name: box.name })),
+        element("p", {}, words("shown_once")),
+        secret(words("mailbox_token"), box.pairing_token),
+        secret(words("mailbox_address"), box.url ?? box.topic),
+        box.readers.filter(({ token }) => token).map(({ name, token }) => secret(words("mailbox_reader", { name }), token)),
+        button(words("done"), () => { made = null; show(); }, { class: "primary" }));
+}

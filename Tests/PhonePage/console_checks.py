@@ -1,0 +1,272 @@
+"""The console in Chromium, at a built node whose tor has no network: every screen for everybody, in six languages."""
+
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from bench import Phone
+from checks import equal, until
+from chromium import Chromium
+from node_checks import free_port
+from screens_checks import violations
+
+fragments = ("#/", "#/phones", "#/now", "#/people", "#/access")
+languages = ("en", "de", "es", "fr", "pt", "ru")
+token = "android|Pixel <b>8</b>|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|" + "a" * 140
+
+
+class World:
+    """A node with a console and a mailbox, and one Chromium."""
+
+    def __init__(self, root):
+        self.root = root
+        program = root / ".build/debug/onionbelld"
+        assert program.exists(), "the programs are not built: swift build"
+        self.command = root / ".build/debug/onionbell"
+        self.directory = Path(tempfile.mkdtemp(prefix="obc-", dir="/tmp"))
+        self.browser = None
+        (self.directory / "torrc").write_text((root / "torrc").read_text() + "\nDisableNetwork 1\n")
+        self.config = self.directory / "node.yaml"
+        self.log = self.directory / "log"
+        self.port = free_port()
+        self.configure(self.port)
+        with self.log.open("wb") as output:
+            self.node = subprocess.Popen(
+                [program, "--config", self.config], stdout=output, stderr=output, stdin=subprocess.DEVNULL
+            )
+        until(lambda: "node.started" in self.log.read_text(), "the node")
+        self.link_file = self.directory / "state/console-link"
+        self.origin = f"http://127.0.0.1:{self.port}"
+        self.browser = Chromium()
+
+    def configure(self, port):
+        self.config.write_text(f"""
+state_directory: {self.directory}/state
+tor: {{mode: own, torrc: {self.directory}/torrc}}
+onion: {{peer_listen: "unix:{self.directory}/peers", guarded: false}}
+management: {{listen: "unix:{self.directory}/management"}}
+console: {{listen: ["127.0.0.1:{port}"]}}
+apps:
+  - {{name: box, gateway: mailbox}}
+  - {{name: phones, gateway: fcm}}
+defaults: {{android: phones}}
+doors: {{mailbox: {{listen: ["onion:80"]}}}}
+""")
+
+    def link(self):
+        printed = subprocess.run(
+            [self.command, "console", "link", "--config", self.config], capture_output=True, text=True, check=True
+        )
+        return printed.stdout.strip()
+
+    def page(self, url, **options):
+        return ConsolePage(self, url, **options)
+
+    def stop(self):
+        if self.browser:
+            self.browser.stop()
+        self.node.send_signal(signal.SIGTERM)
+        self.node.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class ConsolePage(Phone):
+    """A browser that opens a place of the console."""
+
+    def __init__(self, world, url, **options):
+        super(Phone, self).__init__(world.browser, world.origin, **options)
+        self.world = world
+        self.open(url)
+        self.shown("h1")
+
+    def go(self, fragment):
+        """Returns when the screen is drawn."""
+        self.run("document.querySelector('h1').dataset.old = 1; location.hash = given[0]", fragment)
+        until(lambda: self.run("return document.querySelector('h1')?.dataset.old !== '1'"), fragment)
+
+    def speak(self, language):
+        self.run(
+            """const {state} = await import("./state.js");
+            state.language = given[0];
+            state.words = (await import("./words.js")).wordsIn(given[0]);""",
+            language,
+        )
+
+
+def whoever_has_no_session_sees_nothing_but_the_login(world):
+    with world.page(f"{world.origin}/#/phones") as page:
+        page.says("Your node", "Passphrase")
+        assert "Phones" not in page.text()
+        page.type("input", "wrong passphrase")
+        page.tap("Enter")
+        page.says("This passphrase does not let you in.")
+        equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]), [])
+
+
+def a_link_lets_in_once_and_leaves_the_address(world):
+    link = world.link_file.read_text().strip()
+    with world.page(link) as page:
+        page.says("Let your Bisq ring your phone")
+        equal(page.run("return [location.href, history.length]")[0], f"{world.origin}/")
+        until(lambda: not world.link_file.exists(), "the file to go")
+        # A second tab has the session, and the page can't read it.
+        equal(page.run("return document.cookie"), "")
+        page.open("about:blank")
+        page.open(f"{world.origin}/#/now")
+        page.says("Running for")
+    with world.page(link) as other:
+        other.says("Your node", "This link is no longer good. Open a new one.")
+        equal(other.run("return location.hash"), "")
+
+
+def a_phone_is_added_named_and_removed(world):
+    with world.page(world.link()) as page:
+        page.says("Let your Bisq")
+        page.go("#/phones")
+        for text, fault in [
+            ("android|x", "This is no whole pairing token"),
+            ("Android" + token[7:], "The first letter counts"),
+            (token.replace("LUdS|", "LUd|"), "it has 32 characters"),
+            (token[:80], "is not what the phone’s push service gives"),
+        ]:
+            page.type("#name", "alice")
+            page.type("#token", text)
+            page.tap("Add")
+            page.says(fault)
+        page.type("#token", f"  {token}\n")
+        page.tap("Add")
+        page.says("alice", "Pixel <b>8</b>")
+        page.tap("Ring")
+        # The app has no credentials: what is stored waits, or is refused, and the page says which.
+        until(lambda: page.run("return document.querySelector('.outcome').innerText.length > 12"), "an outcome")
+        page.tap("Rename")
+        page.type("dialog input", "bob")
+        page.run("document.querySelector('dialog form').requestSubmit()")
+        until(lambda: "bob" in page.text() and not page.run("return document.querySelector('dialog')"), "the name")
+        page.go("#/")
+        page.says("Phones in the book: 1")
+        page.go("#/phones")
+        page.tap("Remove")
+        page.run("document.querySelector('dialog .danger').click()")
+        page.says("There is no phone yet.")
+
+
+def a_mailbox_shows_its_secrets_once(world):
+    with world.page(world.link()) as page:
+        page.go("#/phones")
+        page.type("#mailbox", "me")
+        page.tap("Make a mailbox")
+        page.says("The mailbox me is made", "shown only now")
+        equal(page.run("return document.querySelectorAll('#made .qr').length"), 3)
+        equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]), [])
+        page.tap("Done")
+        until(lambda: "shown only now" not in page.text(), "it to go")
+        page.says("Waiting: 0")
+
+
+def a_peer_is_invited_after_a_question(world):
+    with world.page(world.link()) as page:
+        page.go("#/people")
+        page.says("This node is public")
+        page.type("#peer", "carol")
+        page.run("document.querySelector('#peer').form.requestSubmit()")
+        page.says("The node becomes private.")
+        page.run("document.querySelector('dialog .danger').click()")
+        page.says("carol is invited", ":descriptor:x25519:")
+        for fragment in ("#/", "#/people"):
+            page.go(fragment)
+            page.says("This node is private")
+        page.tap("Let everybody in")
+        page.run("document.querySelector('dialog .danger').click()")
+        page.says("This node is public")
+
+
+def every_screen_of_the_console_is_accessible_in_light_and_dark(world):
+    with world.page(world.link()) as page:
+        page.says("Let your Bisq")
+        for fragment in fragments:
+            page.go(fragment)
+            for scheme, rules in [
+                ("light", ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]),
+                ("dark", ["color-contrast"]),
+            ]:
+                page.appearance(scheme)
+                page.run("await new Promise(done => setTimeout(done, 250))")  # colours that fade
+                equal((fragment, scheme, violations(page, rules)), (fragment, scheme, []))
+
+
+def nothing_of_the_console_is_cut_on_a_small_phone_in_any_language(world):
+    with world.page(world.link(), width=320, height=568) as page:
+        page.says("Let your Bisq")
+        for language in languages:
+            page.speak(language)
+            for fragment in fragments[1:] + fragments[:1]:
+                page.go(fragment)
+                wide = page.run(
+                    """return [document.documentElement.scrollWidth > innerWidth,
+                    [...document.querySelectorAll("button, a, h1, h2, dd, dt, strong")].filter(one => one.scrollWidth > one.clientWidth + 1
+                        && getComputedStyle(one).display !== "inline").map(one => one.outerHTML.slice(0, 120))]"""
+                )
+                equal((language, fragment, wide), (language, fragment, [False, []]))
+                equal(page.run("return document.documentElement.lang"), language)
+
+
+def every_language_has_the_same_words(world):
+    folder = world.root / "Sources/Console/languages"
+    names = {
+        path.stem: re.findall(r"^    (\w+): ", path.read_text(), re.M) for path in sorted(folder.glob("*.js"))
+    }
+    equal(sorted(names), sorted(languages))
+    for language, found in names.items():
+        equal((language, found), (language, names["en"]))
+    sources = "".join(
+        path.read_text() for path in [*(world.root / "Sources/Console").rglob("*.js")] if path.parent != folder
+    )
+    used = set(re.findall(r'words\("(\w+)"', sources))
+    equal(sorted(used - set(names["en"])), [])
+    codes = re.findall(r'"(\w+)"', re.search(r"const known = new Set\(\[(.*?)\]\)", sources, re.S)[1])
+    equal([code for code in codes if f"fault_{code}" not in names["en"]], [])
+
+
+def the_console_asks_nobody_but_the_node(world):
+    with world.page(world.link()) as page:
+        page.says("Let your Bisq")
+        for fragment in fragments:
+            page.go(fragment)
+        asked = {event["request"]["url"] for event in page.events("Network.requestWillBeSent")}
+        assert len(asked) > 15, asked
+        equal([url for url in asked if not url.startswith((world.origin, "about:"))], [])
+        equal([event["entry"]["text"] for event in page.events("Log.entryAdded")], [])
+
+
+def the_passphrase_lets_in_and_leaving_ends_it(world):
+    with world.page(world.link()) as page:
+        page.go("#/access")
+        page.type("input", "short")
+        page.tap("Set the passphrase")
+        page.says("A passphrase has at least 10 characters.")
+        page.type("input", "correct horse")
+        page.tap("Set the passphrase")
+        page.says("The passphrase is set")
+        page.tap("Leave")
+        page.says("Your node")
+        page.type("input", "correct horse")
+        page.tap("Enter")
+        page.says("Access")
+
+
+checks = [
+    whoever_has_no_session_sees_nothing_but_the_login,
+    a_link_lets_in_once_and_leaves_the_address,
+    a_phone_is_added_named_and_removed,
+    a_mailbox_shows_its_secrets_once,
+    a_peer_is_invited_after_a_question,
+    every_screen_of_the_console_is_accessible_in_light_and_dark,
+    nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
+    every_language_has_the_same_words,
+    the_console_asks_nobody_but_the_node,
+    the_passphrase_lets_in_and_leaving_ends_it,
+]
