@@ -6,7 +6,7 @@ import { state } from "./state.js";
 const known = new Set([
     "no_answer", "not_accepted", "too_many_attempts", "passphrase_length", "token_sections", "token_magic", "token_key",
     "token_device", "bad_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
-    "mailbox_known", "busy",
+    "mailbox_known", "busy", "android_only", "forms_differ",
 ]);
 
 /** Why the node has not done what it was asked for; its message is for people. */

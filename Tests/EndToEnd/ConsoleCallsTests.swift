@@ -63,6 +63,32 @@ import Wire
         await stage.close()
     }
 
+    @Test func oneAddressStandsForAllPhonesOfAName() async throws {
+        let (stage, owner) = try await owned()
+        let phone = try Phone.new(.android, descriptor: "Pixel")
+        let token = quoted(phone.pairingToken.text)
+        #expect(try await owner.send("PUT", "/api/v1/names/alice/address", "{}").status == 404)
+        #expect(
+            try await owner.send("POST", "/api/v1/phones", #"{"name":"alice","pairing_token":\#(token)}"#)
+                .status == 201)
+        let given = try await owner.json("PUT", "/api/v1/names/alice/address", "{}")
+        let address = try #require(given.1?["address"]?.string)
+        #expect(given.0 == 200 && address.hasPrefix("al1:"))
+        let body = #"{"pairing_token":\#(token)}"#
+        let paired = try await owner.json("PUT", "/api/v1/names/alice/address", body).1?["pairing_token"]
+        let shared = try PairingToken(paired?.string ?? "")
+        #expect(shared.deviceToken == address && shared.key == phone.pairingToken.key)
+        #expect(
+            try await owner.json("GET", "/api/v1/phones").1?["aliases"]?.array?.compactMap(\.string)
+                == ["alice"])
+        let new = try await owner.json("PUT", "/api/v1/names/alice/address", #"{"new":true}"#).1
+        #expect(new?["address"]?.string.map { $0 != address } == true)
+        #expect(try await owner.send("DELETE", "/api/v1/names/alice/address").status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/names/alice/address").status == 404)
+        #expect(try await owner.json("GET", "/api/v1/page").1 == ["link": .null])
+        await stage.close()
+    }
+
     @Test func eachMistakeInATokenHasItsWord() async throws {
         let (stage, owner) = try await owned()
         let good = try Phone.new(.android, descriptor: "Pixel").pairingToken.text

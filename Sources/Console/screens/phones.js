@@ -9,21 +9,29 @@ let made = null;
 
 export async function phonesScreen({ show }) {
     const { words } = state;
-    const [book, boxes] = [await call("GET", "phones"), await call("GET", "mailboxes")];
+    const [book, boxes, page] = [await call("GET", "phones"), await call("GET", "mailboxes"), await call("GET", "page")];
     return {
         title: words("tab_phones"),
         nodes: [
             book.phones.length > 0
-                ? group("", book.phones.map((phone) => phoneRow(phone, show)))
+                ? group("", book.phones.map((phone) => phoneRow(phone, book, show)))
                 : element("p", {}, words("phones_none")),
             adding(show),
+            page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
             mailboxes(boxes.mailboxes, show),
         ],
     };
 }
 
-function phoneRow(phone, show) {
+const withoutApp = (link) => element("section", { class: "card", id: "page" },
+    element("h2", {}, state.words("page_title")), element("p", {}, state.words("page_text")),
+    element("div", { class: "once" }, element("code", { tabindex: 0 }, link),
+        button(state.words("copy"), () => copy(link), { class: "small", icon: "copy" }),
+        element("details", {}, element("summary", {}, state.words("qr_code")),
+            element("div", { class: "code" }, qrCode(link, state.words("page_title"))))));
+
+function phoneRow(phone, book, show) {
     const { words } = state;
     const outcome = element("p", { class: "outcome", role: "status" });
     const ring = button(words("ring"), async () => {
@@ -41,6 +49,9 @@ function phoneRow(phone, show) {
     return element("div", { class: "phone", "data-number": phone.number },
         element("div", { class: "texts" }, element("strong", {}, phone.name), element("span", { class: "soft" }, about)),
         element("div", { class: "buttons" }, ring,
+            book.phones.find(({ name }) => name === phone.name) === phone
+                && book.phones.filter(({ name }) => name === phone.name).length > 1
+                ? button(words("address_action"), () => giveAddress(phone.name), { class: "small" }) : null,
             button(words("rename"), () => rename(phone.name, show), { class: "small" }),
             button(words("remove"), () => remove(phone, show), { class: "small danger" })),
         outcome);
@@ -71,6 +82,24 @@ function rename(name, show) {
             await show();
         })),
         button(words("cancel"), () => dialog.close(), { class: "secondary" }));
+    document.body.append(dialog);
+    dialog.showModal();
+}
+
+/** Bisq takes a pairing token, so that of one phone is needed: the node has no keys. */
+function giveAddress(name) {
+    const { words } = state;
+    const token = textInput();
+    const result = element("div", { class: "once", role: "status" });
+    const dialog = element("dialog", { "aria-label": words("address_action"), onclose: () => dialog.remove() },
+        element("p", {}, words("address_text")),
+        form([field(words("pairing_token"), token)], words("address_make"), () => told(async () => {
+            const text = (await call("PUT", `names/${encodeURIComponent(name)}/address`, { pairing_token: token.value.trim() }))
+                .pairing_token;
+            result.replaceChildren(element("code", { tabindex: 0 }, text),
+                button(words("copy"), () => copy(text), { class: "small", icon: "copy" }));
+        })),
+        result, button(words("done"), () => dialog.close(), { class: "secondary" }));
     document.body.append(dialog);
     dialog.showModal();
 }

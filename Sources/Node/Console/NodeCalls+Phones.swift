@@ -28,6 +28,18 @@ extension NodeCalls {
             try asked.body.refuseOthers()
             return try await calls.removeName(asked.segment)
         },
+        Call("PUT", "names", "{}", "address") { calls, asked throws(CallRefusal) in
+            try await calls.giveAddress(asked.segment, asked.body)
+        },
+        Call("DELETE", "names", "{}", "address") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try await calls.removeAddress(asked.segment)
+        },
+        Call("GET", "page") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let link = try await PhonePageLink.text(for: calls.node.settings)
+            return HTTPResponse(status: 200, json: ["link": link.map { .string($0) } ?? .null])
+        },
     ]
 
     private func number(_ text: String) throws(CallRefusal) -> Int64 {
@@ -101,6 +113,36 @@ extension NodeCalls {
         try PhoneBook.check(other)
         try await registrations(changing: true) { file in
             if let refusal = try file.rename(name, to: other) { throw refusal.refusal }
+        }
+        await node.phoneBook?.lookNow()
+        return HTTPResponse(status: 204)
+    }
+
+    /// One address for all phones of the name. With the pairing token of one of them the answer is what Bisq takes.
+    private func giveAddress(_ name: String, _ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "pairing_token", "new")
+        let token = try body.optionalText("pairing_token").map { text throws(CallRefusal) in
+            try PairingToken(entered: text)
+        }
+        let isNew = try body.flag("new")
+        let random = PhoneBook.newAlias()
+        let alias = try await registrations(changing: true) { file in
+            switch try file.giveAlias(random, to: name, replacing: isNew) {
+            case .failure(let refusal): throw refusal.refusal
+            case .success(let alias): alias
+            }
+        }
+        await node.phoneBook?.lookNow()
+        let text = try token?.leading(to: alias).text ?? alias.text
+        return HTTPResponse(
+            status: 200, json: [token == nil ? "address" : "pairing_token": .string(text)])
+    }
+
+    private func removeAddress(_ name: String) async throws(CallRefusal) -> HTTPResponse {
+        try await registrations(changing: true) { file in
+            guard try file.removeAlias(of: name) else {
+                throw CallRefusal(.absent, "no_address_of_name", "the name has no alias")
+            }
         }
         await node.phoneBook?.lookNow()
         return HTTPResponse(status: 204)

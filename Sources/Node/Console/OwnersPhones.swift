@@ -1,4 +1,5 @@
 import Client
+import Crypto
 import Encodings
 import Gateways
 import Persistence
@@ -26,6 +27,21 @@ extension PairingToken {
             return try String(text[...bar]) + NtfyService.paired(String(text[text.utf8.index(after: bar)...]))
         } catch {
             throw CallRefusal(.unfit, "bad_topic", "\(error)")
+        }
+    }
+
+    /// The same phone's, with the address of all phones of its name.
+    package func leading(to alias: DeviceToken) throws(CallRefusal) -> PairingToken {
+        guard platform == .android else {
+            throw CallRefusal(
+                .unfit, "android_only",
+                "Bisq takes the address of several phones for Android phones only")
+        }
+        do throws(PairingTokenError) {
+            return try PairingToken(
+                platform: platform, descriptor: descriptor, key: key, deviceToken: alias.text)
+        } catch {
+            throw CallRefusal(.unfit, error.word, "\(error)")
         }
     }
 
@@ -93,6 +109,10 @@ extension PhoneEntry {
             "no app for such phones has the name \(SettingsFault.shown(app)); known are: "
                 + (names.isEmpty ? "none" : names.joined(separator: ", ")))
     }
+}
+
+extension PhoneBook {
+    package static func newAlias() -> DeviceToken { alias(Base64.encodeForURL(randomBytes(72))) }
 }
 
 extension PhoneBook.Refusal: CustomStringConvertible {

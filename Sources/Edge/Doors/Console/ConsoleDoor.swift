@@ -45,8 +45,13 @@ package final class ConsoleDoor {
         self.file = file
     }
 
-    /// What the server refuses by itself.
-    package static func refusal(_ response: HTTPResponse) -> HTTPResponse { response.shielded().notStored }
+    /// What the server refuses by itself, as calls refuse.
+    package static func refusal(_ response: HTTPResponse) -> HTTPResponse {
+        var refusal = HTTPResponse(
+            status: response.status, fault: "bad_request", String(decoding: response.body, as: UTF8.self))
+        refusal.isKeptAlive = response.isKeptAlive
+        return refusal.shielded().notStored
+    }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard rules.isForUs(request) else {

@@ -53,10 +53,10 @@ package final class ConsoleEntry {
 
     func enter(byLink text: String, from sender: Int) async -> Answer {
         let now = EventLoop.monotonicNanoseconds
+        // The right one always lets in: nobody guesses it, and a flood of wrong ones must keep no owner out.
+        guard !entrance.spendLink(text, at: now) else { return await enter(by: .link) }
         let delay = linkAttempts.take(by: sender, at: now)
-        guard delay == 0 else { return .later(delay) }
-        guard entrance.spendLink(text, at: now) else { return .refused }
-        return await enter(by: .link)
+        return delay == 0 ? .refused : .later(delay)
     }
 
     func enter(byPassphrase text: String, from sender: Int) async -> Answer {

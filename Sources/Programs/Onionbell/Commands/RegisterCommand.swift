@@ -164,7 +164,7 @@ struct RegisterCommand: AsyncParsableCommand {
             case .success, .failure(.alreadyThere): break
             case .failure(let refusal): throw fail(refusal, status: 1)
             }
-            switch try file.giveAlias(PhonesAliasCommand.newAlias(), to: name, replacing: false) {
+            switch try file.giveAlias(PhoneBook.newAlias(), to: name, replacing: false) {
             case .success(let given): alias = given.text
             case .failure(let refusal): throw fail(refusal, status: 1)
             }

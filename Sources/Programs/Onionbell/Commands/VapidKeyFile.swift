@@ -14,19 +14,15 @@ struct VapidKeyFile {
 
     init(_ settings: Settings) { self.init(in: settings.stateDirectory) }
 
-    init(in stateDirectory: String) { path = StateDirectory.vapidKey(in: stateDirectory) }
+    private let stateDirectory: String
+
+    init(in stateDirectory: String) {
+        self.stateDirectory = stateDirectory
+        path = StateDirectory.vapidKey(in: stateDirectory)
+    }
 
     func existing() throws -> VAPIDKey {
-        guard access(path, F_OK) == 0 else {
-            throw fail(
-                "there is no \(path) yet: the node creates it at its first start with an app of gateway web_push",
-                status: 69)
-        }
-        do {
-            return try VAPIDKey(pem: PrivateFile.read(path, limit: VapidKeyFile.limit))
-        } catch {
-            throw fail("\(path): \(error)", status: 69)
-        }
+        try told { () throws(CallRefusal) in try PhonePageLink.key(in: stateDirectory) }
     }
 
     func export(to file: String) throws -> VAPIDKey {

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Crypto
-import Encodings
 import Node
 import Persistence
 import Programs
@@ -57,19 +55,14 @@ struct PhonesAliasCommand: ParsableCommand {
         if let token, token.platform != .android {
             throw fail("Bisq takes the address of several phones for Android phones only", status: 65)
         }
-        let random = Self.newAlias()
+        let random = PhoneBook.newAlias()
         try config.registrations(isReadOnly: false) { file in
             switch try file.giveAlias(random, to: which.name, replacing: new) {
             case .failure(let refusal): throw fail(refusal, status: 1)
             case .success(let alias):
                 guard let token else { return printLine(alias.text) }
-                let pairing = try PairingToken(
-                    platform: token.platform, descriptor: token.descriptor, key: token.key,
-                    deviceToken: alias.text)
-                printLine(pairing.text)
+                printLine(try token.leading(to: alias).text)
             }
         }
     }
-
-    static func newAlias() -> DeviceToken { PhoneBook.alias(Base64.encodeForURL(randomBytes(72))) }
 }
