@@ -4,7 +4,7 @@ import LabParts
 import Reactor
 import Testing
 
-/// `onionbell status --check`, by which a container's health is told: 1 is for what a restart mends, and for nothing else.
+/// `onionbell doctor --report`; and `onionbell status --check`, by which a container's health is told: 1 is for what a restart mends, and for nothing else.
 @EventLoop
 @Suite struct StatusCheckTests {
     private func check(_ configuration: String) async throws -> CommandResult {
@@ -44,6 +44,26 @@ import Testing
         try await until { try !stage.isWell("tor") }
         let result = try await check(stage.configuration)
         #expect(result.status == 1 && result.errors.contains("tor does not run"), "\(result)")
+        await stage.close()
+    }
+
+    /// Whoever runs it on a machine of a new kind can show it to anybody.
+    @Test func aReportHasTimesAndSizesAndNothingElse() async throws {
+        let stage = try LoopbackStage()
+        try await stage.start()
+        let configuration = stage.configuration
+        let report = try await Task.detached {
+            try run([program, "doctor", "--report", "--socks", "127.0.0.1:1", "--config", configuration])
+        }.value.output
+        for words in [
+            "program: onionbell 0.1.0, ", "machine: ", " processors, ", "system: ", "node: runs for ",
+            "commits: ",
+            "pass configuration, at ", "app 1",
+        ] { #expect(report.contains(words), "\(report)") }
+        #expect(!report.contains("memory ?") && !report.contains("its tor's not known"), "\(report)")
+        for secret in [".onion", stage.world.directory.path, "bisq-remote-ios"] {
+            #expect(!report.contains(secret), "\(secret): \(report)")
+        }
         await stage.close()
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Glibc
+import JSONCoding
 import Node
+import Overview
 import Programs
 import Reactor
 
@@ -18,6 +20,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
             With --json an array of objects: check, verdict (pass, warn, fail), words, advice.
 
+            With --report what the makers of the node want to know of a machine that nobody has tried yet: its kind, \
+            times and sizes, and which checks passed when. There is no address, name, path or key in it.
+
             Exit status: 0 nothing failed, 1 something failed, 64 usage.
 
             Example: onionbell doctor --json
@@ -33,7 +38,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "As JSON.")
     var json = false
 
+    @Flag(help: "For the makers of the node: kind of machine, times, sizes; no address and no name.")
+    var report = false
+
     func validate() throws {
+        guard !report || !json else { throw ValidationError("--report and --json exclude each other") }
         if let socks, Endpoint(socks) == nil { throw ValidationError("--socks must be ADDRESS:PORT") }
     }
 
@@ -46,9 +55,11 @@ struct DoctorCommand: AsyncParsableCommand {
     /// Whether nothing failed.
     @EventLoop
     private func examine() async -> Bool {
-        let paper = DoctorPaper(isJSON: json)
+        let paper = DoctorPaper(json ? .json : report ? .report : .text)
         do {
             let settings = try Settings(file: config.config, environment: environment)
+            if report { await describeMachine(settings) }
+            paper.apps = settings.apps.map(\.name)
             let doctor = Doctor(
                 settings, file: config.config, socks: socks.flatMap(Endpoint.init),
                 report: { paper.write($0) }, progress: { paper.tell($0) })
@@ -67,30 +78,63 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
+extension DoctorCommand {
+    @EventLoop
+    private func describeMachine(_ settings: Settings) async {
+        let machine = MachineReport()
+        for line in machine.machine { printLine(line) }
+        guard let node = try? StateDirectory.runningNode(in: settings.stateDirectory),
+            let process = node.processID,
+            let answer = try? await NodeSocket(config).get("/status.json"),
+            let status = try? JSON(answer.body)
+        else { return printLine("node: it does not run, or this user may not ask it") }
+        for line in machine.node(process, status: status) { printLine(line) }
+    }
+}
+
 /// Writes findings as they come, and what is being done where it takes long.
 @EventLoop
 private final class DoctorPaper {
-    private let isJSON: Bool
+    enum Form {
+        case text, json
+        /// Without what a finding says: that may have an address, a path or a name.
+        case report
+    }
+
+    /// Whose names stand for what their owner calls them.
+    var apps: [String] = []
+    private let form: Form
+    private let begin = ContinuousClock.now
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var counts: [Finding.Verdict: Int] = [:]
     private var hasProgress = false
 
-    init(isJSON: Bool) { self.isJSON = isJSON }
+    init(_ form: Form) { self.form = form }
 
     private var total: Int { counts.values.reduce(0, +) }
 
     func write(_ finding: Finding) {
         clearProgress()
-        if isJSON {
-            printText((total == 0 ? "[\n" : ",\n") + finding.json)
-        } else {
-            printLine(finding.text(coloured: hasColours))
+        switch form {
+        case .json: printText((total == 0 ? "[\n" : ",\n") + finding.json)
+        case .text: printLine(finding.text(coloured: hasColours))
+        case .report:
+            printLine(
+                "\(finding.verdict) \(name(of: finding.check)), at \(Words.time(ContinuousClock.now - begin))"
+            )
         }
         counts[finding.verdict, default: 0] += 1
     }
 
+    /// An app is called by its place among the apps.
+    private func name(of check: String) -> String {
+        let first = check.prefix { $0 != "." }
+        guard let place = apps.firstIndex(where: { $0 == first }) else { return check }
+        return "app \(place + 1)\(check.dropFirst(first.count))"
+    }
+
     func tell(_ progress: String) {
-        guard !isJSON else { return }
+        guard form == .text else { return }
         // Through a pipe a line cannot be taken back: what is being done goes beside the findings.
         guard isTerminal else { return printError("onionbell: \(progress) ...") }
         clearProgress()
@@ -106,11 +150,7 @@ private final class DoctorPaper {
     func finish() -> Bool {
         clearProgress()
         let (passed, warnings, failed) = (counts[.pass] ?? 0, counts[.warn] ?? 0, counts[.fail] ?? 0)
-        if isJSON {
-            printLine("\n]")
-        } else {
-            printLine("\(passed) pass, \(warnings) warn, \(failed) fail")
-        }
+        printLine(form == .json ? "\n]" : "\(passed) pass, \(warnings) warn, \(failed) fail")
         return failed == 0
     }
 }
