@@ -127,8 +127,8 @@ struct PublisherRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Make a publisher's token invalid.",
         discussion: """
-            What it has published stays, but not what was to be published later. So do the tokens of readers and other publishers. Where a token was seen by \
-            others, remove the publisher, then add it again.
+            What it has published stays; what it wanted published later goes. The tokens of readers and other publishers \
+            stay. Where a token was seen by others, remove the publisher, then add it again.
 
             Exit status: 0 removed, 1 it did not exist.
 
