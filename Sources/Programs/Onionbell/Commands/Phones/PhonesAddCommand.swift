@@ -1,4 +1,5 @@
 import ArgumentParser
+import Client
 import Encodings
 import Gateways
 import Node
@@ -80,7 +81,7 @@ struct PhonesAddCommand: ParsableCommand {
 
     /// What Bisq 2 can be told in place of an address that is too long for it.
     private func giveAlias(for phone: PhoneBook.Phone, in file: borrowing RegistrationFile) throws {
-        let alias = PhonesAliasCommand.newAlias()
+        let alias = PhoneBook.newAlias()
         // The phone is in the book, and another sender may take its own address.
         guard case .success(let given) = try file.giveAlias(alias, to: which.name, replacing: false) else {
             return
