@@ -1,3 +1,5 @@
+import Encodings
+
 /// Which app gets a submission when the one that it names can deliver nothing for long.
 extension Pipeline {
     /// Turns a submission to the stand-in of its app when nothing gets through its lane before the operator has mended
