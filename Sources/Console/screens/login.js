@@ -4,12 +4,16 @@ import { call, told } from "../calls.js";
 import { element, field, form } from "../dom.js";
 import { state } from "../state.js";
 
+/** By what a browser's book of passphrases keeps this one: there is one owner, whose name is asked nowhere. */
+export const ownersName = () =>
+    element("input", { type: "text", autocomplete: "username", value: "onionbell", readonly: true, hidden: true });
+
 export function loginScreen({ show }) {
     const { words } = state;
     const input = element("input", {
         type: "password", name: "passphrase", autocomplete: "current-password", "aria-describedby": "fault",
     });
-    const entry = form([field(words("passphrase"), input)], words("enter"), () => told(async () => {
+    const entry = form([field(words("passphrase"), input), ownersName()], words("enter"), () => told(async () => {
         await call("POST", "session", { passphrase: input.value });
         state.hasEntered = true;
         state.loginFault = null;

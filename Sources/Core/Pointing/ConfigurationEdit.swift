@@ -148,7 +148,12 @@ private enum MarkedBlock {
     static func remove(from text: String) throws(ConfigurationEditError) -> String {
         var lines = PointedSettings.lines(of: text)
         guard let place = place(in: lines) else {
-            guard text.contains("mobileNotifications") else { throw .notPointed }
+            // Not by `contains`, which brings the code of regular expressions into the node.
+            let bytes = text.utf8
+            guard bytes.indices.contains(where: { bytes[$0...].starts(with: "mobileNotifications".utf8) })
+            else {
+                throw .notPointed
+            }
             throw .linesMoved(key: PointedSettings.bisq2Key)
         }
         lines.removeSubrange(place)
