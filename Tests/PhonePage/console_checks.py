@@ -105,7 +105,7 @@ def whoever_has_no_session_sees_nothing_but_the_login(world):
     with world.page(f"{world.origin}/#/phones") as page:
         page.says("Your node", "Passphrase")
         assert "Phones" not in page.text()
-        page.type("input", "wrong passphrase")
+        page.type("input[type=password]", "wrong passphrase")
         page.tap("Enter")
         page.says("This passphrase does not let you in.")
         equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]), [])
@@ -244,21 +244,23 @@ def the_console_asks_nobody_but_the_node(world):
         asked = {event["request"]["url"] for event in page.events("Network.requestWillBeSent")}
         assert len(asked) > 15, asked
         equal([url for url in asked if not url.startswith((world.origin, "about:"))], [])
-        equal([event["entry"]["text"] for event in page.events("Log.entryAdded")], [])
+        # Advice of the browser's is "verbose"; what it refuses is not.
+        entries = [event["entry"] for event in page.events("Log.entryAdded")]
+        equal([entry["text"] for entry in entries if entry["level"] != "verbose"], [])
 
 
 def the_passphrase_lets_in_and_leaving_ends_it(world):
     with world.page(world.link()) as page:
         page.go("#/access")
-        page.type("input", "short")
+        page.type("input[type=password]", "short")
         page.tap("Set the passphrase")
         page.says("A passphrase has at least 10 characters.")
-        page.type("input", "correct horse")
+        page.type("input[type=password]", "correct horse")
         page.tap("Set the passphrase")
         page.says("The passphrase is set")
         page.tap("Leave")
         page.says("Your node")
-        page.type("input", "correct horse")
+        page.type("input[type=password]", "correct horse")
         page.tap("Enter")
         page.says("Access")
 

@@ -20,7 +20,7 @@ export function accessScreen({ show }) {
         title: words("access_title"),
         nodes: [
             element("p", {}, words("access_text")),
-            form([field(words("passphrase_new"), input), ownersName()], words("passphrase_set"), () => told(async () => {
+            form([ownersName(), field(words("passphrase_new"), input)], words("passphrase_set"), () => told(async () => {
                 await call("PUT", "passphrase", { passphrase: input.value });
                 input.value = "";
                 say(words("passphrase_done"));

@@ -13,7 +13,7 @@ export function loginScreen({ show }) {
     const input = element("input", {
         type: "password", name: "passphrase", autocomplete: "current-password", "aria-describedby": "fault",
     });
-    const entry = form([field(words("passphrase"), input), ownersName()], words("enter"), () => told(async () => {
+    const entry = form([ownersName(), field(words("passphrase"), input)], words("enter"), () => told(async () => {
         await call("POST", "session", { passphrase: input.value });
         state.hasEntered = true;
         state.loginFault = null;
