@@ -85,7 +85,7 @@ class Chromium:
         text, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(text)
 
-    def command(self, name, parameters=None, session=None, seconds=checks.the_run):
+    def command(self, name, parameters=None, session=None, seconds=checks.hung):
         self.identifier += 1
         request = {"id": self.identifier, "method": name, "params": parameters or {}}
         if session:
@@ -129,7 +129,7 @@ class Page:
         self.command("Page.addScriptToEvaluateOnNewDocument", {"source": stand_in})
         self.size(width, height)
 
-    def command(self, name, parameters=None, seconds=checks.the_run):
+    def command(self, name, parameters=None, seconds=checks.hung):
         return self.browser.command(name, parameters, self.session, seconds)
 
     def allow(self, setting):

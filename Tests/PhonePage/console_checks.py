@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import checks
 from bench import Phone
 from checks import equal, until
 from chromium import Chromium
@@ -74,7 +75,7 @@ doors: {{mailbox: {{listen: ["onion:80"]}}}}
         if self.browser:
             self.browser.stop()
         self.node.send_signal(signal.SIGTERM)
-        self.node.wait()
+        self.node.wait(checks.hung)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 

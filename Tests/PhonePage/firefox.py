@@ -68,7 +68,7 @@ class Firefox:
             env=os.environ | {"MOZ_CRASHREPORTER_DISABLE": "1", "HOME": str(self.profile)},
         )
         port = until(lambda: port_file.exists() and port_file.read_text().strip(), "Firefox's Marionette port", 40)
-        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=checks.the_run)
+        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=checks.hung)
         self.stream = self.socket.makefile("rwb")
         self.read()  # its greeting
         self.identifier = 0
@@ -135,6 +135,7 @@ class Firefox:
 
     def stop(self, keeps_profile=False):
         try:
+            self.socket.settimeout(20)
             self.command("Marionette:Quit", {"flags": ["eForceQuit"]})
             self.process.wait(20)
         except (AssertionError, OSError, ValueError, subprocess.TimeoutExpired):

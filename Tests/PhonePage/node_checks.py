@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bisq
 from bench import path
-from checks import equal, the_run, until
+from checks import equal, hung, until
 from firefox import Firefox, PageInFirefox
 from host import Host
 
@@ -87,7 +87,7 @@ class World(PageInFirefox):
             )
         return log
 
-    def said(self, log, pattern, seconds=the_run):
+    def said(self, log, pattern, seconds=hung):
         """Waits for a line in a log; what the pattern's group holds."""
         found = until(lambda: re.search(pattern, log.read_text(), re.M), f"{pattern} in {log}", seconds)
         return found[1] if found.groups() else found[0]
@@ -96,7 +96,7 @@ class World(PageInFirefox):
         """Runs a command of the program; what it prints."""
         ran = subprocess.run(
             [self.programs / "onionbell", *f"{command}".split(), *map(str, arguments), "--config", self.config],
-            input=stdin, capture_output=True, text=True, timeout=the_run,
+            input=stdin, capture_output=True, text=True, timeout=hung,
         )  # fmt: skip
         equal((ran.returncode, ran.stderr if ran.returncode != status else ""), (status, ""))
         return ran.stdout
@@ -105,7 +105,7 @@ class World(PageInFirefox):
         """Through Bisq's tor."""
         return subprocess.run(
             ["curl", "-s", "--max-time", "60", "--socks5-hostname", f"127.0.0.1:{self.socks}", *arguments],
-            capture_output=True, text=True, timeout=the_run,
+            capture_output=True, text=True, timeout=hung,
         ).stdout  # fmt: skip
 
     def send(self, form, title, *more):
@@ -115,7 +115,7 @@ class World(PageInFirefox):
                 self.programs / "onionbell", "send", "--form", form, "--to", self.address, "--socks",
                 f"127.0.0.1:{self.socks}", "--pairing-token", "-", "--title", title, "--message", "by send", *more,
             ],
-            input=f"{self.token}\n", capture_output=True, text=True, timeout=the_run,
+            input=f"{self.token}\n", capture_output=True, text=True, timeout=hung,
         )  # fmt: skip
         equal((ran.returncode, ran.stderr if ran.returncode else ""), (0, ""))
         return ran.stdout

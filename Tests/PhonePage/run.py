@@ -6,6 +6,7 @@ run.py WORK firefox         one part: deploy, firefox, node, console, chromium, 
 run.py WORK pictures OUT    pictures of every screen
 """
 
+import faulthandler
 import subprocess
 import sys
 import threading
@@ -94,6 +95,7 @@ parts = {
 }
 
 if __name__ == "__main__":
+    faulthandler.enable()  # where each thread stands, if the run is ended from outside
     begin = time.monotonic()
     if sys.argv[2:3] == ["pictures"]:
         place = bench.Bench(deployed("pictures"))
