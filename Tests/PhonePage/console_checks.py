@@ -12,9 +12,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-import checks
 from bench import Phone
-from checks import equal, until
+from checks import equal, hung, until
 from chromium import Chromium
 from node_checks import free_port
 from screens_checks import violations
@@ -75,7 +74,7 @@ doors: {{mailbox: {{listen: ["onion:80"]}}}}
         if self.browser:
             self.browser.stop()
         self.node.send_signal(signal.SIGTERM)
-        self.node.wait(checks.hung)
+        self.node.wait(hung)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
