@@ -115,10 +115,21 @@ class Firefox:
     def click(self, text):
         """A real click on the button, link or row with this text."""
         xpath = f'//*[self::button or self::a or self::summary][normalize-space()="{text}"]'
-        found = until(
-            lambda: self.command("WebDriver:FindElements", {"using": "xpath", "value": xpath}), f"a button {text!r}"
-        )
-        self.command("WebDriver:ElementClick", {"id": next(iter(found[0].values()))})
+
+        def clicked():
+            found = self.command("WebDriver:FindElements", {"using": "xpath", "value": xpath})
+            if not found:
+                return False
+            try:
+                self.command("WebDriver:ElementClick", {"id": next(iter(found[0].values()))})
+            except AssertionError as error:
+                # The page has drawn itself anew since it was found.
+                if "stale element reference" not in str(error):
+                    raise
+                return False
+            return True
+
+        until(clicked, f"a button {text!r}")
 
     def allow(self, origin, answer):
         """`allow`, `deny` or `prompt` for notifications."""
