@@ -190,13 +190,16 @@ class PageInFirefox:
     def go(self, fragment):
         self.firefox.run("location.hash = given[0]", fragment)
 
-    def say_yes(self):
-        """To the browser's own question."""
-        until(
-            lambda: self.firefox.in_chrome("""
+    def token_shown(self):
+        return self.firefox.run("return document.getElementById('token')?.textContent")
+
+    def token_after_yes(self):
+        """Says yes to the browser's own question, again while it asks; the pairing token that the page then shows."""
+
+        def asked():
+            self.firefox.in_chrome("""
             const panel = window.PopupNotifications.panel;
-            if (panel.state !== "open" || !panel.firstElementChild) return false;
-            panel.firstElementChild.button.click();
-            return true;"""),
-            "Firefox's question",
-        )
+            if (panel.state === "open") panel.firstElementChild?.button.click();""")
+            return self.token_shown()
+
+        return until(asked, "the token after Firefox's question")

@@ -53,9 +53,7 @@ def without_permission_the_page_says_what_to_do(world):
 def a_tap_and_the_browsers_question_lead_to_the_pairing_token(world):
     world.firefox.open(world.page)
     world.firefox.click("Turn on notifications")
-    world.say_yes()
-    until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
-    world.token = world.firefox.run("return document.getElementById('token').textContent")
+    world.token = world.token_after_yes()
     magic, descriptor, key, token = world.token.split("|")
     equal((magic, descriptor, len(key)), ("android", "Web", 32))
     assert 32 <= len(token) <= 1024
@@ -176,16 +174,14 @@ def a_click_on_the_notification_opens_it(world):
     world.close_notifications()
     world.push(bisq.bisq1(world.key, bisq.message("TRADE", "clicked", "in full", "Zz9")))
     world.shows("clicked")
-    until(
-        lambda: world.firefox.in_chrome("""
-        for (const alert of Services.wm.getEnumerator("alert:alert")) {
-            const box = alert.document.getElementById("alertBox");
-            if (alert.document.documentElement.textContent && box) { box.click(); return true; }
-        }
-        return false;"""),
-        "Firefox's window for the notification",
-    )
-    until(lambda: "#/notice/" in world.firefox.run("return location.hash"), "the notice's screen")
+
+    def clicked():
+        """Firefox's window for the notification may be there before it listens: again until it does."""
+        world.firefox.in_chrome("""
+        for (const alert of Services.wm.getEnumerator("alert:alert")) alert.document.getElementById("alertBox")?.click();""")
+        return "#/notice/" in world.firefox.run("return location.hash")
+
+    until(clicked, "the notice's screen after a click on the notification")
     world.listed("in full", "Zz9")
 
 
@@ -203,7 +199,6 @@ def a_restart_of_the_browser_keeps_everything(world):
     world.shows("before")
     world.firefox.stop(keeps_profile=True)
     world.firefox.start()
-    until(lambda: world.service.browser is not None, "Firefox at its push service")
     world.firefox.open(world.page)
     world.listed("before")
     world.push(bisq.bisq1(world.key, bisq.message("TRADE", "behind", "the restart")))
@@ -220,7 +215,7 @@ def a_lost_subscription_is_renewed_and_the_user_is_told(world):
     world.listed("This phone has a new address", "Pair again")
     world.shows("This phone has a new address")
     world.firefox.click("Pair again")
-    world.token = until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
+    world.token = until(world.token_shown, "the token")
     assert world.subscription["endpoint"] != old
     world.push(bisq.bisq1(world.key, bisq.message("SETUP_CONFIRMATION")))
     world.listed("Bisq has confirmed this phone.")
@@ -238,7 +233,7 @@ def withdrawn_permission_is_seen_at_the_next_opening(world):
     world.firefox.click("Turn on again")
     world.listed("This phone has a new address")
     world.go("#/pair")
-    world.token = until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
+    world.token = until(world.token_shown, "the token")
 
 
 def a_full_storage_still_shows_and_keeps_what_comes(world):

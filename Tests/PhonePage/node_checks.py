@@ -149,8 +149,7 @@ def the_nodes_link_opens_the_page_and_leads_to_a_pairing_token(world):
     assert len(code) > 20
     world.firefox.open(link)
     world.firefox.click("Turn on notifications")
-    world.say_yes()
-    world.token = until(lambda: world.firefox.run("return document.getElementById('token')?.textContent"), "the token")
+    world.token = world.token_after_yes()
     assert world.device_token.startswith("wp1:127.0.0.1:3A"), world.device_token[:20]
 
 

@@ -8,7 +8,6 @@ waits until a notification with this text is shown and listed, and prints "shown
 
 import sys
 
-from checks import until
 from firefox import Firefox, PageInFirefox
 from host import Host
 
@@ -20,8 +19,7 @@ class Phone(PageInFirefox):
     def pair(self, link):
         self.firefox.open(link)
         self.firefox.click("Turn on notifications")
-        self.say_yes()
-        return until(lambda: self.firefox.run("return document.getElementById('token')?.textContent"), "the token")
+        return self.token_after_yes()
 
 
 def say(text):

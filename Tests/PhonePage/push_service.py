@@ -23,6 +23,7 @@ class PushService:
         self.channels = {}  # by endpoint: channelID
         self.keys = {}  # by endpoint: the VAPID key it was made for
         self.acknowledged = {}  # by version: code
+        self.unacknowledged = {}  # by version: what a browser gets again when it comes back, as Mozilla's does it
         self.uaid = None
         self.browser = None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -30,16 +31,21 @@ class PushService:
     def converse(self, browser):
         try:
             for text in browser:
-                answer = self.answer(json.loads(text), browser)
+                request = json.loads(text)
+                answer = self.answer(request, browser)
                 if answer is not None:
                     browser.send(json.dumps(answer))
+                if request.get("messageType") == "hello":
+                    # From here on pushes are sent at once.
+                    self.browser = browser
+                    for message in list(self.unacknowledged.values()):
+                        browser.send(message)
         except ConnectionClosed:
             pass  # Firefox comes back by itself.
 
     def answer(self, request, browser):
         kind = request.get("messageType")
         if kind == "hello":
-            self.browser = browser
             self.uaid = self.uaid or uuid.uuid4().hex
             return {"messageType": "hello", "uaid": self.uaid, "status": 200, "use_webpush": True, "broadcasts": {}}
         if kind == "register":
@@ -58,12 +64,16 @@ class PushService:
             return {"messageType": "unregister", "channelID": request["channelID"], "status": 200}
         if kind == "ack":
             for update in request["updates"]:
-                self.acknowledged[update["version"]] = update["code"]
+                self.ended(update["version"], update["code"])
         if kind == "nack":
-            self.acknowledged[request["version"]] = request["code"]
+            self.ended(request["version"], request["code"])
         if kind == "broadcast_subscribe":
             return {"messageType": "broadcast", "broadcasts": {}}
         return {} if kind is None else None
+
+    def ended(self, version, code):
+        self.acknowledged[version] = code
+        self.unacknowledged.pop(version, None)
 
     def drop(self, channel):
         self.channels = {endpoint: name for endpoint, name in self.channels.items() if name != channel}
@@ -71,23 +81,25 @@ class PushService:
     def push(self, endpoint, body):
         """Hands a body on; its version, under which the browser acknowledges it."""
         version = secrets.token_hex(8)
-        self.browser.send(
-            json.dumps(
-                {
-                    "messageType": "notification",
-                    "channelID": self.channels[endpoint],
-                    "version": version,
-                    "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(),
-                    "headers": {"encoding": "aes128gcm"},
-                }
-            )
-        )
+        message = {
+            "messageType": "notification",
+            "channelID": self.channels[endpoint],
+            "version": version,
+            "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(),
+            "headers": {"encoding": "aes128gcm"},
+        }
+        self.unacknowledged[version] = json.dumps(message)
+        try:
+            self.browser.send(self.unacknowledged[version])
+        except ConnectionClosed:
+            pass  # It gets it when it is back.
         return version
 
     def forget_browser(self):
         """Another uaid than it had makes the browser drop its subscriptions; it learns that when it comes back."""
         self.uaid = None
         self.channels = {}
+        self.unacknowledged = {}
         self.browser.socket.shutdown(socket.SHUT_RDWR)
 
     def stop(self):
