@@ -16,7 +16,8 @@ import Testing
 
     @Test func whoeverIsFarOffIsToldWhatThereIs() {
         #expect(
-            Onionbell.unknownCommand(in: ["qqqqqqqqqqqqqqqq"])?.contains("; there are init, doctor, ") == true
+            Onionbell.unknownCommand(in: ["qqqqqqqqqqqqqqqq"])?.contains("; there are init, check-config, ")
+                == true
         )
     }
 

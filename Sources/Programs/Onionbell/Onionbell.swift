@@ -13,15 +13,33 @@ struct Onionbell: AsyncParsableCommand {
             passes them, still encrypted, to push services.
             """,
         version: VersionText.text,
-        subcommands: [
-            InitCommand.self, DoctorCommand.self, RunCommand.self, PointCommand.self, StatusCommand.self,
-            CheckConfigCommand.self, WatchCommand.self, DemoForwarding.self, LabForwarding.self,
-            SendCommand.self,
-            PairCommand.self, DecryptCommand.self, OutboxCommand.self, KeyCommand.self,
-            RegistrationsCommand.self, InstallationCommand.self, InviteCommand.self, RevokeCommand.self,
-            MailboxCommand.self, ReceiveCommand.self, PeersCommand.self, PhonesCommand.self,
-            RegisterCommand.self, BisqAgentCommand.self, StorageCommand.self, ClusterCommand.self,
-            ConsoleCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "First steps",
+                subcommands: [
+                    InitCommand.self, CheckConfigCommand.self, RunCommand.self, DoctorCommand.self,
+                    PointCommand.self,
+                    ConsoleCommand.self,
+                ]),
+            CommandGroup(
+                name: "Every day",
+                subcommands: [StatusCommand.self, OutboxCommand.self, KeyCommand.self, WatchCommand.self]),
+            CommandGroup(
+                name: "Phones",
+                subcommands: [
+                    PhonesCommand.self, PairCommand.self, MailboxCommand.self, ReceiveCommand.self,
+                    RegisterCommand.self, BisqAgentCommand.self,
+                ]),
+            CommandGroup(
+                name: "People and programs",
+                subcommands: [
+                    InviteCommand.self, PeersCommand.self, RevokeCommand.self, RegistrationsCommand.self,
+                    InstallationCommand.self,
+                ]),
+            CommandGroup(name: "Several nodes", subcommands: [StorageCommand.self, ClusterCommand.self]),
+            CommandGroup(
+                name: "Rehearse",
+                subcommands: [DemoForwarding.self, LabForwarding.self, SendCommand.self, DecryptCommand.self]),
         ])
 
     static func main() async {
