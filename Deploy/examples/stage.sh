@@ -7,7 +7,7 @@ prepare() {
     if [[ -z "${PROGRAMS:-}" ]]; then
         Deploy/tools/dependencies test
         echo "Building. The first time takes a few minutes."
-        for product in onionbelld onionbell onionbell-chaos; do swift build --product "$product"; done
+        for product in onionbelld onionbell onionbell-chaos; do swift build --disable-index-store --product "$product"; done
         PROGRAMS=$(swift build --show-bin-path)
     fi
     export PROGRAMS
