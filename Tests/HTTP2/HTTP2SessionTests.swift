@@ -275,6 +275,46 @@ import Testing
         #expect(client.openStreams == 0)
     }
 
+    /// What is not compressed stands behind all that nghttp2 knows of, in the same frame or in frames of its own, and the
+    /// tables of both ends stay alike.
+    @Test(arguments: [0, 1, 126, 127, 128, 300, 16_383, 16_384, 40_000])
+    func whatGoesAsItIsArrivesWhole(length: Int) {
+        let pair = HTTP2Pair()
+        var heads: [HTTP2Headers] = []
+        pair.onRequest = { server, stream, request in
+            heads.append(request.headers)
+            server.respond(stream, status: 200)
+        }
+        let value = String(repeating: "v", count: length)
+        for tag in 0..<3 {
+            var head = HTTP2Headers(method: "POST", authority: "a", path: "/\(tag)")
+            head.add("x-kept", "the same")
+            head.add("authorization", value, .verbatim)
+            head.add(name: "x-own", "own \(tag)", .verbatim)
+            #expect(head["x-own"] == "own \(tag)" && head["authorization"] == value)
+            pair.client.submit(head, body: [UInt8](repeating: 1, count: tag), tag: tag)
+        }
+        pair.run()
+        #expect(pair.outcomes == [0: "200", 1: "200", 2: "200"])
+        #expect(heads.map { $0[":path"] } == ["/0", "/1", "/2"])
+        #expect(heads.allSatisfy { $0["x-kept"] == "the same" && $0["authorization"] == value })
+        #expect(heads.map { $0["x-own"] } == ["own 0", "own 1", "own 2"])
+    }
+
+    /// Fields that are taken out of a list that is used again leave nothing behind.
+    @Test func aListIsUsedAgain() {
+        var head = HTTP2Headers(method: "POST", authority: "a", path: "/")
+        let plain = head.count
+        for length in [3, 200, 3] {
+            head.keepFirst(plain)
+            head.add("x-plain", "p")
+            head.add("x-as-is", String(repeating: "v", count: length), .verbatim)
+            #expect(head.count == plain + 2)
+            #expect(head["x-as-is"]?.utf8.count == length && head[":path"] == "/")
+            #expect(head.verbatim.count == 1 + 1 + 7 + (length < 127 ? 1 : 2) + length)
+        }
+    }
+
     /// What stays in the shared table is sent as one byte the second time; what must not be indexed stays whole.
     @Test func tokensAreNeverIndexed() {
         let client = HTTP2ClientSession()

@@ -69,6 +69,7 @@ package final class HTTP2ClientSession: HTTP2Session {
         let stream = open(0)
         stream.tag = tag
         stream.outgoing = body
+        stream.blockEnd = head.verbatim
         let id = head.withFields { fields, count in
             stream.withBodyProvider { provider in
                 nghttp2_submit_request(handle, nil, fields, count, provider, stream.pointer)

@@ -9,12 +9,17 @@ package struct HTTP2Headers: Sendable {
         case automatic
         /// A literal that no one on the way may keep either ("never indexed", RFC 7541, 6.2.3): for device tokens.
         case never
+        /// The same, and not compressed: for what is long, and has another value each time. Its bytes cost less than to make
+        /// them fewer. Such fields are added behind all others.
+        case verbatim
     }
 
     private struct Field {
         /// `nil`: it came, or was made at run time, and stands in front of the value.
         var name: StaticString?
         var nameLength: Int32
+        /// Where what is the field's begins.
+        var begin: Int32
         /// Of the value.
         var start: Int32
         var valueLength: Int32
@@ -23,6 +28,10 @@ package struct HTTP2Headers: Sendable {
 
     private var bytes: [UInt8] = []
     private var fields: [Field] = []
+    /// How many of them are not ``Indexing/verbatim``, and where in `bytes` those begin that are: each as it stands in a
+    /// header block.
+    private var plainCount = 0
+    private var plainEnd = 0
 
     package init() {}
 
@@ -43,10 +52,11 @@ package struct HTTP2Headers: Sendable {
     /// Takes out all but the first ones. Their room is kept.
     package mutating func keepFirst(_ count: Int) {
         guard count < fields.count else { return }
-        let next = fields[count]
-        let end = Int(next.start) - (next.name == nil ? Int(next.nameLength) : 0)
+        let end = Int(fields[count].begin)
         bytes.removeSubrange(end...)
         fields.removeSubrange(count...)
+        plainCount = min(plainCount, count)
+        plainEnd = min(plainEnd, end)
     }
 
     package var count: Int { fields.count }
@@ -54,44 +64,52 @@ package struct HTTP2Headers: Sendable {
     package mutating func add(
         _ name: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
-        let start = bytes.count
+        let begin = open(name, valueLength: value.utf8.count, indexing)
         append(value)
-        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
+        close(begin, name, indexing, valueLength: value.utf8.count)
     }
 
     /// - Parameter prefix: of the value.
     package mutating func add(
         _ name: StaticString, _ prefix: StaticString, _ value: String, _ indexing: Indexing = .automatic
     ) {
-        let start = bytes.count
+        let length = prefix.utf8CodeUnitCount + value.utf8.count
+        let begin = open(name, valueLength: length, indexing)
         prefix.withUTF8Buffer { bytes.append(contentsOf: $0) }
         append(value)
-        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
+        close(begin, name, indexing, valueLength: length)
     }
 
     package mutating func add(
         _ name: StaticString, _ value: Span<UInt8>, _ indexing: Indexing = .automatic
     ) {
-        let start = bytes.count
+        let begin = open(name, valueLength: value.count, indexing)
         value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
-        close(start, name: name, nameLength: name.utf8CodeUnitCount, indexing)
+        close(begin, name, indexing, valueLength: value.count)
     }
 
     package mutating func add(_ others: HTTP2Headers) {
+        precondition(plainCount == fields.count, "a field behind those that go as they are")
         let offset = Int32(bytes.count)
         bytes += others.bytes
         for var field in others.fields {
+            field.begin += offset
             field.start += offset
             fields.append(field)
         }
+        plainCount += others.plainCount
+        plainEnd = Int(offset) + others.plainEnd
     }
 
     /// For names that are known only at run time; in lower case.
     package mutating func add(name: String, _ value: String, _ indexing: Indexing = .automatic) {
+        let begin = bytes.count
+        if indexing == .verbatim { HTTP2Headers.beginLiteral(nameLength: name.utf8.count, in: &bytes) }
         bytes.append(contentsOf: name.utf8)
-        let start = bytes.count
+        if indexing == .verbatim { HTTP2Headers.append(length: value.utf8.count, to: &bytes) }
         bytes.append(contentsOf: value.utf8)
-        close(start, name: nil, nameLength: name.utf8.count, indexing)
+        close(
+            begin, nil, nameLength: name.utf8.count, indexing, valueLength: value.utf8.count)
     }
 
     mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -99,10 +117,10 @@ package struct HTTP2Headers: Sendable {
             bytes.reserveCapacity(192)
             fields.reserveCapacity(8)
         }
+        let begin = bytes.count
         bytes.append(contentsOf: name)
-        let start = bytes.count
         bytes.append(contentsOf: value)
-        close(start, name: nil, nameLength: name.count, .automatic)
+        close(begin, nil, nameLength: name.count, .automatic, valueLength: value.count)
     }
 
     private mutating func append(_ value: String) {
@@ -110,13 +128,46 @@ package struct HTTP2Headers: Sendable {
         value.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
+    /// Writes what stands before a value.
+    private mutating func open(_ name: StaticString, valueLength: Int, _ indexing: Indexing) -> Int {
+        let begin = bytes.count
+        guard indexing == .verbatim else { return begin }
+        HTTP2Headers.beginLiteral(nameLength: name.utf8CodeUnitCount, in: &bytes)
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        HTTP2Headers.append(length: valueLength, to: &bytes)
+        return begin
+    }
+
     private mutating func close(
-        _ start: Int, name: StaticString?, nameLength: Int, _ indexing: Indexing
+        _ begin: Int, _ name: StaticString?, nameLength: Int? = nil, _ indexing: Indexing, valueLength: Int
     ) {
         fields.append(
             Field(
-                name: name, nameLength: Int32(nameLength), start: Int32(start),
-                valueLength: Int32(bytes.count - start), indexing: indexing))
+                name: name, nameLength: Int32(nameLength ?? name?.utf8CodeUnitCount ?? 0),
+                begin: Int32(begin), start: Int32(bytes.count - valueLength),
+                valueLength: Int32(valueLength), indexing: indexing))
+        guard indexing != .verbatim else { return }
+        plainCount += 1
+        precondition(plainCount == fields.count, "a field behind those that go as they are")
+        plainEnd = bytes.count
+    }
+
+    /// A literal that is never indexed, with its name (RFC 7541, 6.2.3).
+    private static func beginLiteral(nameLength: Int, in block: inout [UInt8]) {
+        block.append(0x10)
+        append(length: nameLength, to: &block)
+    }
+
+    /// Of a text that is not compressed (RFC 7541, 5.1 and 5.2).
+    private static func append(length: Int, to block: inout [UInt8]) {
+        guard length >= 0x7F else { return block.append(UInt8(length)) }
+        block.append(0x7F)
+        var rest = length - 0x7F
+        while rest >= 0x80 {
+            block.append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        block.append(UInt8(rest))
     }
 
     /// The value of the first field of this name, `nil` if there is none. Bytes that are not UTF-8 are replaced.
@@ -139,7 +190,18 @@ package struct HTTP2Headers: Sendable {
 
     private func withName<Result>(of field: Field, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let name = field.name { return name.withUTF8Buffer(body) }
-        return bytes[Int(field.start - field.nameLength)..<Int(field.start)].withUnsafeBufferPointer(body)
+        // In a literal the length of the value stands between.
+        let start = field.indexing == .verbatim ? nameStart(of: field) : Int(field.begin)
+        return bytes[start..<start + Int(field.nameLength)].withUnsafeBufferPointer(body)
+    }
+
+    private func nameStart(of field: Field) -> Int {
+        var start = Int(field.begin) + 1
+        let isLong = bytes[start] == 0x7F
+        start += 1
+        guard isLong else { return start }
+        while bytes[start] & 0x80 != 0 { start += 1 }
+        return start + 1
     }
 
     /// All fields in their order.
@@ -152,13 +214,14 @@ package struct HTTP2Headers: Sendable {
         }
     }
 
-    /// The fields as nghttp2 takes them; before `body` returns it copies all but the names that never change.
+    /// The fields as nghttp2 takes them, without those that are ``Indexing/verbatim``; before `body` returns it copies all but
+    /// the names that never change.
     func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { text in
-            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in
+            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: plainCount) { list in
                 // nghttp2 only reads, whatever its types say.
                 let base = UnsafeMutablePointer(mutating: text.baseAddress)
-                for index in fields.indices {
+                for index in 0..<plainCount {
                     let field = fields[index]
                     let value = base.map { $0 + Int(field.start) }
                     var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : 0
@@ -172,8 +235,11 @@ package struct HTTP2Headers: Sendable {
                             name: name, value: value, namelen: Int(field.nameLength),
                             valuelen: Int(field.valueLength), flags: UInt8(flags)))
                 }
-                return body(UnsafePointer(list.baseAddress), fields.count)
+                return body(UnsafePointer(list.baseAddress), plainCount)
             }
         }
     }
+
+    /// The others as they stand at the end of a header block.
+    var verbatim: [UInt8] { plainEnd < bytes.count ? Array(bytes[plainEnd...]) : [] }
 }

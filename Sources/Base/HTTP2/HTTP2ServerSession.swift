@@ -40,6 +40,7 @@ package final class HTTP2ServerSession: HTTP2Session {
         open.outgoing = body
         open.outgoingOffset = 0
         let head = HTTP2Headers(status: status, followedBy: headers)
+        open.blockEnd = head.verbatim
         head.withFields { fields, count in
             open.withBodyProvider { provider in
                 check(nghttp2_submit_response(handle, stream, fields, count, provider))

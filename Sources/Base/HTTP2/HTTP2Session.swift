@@ -24,6 +24,8 @@ package class HTTP2Session {
     private var failure: Int32 = 0
     /// Whose header list is being received: header lists never interleave.
     private var receiving: HTTP2Stream?
+    /// Whose header block is on its way out, and lacks its end.
+    @exclusivity(unchecked) private var leaving: HTTP2Stream?
 
     /// - Parameter presumedStreams: how many requests the peer takes until its first SETTINGS frame.
     init(
@@ -107,9 +109,46 @@ package class HTTP2Session {
                 return false
             }
             bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: count))
+            if let stream = leaving { complete(stream, in: &bytes, from: bytes.count - count) }
         }
         return true
     }
+
+    /// Puts the end of a stream's header block behind what nghttp2 made of it.
+    ///
+    /// What stands there changes no table that both ends share, so that nghttp2 need not know of it.
+    ///
+    /// - Parameter start: Where the frame begins that nghttp2 has given last.
+    private final func complete(_ stream: HTTP2Stream, in bytes: inout [UInt8], from start: Int) {
+        let isLast = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)
+        // Of several frames it is the last one that says so.
+        guard bytes[start + 4] & isLast != 0 else { return }
+        leaving = nil
+        var rest = stream.blockEnd[...]
+        stream.blockEnd = []
+        let length = bytes.count - start - HTTP2Session.frameHead + rest.count
+        if length <= HTTP2Session.frameLimit {
+            for place in 0..<3 {
+                bytes[start + place] = UInt8(truncatingIfNeeded: length >> (16 - 8 * place))
+            }
+            bytes.append(contentsOf: rest)
+            return
+        }
+        bytes[start + 4] &= ~isLast
+        while !rest.isEmpty {
+            let part = rest.prefix(HTTP2Session.frameLimit)
+            rest = rest.dropFirst(part.count)
+            for shift in [16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: part.count >> shift)) }
+            bytes.append(UInt8(NGHTTP2_CONTINUATION.rawValue))
+            bytes.append(rest.isEmpty ? isLast : 0)
+            for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: stream.id >> shift)) }
+            bytes.append(contentsOf: part)
+        }
+    }
+
+    /// Bytes in front of a frame's own, and the most of those that every peer takes (RFC 9113, 4.1 and 4.2).
+    private static let frameHead = 9
+    private static let frameLimit = 16_384
 
     package final var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
 
@@ -269,7 +308,10 @@ extension HTTP2Session {
 
     final func frameLeaves(_ frame: UnsafePointer<nghttp2_frame>) {
         switch nghttp2_frame_type(UInt32(frame.pointee.hd.type)) {
-        case NGHTTP2_HEADERS: stream(frame.pointee.hd.stream_id)?.isSent = true
+        case NGHTTP2_HEADERS:
+            guard let stream = stream(frame.pointee.hd.stream_id) else { break }
+            stream.isSent = true
+            if !stream.blockEnd.isEmpty { leaving = stream }
         case NGHTTP2_GOAWAY where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
             let goaway = frame.pointee.goaway
             let reason = UnsafeBufferPointer(start: goaway.opaque_data, count: goaway.opaque_data_len)

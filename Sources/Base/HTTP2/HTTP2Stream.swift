@@ -14,6 +14,8 @@ final class HTTP2Stream {
     var listSize = 0
     var outgoing: [UInt8] = []
     var outgoingOffset = 0
+    /// The end of the header block, which nghttp2 knows nothing of; empty once it has gone to the output.
+    var blockEnd: [UInt8] = []
     /// What comes now are trailers, which nobody needs.
     var hasHeaders = false
     /// The peer has said all.
@@ -49,6 +51,7 @@ final class HTTP2Stream {
         listSize = 0
         outgoing = []
         outgoingOffset = 0
+        blockEnd = []
         hasHeaders = false
         isComplete = false
         isTooLarge = false

@@ -27,7 +27,7 @@ import Testing
                         deviceToken: String(repeating: "ab", count: 32),
                         expiresAt: 1_800_000_000_000 + Int64(number) * 1000,
                         id: NotificationID(high: 0x1111_1111_1111_1111, low: 0x1111_1111_1111_1111)),
-                    authorization: "bearer " + String(repeating: "x", count: 200), isFirst: number == 0),
+                    authorization: "bearer " + String(repeating: "x", count: 200)),
                 body: [], tag: number)
             return exchange()
         }

@@ -37,7 +37,7 @@ import Vectors
 
     private func headers(_ notification: Notification, authorization: String? = nil) -> [String: String] {
         var heads = APNsHeads(authority: "api.push.apple.com", topic: "bisqremote.joachimneumann.com")
-        let head = heads.head(of: notification, authorization: authorization, isFirst: true)
+        let head = heads.head(of: notification, authorization: authorization)
         return Dictionary(uniqueKeysWithValues: head.all)
     }
 

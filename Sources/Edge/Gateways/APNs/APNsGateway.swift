@@ -90,8 +90,7 @@ package final class APNsGateway: LinkedGateway {
                 return later { completion(.blocked(reason: "SigningFailed")) }
             }
         }
-        let head = heads.head(
-            of: notification, authorization: authorization, isFirst: connection.requests == 0)
+        let head = heads.head(of: notification, authorization: authorization)
         connection.send(head, body: APNsRequest.body(notification)) { [self] end, connection in
             completion(outcome(of: end, over: connection, generation, notification))
         }

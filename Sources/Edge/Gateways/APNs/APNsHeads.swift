@@ -7,7 +7,6 @@ import Relay
 struct APNsHeads {
     /// What follows the path in the head of a push that isn't the sender's to its last byte.
     private struct Kind: Equatable {
-        var authorization: String?
         var isAlert: Bool
         var isUrgent: Bool
     }
@@ -34,28 +33,24 @@ struct APNsHeads {
     /// outcome takes the first one's place on the phone. A sender's own collapse id goes before it. `apns-expiration` is
     /// in whole seconds; what is to be tried once expires when it was accepted.
     ///
-    /// Apple keeps a small HPACK table: what differs each time is indexed on a connection's first request only, so that
-    /// the names are known; path and provider token never are (nghttp2 indexes no `authorization` by itself).
+    /// Apple keeps a small HPACK table: nothing that differs each time comes into it, nor do path and provider token. To
+    /// compress what is not kept would take a fifth of the whole way of a notification.
     ///
-    /// - Parameters:
-    ///   - authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
-    ///   - isFirst: whether it is the first on its connection.
-    mutating func head(
-        of notification: Notification, authorization: String?, isFirst: Bool
-    ) -> HTTP2Headers {
-        let changing: HTTP2Headers.Indexing = isFirst ? .automatic : .never
+    /// - Parameter authorization: `bearer <provider token>`; `nil` where the connection's certificate says who we are.
+    mutating func head(of notification: Notification, authorization: String?) -> HTTP2Headers {
         head.keepFirst(opening)
         head.add(":path", "/3/device/", notification.deviceToken.text, .never)
         let isUrgent = notification.content.isUrgent
         switch notification.content {
         case .bisq:
-            add(Kind(authorization: authorization, isAlert: isUrgent, isUrgent: isUrgent))
-            add(notification, expiresAt: notification.expiresAt, collapseID: nil, changing)
+            add(Kind(isAlert: isUrgent, isUrgent: isUrgent))
+            add(notification, expiresAt: notification.expiresAt, collapseID: nil)
         case .prepared(let push):
             let isAlert: Bool
             switch push.payload {
             case .exact(let fields, _):
-                add(exact: fields, authorization, changing)
+                add(exact: fields)
+                if let authorization { head.add("authorization", authorization, .verbatim) }
                 return head
             case .object(_, let kind): isAlert = kind
             // The core lets none through.
@@ -67,9 +62,10 @@ struct APNsHeads {
                 case .atOnce: notification.acceptedAt
                 case .unsaid: nil
                 }
-            add(Kind(authorization: authorization, isAlert: isAlert, isUrgent: isUrgent))
-            add(notification, expiresAt: expiresAt, collapseID: push.collapseID, changing)
+            add(Kind(isAlert: isAlert, isUrgent: isUrgent))
+            add(notification, expiresAt: expiresAt, collapseID: push.collapseID)
         }
+        if let authorization { head.add("authorization", authorization, .verbatim) }
         return head
     }
 
@@ -77,7 +73,6 @@ struct APNsHeads {
         if kind != self.kind {
             self.kind = kind
             common.keepFirst(0)
-            if let authorization = kind.authorization { common.add("authorization", authorization, .never) }
             common.add("apns-topic", topic)
             common.add("apns-push-type", kind.isAlert ? "alert" : "background")
             common.add("apns-priority", kind.isUrgent ? "10" : "5")
@@ -85,28 +80,22 @@ struct APNsHeads {
         head.add(common)
     }
 
-    private mutating func add(
-        _ notification: Notification, expiresAt: Int64?, collapseID: String?,
-        _ changing: HTTP2Headers.Indexing
-    ) {
-        if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), changing) }
+    private mutating func add(_ notification: Notification, expiresAt: Int64?, collapseID: String?) {
+        if let expiresAt { head.add("apns-expiration", String(expiresAt / 1000), .verbatim) }
         let id = notification.id.uuidText
-        head.add("apns-id", id.span, changing)
+        head.add("apns-id", id.span, .verbatim)
         if let collapseID {
-            head.add("apns-collapse-id", collapseID, changing)
+            head.add("apns-collapse-id", collapseID, .verbatim)
         } else {
-            head.add("apns-collapse-id", id.span, changing)
+            head.add("apns-collapse-id", id.span, .verbatim)
         }
     }
 
-    private mutating func add(
-        exact fields: [PreparedPush.Field], _ authorization: String?, _ changing: HTTP2Headers.Indexing
-    ) {
-        if let authorization { head.add("authorization", authorization, .never) }
+    private mutating func add(exact fields: [PreparedPush.Field]) {
         head.add("apns-topic", APNsHeads.ownTopic(fields) ?? topic)
         for name in APNsHeads.exactFields {
             guard let field = fields.first(where: { $0.name == name.description }) else { continue }
-            head.add(name, field.value, changing)
+            head.add(name, field.value, .verbatim)
         }
     }
 

@@ -38,7 +38,7 @@ extension APNsSettings {
             }
         }
         var heads = APNsHeads(authority: url.authority, topic: topic)
-        let head = heads.head(of: notification, authorization: authorization, isFirst: true)
+        let head = heads.head(of: notification, authorization: authorization)
         let end = await GatewayProbe.exchange(
             url, by: egress, try context(), .http2, head, APNsRequest.body(notification))
         switch end {

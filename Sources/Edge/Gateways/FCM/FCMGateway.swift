@@ -93,8 +93,8 @@ package final class FCMGateway: LinkedGateway {
             return later { [link] in completion(link.outcomeWithoutRoom) }
         }
         var head = HTTP2Headers(method: "POST", authority: authority, path: path)
-        head.add("authorization", authorization, .never)
         head.add("content-type", "application/json")
+        head.add("authorization", authorization, .verbatim)
         let body = FCMMessage.body(
             notification, withNotification: withNotification, now: EventLoop.unixMilliseconds)
         connection.send(head, body: body) { [self] end, connection in

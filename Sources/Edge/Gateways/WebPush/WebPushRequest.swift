@@ -32,14 +32,14 @@ enum WebPushRequest {
         head.add(":scheme", endpoint.isOnion ? "http" : "https")
         head.add(":authority", endpoint.authority)
         head.add(":path", endpoint.path, .never)
-        head.add("authorization", authorization, .never)
         head.add("content-encoding", "aes128gcm")
         head.add("content-type", "application/octet-stream")
         // Apple wants a positive number.
         let left = (notification.expiresAt - now + 999) / 1000
         head.add("ttl", String(min(max(left, 1), longestLife)))
         head.add("urgency", notification.content.isUrgent ? "high" : "normal")
-        head.add("topic", topic(notification.id), .never)
+        head.add("authorization", authorization, .verbatim)
+        head.add("topic", topic(notification.id), .verbatim)
         return head
     }
 
