@@ -8,22 +8,22 @@ import Glibc
 @EventLoop
 final class LoopEvent {
     private var event: OpaquePointer!
-    private let action: @EventLoop (Int16) -> Void
+    /// Called on the loop's thread only, so without its isolation: to look for that at each event costs more than most of
+    /// what they bring.
+    private nonisolated(unsafe) let action: (Int16) -> Void
 
     /// - Parameters:
     ///   - descriptor: A socket, a signal's number with `EV_SIGNAL`, or -1 for a timer or an event made active by hand.
     ///   - action: Called with what happened (`EV_READ`, `EV_WRITE`, `EV_TIMEOUT`, ...).
     init(descriptor: CInt, events: Int32, action: @escaping @EventLoop (Int16) -> Void) {
-        self.action = action
+        self.action = unsafeBitCast(action, to: ((Int16) -> Void).self)
         event = event_new(
             EventLoop.shared.executor.base, descriptor, Int16(events),
             { _, what, context in
-                onEventLoop {
-                    // Held for the call: the action may let go of its event.
-                    let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
-                    EventLoop.shared.executor.measured {
-                        withExtendedLifetime(event) { event.action(what) }
-                    }
+                // Held for the call: the action may let go of its event.
+                let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
+                EventLoop.shared.executor.measured {
+                    withExtendedLifetime(event) { event.action(what) }
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
         precondition(event != nil, "out of memory for an event")
@@ -39,8 +39,18 @@ final class LoopEvent {
 
     /// Watches from now on. When the kernel has no room to watch one more descriptor, the action is called with
     /// ``failed`` later in this turn.
-    func add(timeout: Duration? = nil) {
-        var time = timeval(timeout ?? .zero)
+    func add(timeout: Duration? = nil) { add(timeout: timeout.map { timeval($0) }) }
+
+    /// - Parameter milliseconds: the largest: no time.
+    func add(milliseconds: UInt32) {
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        add(
+            timeout: milliseconds == .max
+                ? nil : timeval(tv_sec: Int(seconds), tv_usec: Int(rest) * 1000))
+    }
+
+    private func add(timeout: timeval?) {
+        var time = timeout ?? timeval()
         let code = timeout == nil ? event_add(event, nil) : event_add(event, &time)
         if code != 0 { event_active(event, LoopEvent.failed, 0) }
     }

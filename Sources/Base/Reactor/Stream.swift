@@ -54,7 +54,7 @@ package final class Stream {
     /// Made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
     @exclusivity(unchecked) private var isReading = true
-    private var closesWhenFlushed = false
+    @exclusivity(unchecked) private var closesWhenFlushed = false
     @exclusivity(unchecked) private var isDirty = false
     @exclusivity(unchecked) private var output: [UInt8] = []
     @exclusivity(unchecked) private var sentCount = 0
@@ -64,7 +64,7 @@ package final class Stream {
         get { Stream.duration(idleMilliseconds) }
         set {
             idleMilliseconds = Stream.milliseconds(newValue)
-            if isReading, isOpen { readEvent.add(timeout: idleTimeout) }
+            if isReading, isOpen { readEvent.add(milliseconds: idleMilliseconds) }
         }
     }
     /// Nothing taken by the peer for that long, while something waits for it, ends the stream.
@@ -141,10 +141,17 @@ package final class Stream {
         isReading = false
     }
 
+    /// The same for longer: whatever comes meanwhile, also the peer's end, wakes nobody.
+    package func restReading() {
+        guard isReading, isOpen else { return }
+        isReading = false
+        readEvent.remove()
+    }
+
     package func resumeReading() {
         guard !isReading, isOpen else { return }
         isReading = true
-        readEvent.add(timeout: idleTimeout)
+        readEvent.add(milliseconds: idleMilliseconds)
     }
 
     private func readAvailable() {
@@ -216,14 +223,7 @@ package final class Stream {
     private func flush() {
         guard isOpen else { return }
         while unsentBytes > 0 {
-            let start = sentCount
-            let count = withOutput { output in
-                output.withUnsafeBytes { bytes in
-                    send(
-                        descriptor.number, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL)
-                    )
-                }
-            }
+            let count = Stream.send(output, from: sentCount, to: descriptor.number)
             if count >= 0 {
                 sentCount += count
             } else if errno == EAGAIN {
@@ -241,6 +241,13 @@ package final class Stream {
             finishSending()
         } else {
             handler?.streamFlushed(self)
+        }
+    }
+
+    /// Needs no isolation, for which Swift would look in a closure.
+    private nonisolated static func send(_ output: [UInt8], from start: Int, to descriptor: CInt) -> Int {
+        output.withUnsafeBytes { bytes in
+            Glibc.send(descriptor, bytes.baseAddress! + start, bytes.count - start, CInt(MSG_NOSIGNAL))
         }
     }
 
@@ -263,7 +270,7 @@ package final class Stream {
                 }
             }
         }
-        writeEvent?.add(timeout: sendTimeout)
+        writeEvent?.add(milliseconds: sendMilliseconds)
     }
 
     // MARK: Ending
