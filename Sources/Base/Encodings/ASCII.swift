@@ -65,9 +65,7 @@ extension Span<UInt8> {
     }
 
     @inlinable public func starts(with text: Span<UInt8>) -> Bool {
-        guard count >= text.count else { return false }
-        for index in text.indices where self[index] != text[index] { return false }
-        return true
+        count >= text.count && extracting(first: text.count).hasSameBytes(as: text)
     }
 
     /// Whether all bytes are of a kind of ``ASCII``.

@@ -9,11 +9,14 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     /// Chosen by whoever made the address: its lane comes with the first notification, goes when it has been idle for
     /// a while, and its name is shown to nobody.
     package let isOrigin: Bool
+    /// Most are, and are told from others at once.
+    private let isProduction: Bool
 
     /// One of the service's own names, or what was ``name``.
     package init(_ name: String) {
         self.name = name
         isOrigin = name.utf8.contains(UInt8(ascii: "/"))
+        isProduction = name == "production"
     }
 
     /// Bytes of the longest: `https://`, a name of 253, and a port.
@@ -44,6 +47,12 @@ package struct LaneHost: Hashable, Sendable, CustomStringConvertible {
     package static let sandbox = LaneHost("sandbox")
     /// In place of origins, where a person or a log reads.
     package static let others = LaneHost("others")
+
+    package static func == (left: LaneHost, right: LaneHost) -> Bool {
+        left.isProduction == right.isProduction && (left.isProduction || left.name == right.name)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// Never an origin.
     package var description: String { isOrigin ? LaneHost.others.name : name }

@@ -37,7 +37,7 @@ extension Pipeline {
         else { return false }
         return unstored.hasRoom(for: size, of: submission.sender)
             && commits.unwritten < Pipeline.mostUnwritten
-            && delivery.lanes[lane].answersSoon(submission.patience)
+            && delivery.answersSoon(lane, submission.patience)
             && admission.waiting(of: digests.token) == 1
             && (delivery.wishes.isEmpty || delivery.wishes.until(digests.token) <= now.monotonicNanoseconds)
             && !deadTokens.holds(digests.token) && !known.mayHold(digests.identity)
@@ -254,7 +254,7 @@ extension Pipeline {
 
 extension Lane {
     /// Open, with room, and usually in time.
-    fileprivate func answersSoon(_ patience: Patience) -> Bool {
+    func answersSoon(_ patience: Patience) -> Bool {
         guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
             !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }

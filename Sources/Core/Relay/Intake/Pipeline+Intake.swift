@@ -61,7 +61,7 @@ extension Pipeline {
         guard mayStore,
             admission.hasRoom(
                 for: delivery.lanes[lane].taken, isProven: delivery.lanes[lane].isProven,
-                senderBroughtMuch: delivery.lanes[lane].hasMuch(of: submission.sender))
+                senderBroughtMuch: delivery.hasMuch(of: submission.sender, in: lane))
         else {
             if mayStore { delivery.withLane(lane) { $0.fullAt = now.monotonicNanoseconds } }
             delivery.tidyLane(lane)

@@ -87,9 +87,9 @@ package final class BisqRelayDoor: HTTPDoor {
         guard RelayPostForm.isJSON(request.fields["content-type"]) else {
             return respond(HTTPResponse(status: 415, text: "application/json only"))
         }
-        let app = platform == .android ? settings.bisq2.android : settings.bisq2.ios
+        let ownApp = platform == .android ? settings.bisq2.android : settings.bisq2.ios
         var submission: Submission
-        switch RelayPostForm.submission(request, platform, token: token, app: app) {
+        switch RelayPostForm.submission(request, platform, token: token, app: ownApp) {
         case .success(let read): submission = read
         case .failure(let refusal): return respond(refusal.response)
         }
@@ -101,13 +101,13 @@ package final class BisqRelayDoor: HTTPDoor {
         {
             return respond(RelayPostForm.unavailable(reason))
         }
-        let asked = Submission(
-            platform: submission.platform, app: submission.app, deviceToken: submission.deviceToken.text,
-            message: "")
+        let (app, token) = (submission.app, submission.deviceToken)
         let verdict = OutcomeWait(until: deadlines) { [dispatcher, isInDoubt] receipt, _ in
             var isDoubtful = false
             // Looked at for refusals only, which are few.
             if case .ended(.refused(.gateway, _)) = receipt {
+                let asked = Submission(
+                    platform: platform, app: app, deviceToken: token.text, message: "")
                 isDoubtful = dispatcher.lane(for: asked).map { isInDoubt($0) } ?? true
             }
             respond(RelayPostForm.response(to: receipt, isDoubtful: isDoubtful))

@@ -11,7 +11,8 @@ final class Identities {
 
     /// `nil`: nobody else adds any, and ``known`` has them all.
     private let sharing: Sharing?
-    private var known = KnownIdentities()
+    // Lent to nobody, as `Stream.output`.
+    @exclusivity(unchecked) private var known = KnownIdentities()
     private var filter = IdentityFilter()
     private var hasFilter = false
     /// Of all identities up to here only those of waiting notifications are left.
