@@ -264,6 +264,7 @@ final class RelayNode {
         } catch {
             throw .configuration("\(error)")
         }
+        if let onion = console?.onion { presenceSettings.form.neighbours.append(onion) }
         transports = settings.transports
         invited = presenceSettings.form.clients?.count
         let presence = OnionPresence(presenceSettings, log: log)
@@ -280,6 +281,7 @@ final class RelayNode {
         }
         watch.start()
         invitationWatch = watch
+        console?.watch(presence, in: state)
         presence.onChange = { [unowned self] in onionChanged(to: $0) }
         do {
             try await presence.start()

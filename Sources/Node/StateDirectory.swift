@@ -25,6 +25,11 @@ package struct StateDirectory: ~Copyable {
     var consoleLink: String { path + "/console-link" }
     /// Who has entered the console.
     var consoleOwner: String { path + "/console-owner" }
+    /// The key of the console's onion address, and who may find it.
+    var consoleOnionKey: String { StateDirectory.consoleOnionKey(in: path) }
+    var consoleClients: String { StateDirectory.consoleClients(in: path) }
+    package static func consoleOnionKey(in path: String) -> String { path + "/console-onion-key" }
+    package static func consoleClients(in path: String) -> String { path + "/console-clients" }
 
     /// A node was here before, and its file is gone: what waited in it is lost.
     var hasLostOutbox: Bool {

@@ -1,3 +1,4 @@
+import Foundation
 import Reactor
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         #expect(try settings("").listen.isEmpty)
         let console = try settings(
             "console: {listen: [\"127.0.0.1:9480\"], origins: [\"https://A.example:443\"]}")
-        #expect(console.listen == [.host("127.0.0.1", port: 9480)])
+        #expect(console.listen == [.local(.host("127.0.0.1", port: 9480))])
         #expect(console.origins == ["https://a.example"])
         #expect(
             NodeConsole.origins(of: .host("127.0.0.1", port: 9480))
@@ -25,9 +26,76 @@ import Testing
         "{listen: [\"0.0.0.0:9480\"]}", "{listen: [\"onion:80\"]}", "{listen: [\"192.168.1.1:9480\"]}",
         "{listen: [\"127.0.0.1:9480\", \"127.0.0.1:9480\"]}", "{listen: [\"127.0.0.1:9400\"]}",
         "{listen: [\"unix:/run/x\"]}", "{listen: 5}", "{origins: [\"https://a/b\"]}",
-        "{origins: [\"a.example\"]}",
+        "{origins: [\"a.example\"]}", "{listen: [\"onion\", \"onion\"]}",
+        "{listen: [\"https://127.0.0.1:443\"], origins: [\"https://a.example\"]}",
     ])
     func whatOthersReachIsRefused(text: String) {
         #expect(throws: SettingsError.self) { try settings("console: \(text)") }
+    }
+
+    private static let https = "doors: {https: {certificate_file: a.pem, key_file: b.pem}}\n"
+
+    @Test func itHasAnOnionAddressOrTLSIfThatIsWanted() throws {
+        #expect(try settings("console: {listen: [onion]}").listen == [.onion])
+        let secure =
+            Self.https
+            + "console: {listen: [\"https://0.0.0.0:8443\"], origins: [\"https://a.example:8443\"]}"
+        #expect(try settings(secure).listen == [.https(.host("0.0.0.0", port: 8443))])
+        #expect(throws: SettingsError.self) {
+            try settings(Self.https + "console: {listen: [\"https://0.0.0.0:8443\"]}")
+        }
+    }
+
+    private func proxied(_ text: String, origins: String = "[\"http://umbrel.local:9480\"]") throws
+        -> Settings.Console.Proxied?
+    {
+        try settings("console: {origins: \(origins), proxied: {\(text)}}").proxied
+    }
+
+    @Test func aPlatformsLoginIsBelievedOnlyWhereItsProxyAloneComesIn() throws {
+        #expect(try proxied("listen: \"unix:/run/x\", login: proxy")?.isTrusted == true)
+        #expect(try proxied("listen: \"unix:/run/x\"")?.isTrusted == false)
+        #expect(try proxied("listen: \"127.0.0.1:9481\"")?.isTrusted == false)
+        let port = try #require(
+            try proxied("listen: \"0.0.0.0:9480\", login: proxy, from: [10.21.21.9, \"fd00::9\"]"))
+        #expect(port.isTrusted && port.networkFault(isOwn: true) == nil)
+        #expect(port.networkFault(isOwn: false)?.key == "console.proxied.login")
+        for text in [
+            // What every program of the machine reaches, or the world.
+            "listen: \"127.0.0.1:9480\", login: proxy, from: [127.0.0.1]",
+            "listen: \"localhost:9480\", login: proxy, from: [127.0.0.1]",
+            "listen: \"[::1]:9480\", login: proxy, from: [\"::1\"]",
+            "listen: onion, login: proxy", "listen: \"onion:80\", login: proxy",
+            "listen: \"https://0.0.0.0:443\", login: proxy, from: [10.0.0.1]",
+            // Nobody says who the proxy is.
+            "listen: \"0.0.0.0:9480\", login: proxy",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"0.0.0.0/0\"]",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [\"::/0\"]",
+            "listen: \"0.0.0.0:9480\", login: proxy, from: [proxy]",
+            "listen: \"app:9480\", login: proxy, from: [10.0.0.1]",
+            // A passphrase in plain HTTP.
+            "listen: \"0.0.0.0:9480\", from: [10.0.0.1]",
+            "listen: \"unix:/run/x\", login: proxy, from: [10.0.0.1]", "login: proxy",
+            "listen: \"unix:/run/x\", login: none",
+        ] {
+            #expect(throws: SettingsError.self, "\(text)") { try proxied(text) }
+        }
+        #expect(throws: SettingsError.self) {
+            try proxied("listen: \"unix:/run/x\", login: proxy", origins: "[]")
+        }
+    }
+
+    /// Settings of the machine's network are not shown in any other one.
+    @Test func aNetworkOfOnesOwnIsKnownByWhatItLacks() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "net-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        #expect(!NetworkOfApp.isOwn(in: directory.path))
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        #expect(!NetworkOfApp.isOwn(in: directory.path))
+        try Data().write(to: directory.appending(path: "somaxconn"))
+        #expect(NetworkOfApp.isOwn(in: directory.path))
+        try Data().write(to: directory.appending(path: "netdev_max_backlog"))
+        #expect(!NetworkOfApp.isOwn(in: directory.path))
     }
 }

@@ -38,6 +38,30 @@ import Testing
             ])
     }
 
+    /// One command: what it leaves out tor would take away.
+    @Test func aNeighbourStandsBehindTheServiceWithADirectoryAndLimitsOfItsOwn() {
+        var other = OnionForm()
+        other.directory = "/b"
+        other.streamsPerCircuit = 32
+        var form = OnionForm()
+        form.directory = "/a"
+        let key = OnionKey(seed: [UInt8](repeating: 2, count: 32))!
+        form.neighbours = [NeighbourService(key: key, ports: [ports[1]], form: other)]
+        #expect(
+            words(form) == [
+                "SETCONF", "HiddenServiceDir=\"/a\"", "HiddenServicePort=\"9999", "unix:/run/a.sock\"",
+                "HiddenServicePort=\"80", "127.0.0.1:8080\"", "HiddenServiceExportCircuitID=\"haproxy\"",
+                "HiddenServiceDir=\"/b\"", "HiddenServicePort=\"80", "127.0.0.1:8080\"",
+                "HiddenServiceExportCircuitID=\"haproxy\"", "HiddenServiceMaxStreams=\"32\"",
+                "HiddenServiceMaxStreamsCloseCircuit=\"1\"",
+            ])
+        var closed = form
+        closed.neighbours[0].form.clients = []
+        #expect(closed.neighbours[0].letsIn(moreThan: form.neighbours[0]) == false)
+        #expect(form.neighbours[0].letsIn(moreThan: closed.neighbours[0]))
+        #expect(form != closed)
+    }
+
     @Test func theGuardedFormIsAServiceOfTorsConfigurationThatTellsCircuits() {
         var form = OnionForm()
         form.directory = "/var/lib/onion bell/tor/service"

@@ -11,6 +11,15 @@ extension OnionPresence {
         if service != nil { lose(.form) }
     }
 
+    /// The same for a neighbour.
+    package func use(clients: Set<ClientKey>?, ofNeighbour address: OnionAddress) {
+        guard let index = form.neighbours.firstIndex(where: { $0.address == address }),
+            form.neighbours[index].form.clients != clients
+        else { return }
+        form.neighbours[index].form.clients = clients
+        if service != nil { lose(.form) }
+    }
+
     /// Takes the service down, with its introduction points and its clients' circuits: who has the old descriptor finds
     /// nothing by it.
     func shutOut(on link: TorLink) async throws(ControlError) {
@@ -33,7 +42,9 @@ extension OnionPresence {
         for line in lines.split(separator: "\n") {
             // Read as the event of that circuit would be.
             let event = Array("CIRC \(line)".utf8)
-            if let circuit = CircuitEvent(event.span) { _ = former.take(circuit, of: address?.serviceID) }
+            if let circuit = CircuitEvent(event.span) {
+                _ = former.take(circuit, of: address?.serviceID, beside: form.neighbours)
+            }
         }
         for circuit in former.rendezvous {
             do {

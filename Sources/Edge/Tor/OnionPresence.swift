@@ -10,6 +10,8 @@ package final class OnionPresence {
     package private(set) var state = OnionState.connecting
     /// Called with every new value of ``state``.
     package var onChange: (@EventLoop (OnionState) -> Void)?
+    /// Called whenever clients can find a neighbour of ``OnionForm/neighbours``.
+    package var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
     /// Known from the return of ``start()`` on.
     package var address: OnionAddress? { key?.address }
     /// Where tor takes SOCKS connections, while there is a tor that does.
@@ -115,6 +117,7 @@ package final class OnionPresence {
         lose(.connection(.closed))
         await keeper?.value
         if let directory = form.directory { ServiceDirectory(path: directory).forgetKey() }
+        for neighbour in form.neighbours { neighbour.directory?.forgetKey() }
         enter(.stopped)
     }
 
@@ -157,6 +160,7 @@ package final class OnionPresence {
         counted.bootstrap = service.publication.bootstrap
         service.onChange = { [weak self] state in self?.enter(state) }
         service.onEvent = { [weak self] event in self?.tell(event) }
+        service.onNeighbour = { [weak self] address in self?.onNeighbour?(address) }
         enter(service.state)
     }
 
@@ -329,7 +333,9 @@ package final class OnionPresence {
     }
 
     private func tell(_ circuit: CircuitEvent) {
-        guard circuits.take(circuit, of: address?.serviceID), !watch.selfDial.isCalling else { return }
+        guard circuits.take(circuit, of: address?.serviceID, beside: form.neighbours),
+            !watch.selfDial.isCalling
+        else { return }
         counted.lastClient = EventLoop.unixMilliseconds
         counted.lastClientInstant = EventLoop.monotonicNanoseconds
     }

@@ -118,6 +118,11 @@ extension NodeCalls {
                 throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
             }
             let links = await console.makeLinks()
+            guard !links.isEmpty else {
+                throw CallRefusal(
+                    .conflict, "login_elsewhere",
+                    "the console has no login of its own: open it where the platform offers it")
+            }
             return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
         },
     ]

@@ -4,6 +4,7 @@ import Glibc
 import HTTP1
 import Logging
 import Reactor
+import Tor
 
 /// The console of a node: its listeners, the link for whoever has none yet, and what is written down of its owner.
 ///
@@ -11,12 +12,17 @@ import Reactor
 /// is not good any more. With the owner the timer stops and the file goes.
 @EventLoop
 final class NodeConsole {
-    private let entry: ConsoleEntry
-    private let log: Logger
+    let entry: ConsoleEntry
+    let log: Logger
     private let linkFile: String
-    private var servers: [HTTPServer] = []
+    var servers: [HTTPServer] = []
     /// The first of each listener, then those of the settings: where a link leads.
-    private var linkOrigins: [String] = []
+    var linkOrigins: [String] = []
+    /// Of the onion listener; `nil`: there is none.
+    var onion: NeighbourService?
+    /// By which clients come to it.
+    var circuits: Circuits?
+    private var clientWatch: InvitationWatch?
     private var timer: Timer!
     private var isStopped = false
 
@@ -51,68 +57,20 @@ final class NodeConsole {
     }
 
     /// Begins to listen, and writes the link down if there is no owner.
-    func open(
-        _ settings: Settings, calls: any HTTPDoor, stateText: @escaping @EventLoop () -> [UInt8]
-    ) throws(NodeError) {
-        for place in settings.console.listen {
-            try open(on: place, settings, calls, stateText)
-        }
-        linkOrigins += settings.console.origins
-        if entry.hasOwner { return removeLinkFile() }
+    func open(at site: Site, _ settings: Settings) throws(NodeError) {
+        for place in settings.console.listen { try open(on: place, at: site, settings) }
+        if let proxied = settings.console.proxied { try open(proxied, at: site, settings) }
+        let hasLogin = !settings.console.listen.isEmpty || settings.console.proxied?.isTrusted == false
+        if hasLogin { linkOrigins += settings.console.origins }
+        if entry.hasOwner || linkOrigins.isEmpty { return removeLinkFile() }
         renew()
-    }
-
-    private func open(
-        on place: Endpoint, _ settings: Settings, _ calls: any HTTPDoor,
-        _ stateText: @escaping @EventLoop () -> [UInt8]
-    ) throws(NodeError) {
-        // Its origins are known when it has its port, and nobody is served before.
-        var door: ConsoleDoor?
-        var http = settings.http
-        http.connections = 64
-        http.connectionsPerAddress = 0
-        var circuits = Circuits.Settings.addresses(connections: 0)
-        circuits.areShared = true
-        let server = HTTPServer(
-            settings: http, circuits: Circuits(settings: circuits), refusal: ConsoleDoor.refusal
-        ) { request, respond in
-            door?.answer(request, respond: respond)
-        }
-        let opened: Endpoint
-        do {
-            opened = try server.open(on: place)
-        } catch {
-            throw .unavailable(
-                "\(error). Stop the program that uses it, or set console.listen to another address")
-        }
-        servers.append(server)
-        let own = NodeConsole.origins(of: opened)
-        linkOrigins += own.prefix(1)
-        door = ConsoleDoor(
-            origins: own + settings.console.origins, cookie: NodeConsole.cookie(of: opened), entry: entry,
-            calls: calls, stateText: stateText
-        ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
-    }
-
-    /// The most usual first; none for a Unix socket, which no browser finds by itself.
-    nonisolated static func origins(of place: Endpoint) -> [String] {
-        guard case .host(let host, let port) = place else { return [] }
-        let names = ["127.0.0.1", "localhost"].contains(host) ? ["127.0.0.1", "localhost"] : [host]
-        return names.map { name in
-            let authority = Endpoint.host(name, port: port).description
-            return "http://" + (port == 80 ? String(authority.dropLast(":80".utf8.count)) : authority)
-        }
-    }
-
-    private static func cookie(of place: Endpoint) -> String {
-        guard case .host(_, let port) = place else { return "onionbell" }
-        return "onionbell-\(port)"
     }
 
     // MARK: Links
 
     /// Links that are good once and for a quarter of an hour, one for each address of the console. Those before it are not.
     func makeLinks() async -> [String] {
+        guard !linkOrigins.isEmpty else { return [] }
         let text = entry.makeLink()
         let links = linkOrigins.map { "\($0)/#enter=\(text)" }
         // The link that the file has is none any more.
@@ -159,9 +117,33 @@ final class NodeConsole {
     @FileThread
     private static func remove(_ path: String) { unlink(path) }
 
+    // MARK: The onion address
+
+    /// Takes over who may find the onion address, and says when clients can.
+    func watch(_ presence: OnionPresence, in state: borrowing StateDirectory) {
+        guard let onion else { return }
+        circuits?.onMisbehaviour = { [unowned presence] in presence.closeCircuit($0) }
+        let watch = InvitationWatch(
+            Invitations(path: state.consoleClients), clients: onion.form.clients, log: log,
+            names: ("console.authorized", "console.read_failed")
+        ) { [unowned presence] in presence.use(clients: $0, ofNeighbour: onion.address) }
+        watch.start()
+        clientWatch = watch
+        var isTold = false
+        presence.onNeighbour = { [log] address in
+            guard address == onion.address, !isTold else { return }
+            isTold = true
+            log.notice("console.published")
+        }
+    }
+
+    /// Takes over who may find the onion address now.
+    func lookNow() async { await clientWatch?.lookNow() }
+
     func close() async {
         isStopped = true
         timer.stop()
+        clientWatch?.stop()
         for server in servers { await server.close() }
     }
 }

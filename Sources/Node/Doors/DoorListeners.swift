@@ -32,7 +32,8 @@ final class DoorListeners {
     private(set) var servers: [HTTPServer] = []
     /// Those with limits of their own, by name.
     private(set) var limited: [(name: String, doors: [LimitedDoor])] = []
-    private let certificate: ServerCertificate?
+    /// What the `https://` listeners show, the console's too.
+    let certificate: ServerCertificate?
     /// As they were when they were read.
     private let files: CredentialFiles
     private let log: Logger

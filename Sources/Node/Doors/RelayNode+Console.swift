@@ -3,16 +3,22 @@ import Doors
 import HTTP1
 import Overview
 import Reactor
+import Tor
 
 /// What the owner sees and does, in a browser and by commands.
 extension RelayNode {
     /// The console, if the settings have a place for it.
     func makeConsole() throws(NodeError) -> NodeConsole? {
-        guard !settings.console.listen.isEmpty else { return nil }
+        guard settings.console.isOn else { return nil }
         let console = NodeConsole(state: state, log: log)
-        try console.open(settings, calls: calls) { [unowned self] in
-            Array(StatusText.text(of: report, coloured: false).utf8)
-        }
+        try console.open(
+            at: NodeConsole.Site(
+                calls: calls,
+                stateText: { [unowned self] in Array(StatusText.text(of: report, coloured: false).utf8) },
+                certificate: listeners?.certificate, sockets: DoorSockets(settings),
+                onionKey: OnionKeyFile(path: state.consoleOnionKey),
+                onionClients: Invitations(path: state.consoleClients), torDirectory: state.torDirectory),
+            settings)
         return console
     }
 

@@ -4,26 +4,42 @@ import Reactor
 extension Settings {
     /// The owner's pages in a browser.
     package struct Console: Sendable {
-        /// On this machine only; empty: there is no console.
-        package var listen: [Endpoint] = []
+        /// With a login; empty: there are none.
+        package var listen: [ConsolePlace] = []
         /// Where else browsers find it, through a proxy or a forwarded port: `https://HOST[:PORT]`, in lower case.
         package var origins: [String] = []
+        package var proxied: Proxied?
+
+        /// The listener of a platform's proxy.
+        package struct Proxied: Sendable {
+            package var listen: Endpoint
+            /// Whether the proxy has asked for the login, and whoever comes by it has entered.
+            package var isTrusted = false
+            /// Who may connect; empty: everybody who can.
+            package var from: [NetworkAddress.Range] = []
+        }
+
+        /// Whether there are pages at all.
+        package var isOn: Bool { !listen.isEmpty || proxied != nil }
     }
 
     /// Reads `console`.
     func console(_ section: SettingsReader.Section) -> Console {
         var console = Console()
-        let places = section.words("listen")?.map { Endpoint($0) } ?? [nil]
+        let places = section.words("listen")?.map { ConsolePlace($0) } ?? [nil]
         console.listen = places.compactMap(\.self)
-        if console.listen.count != places.count || !console.listen.allSatisfy(\.isLoopback)
-            || Set(console.listen).count != console.listen.count
-        {
+        if console.listen.count != places.count || Set(console.listen).count != console.listen.count {
             section.fault(
                 "listen",
-                "must be a list of ADDRESS:PORT on this machine and unix:/PATH, each once: [127.0.0.1:9480]")
+                "must be a list of ADDRESS:PORT on this machine, unix:/PATH, https://ADDRESS:PORT and onion, each once: [127.0.0.1:9480]"
+            )
         }
-        if console.listen.contains(managementListen) {
+        if console.listen.contains(.local(managementListen)) {
             section.fault("listen", "\(managementListen) is management.listen already")
+        }
+        for case .https(let endpoint) in console.listen
+        where doors.certificateFile.isEmpty || doors.keyFile.isEmpty {
+            section.fault("listen", "https://\(endpoint) needs doors.https.certificate_file and key_file")
         }
         let origins = section.words("origins")?.map { Settings.origin($0) } ?? [nil]
         console.origins = origins.compactMap(\.self)
@@ -33,12 +49,33 @@ extension Settings {
                 "must be a list of http:// or https://, a host and perhaps a port, and nothing behind it; 32 at most"
             )
         }
-        let hasSocket = console.listen.contains { if case .unix = $0 { true } else { false } }
-        if hasSocket, console.origins.isEmpty {
-            section.fault("origins", "must name where browsers find the Unix socket of console.listen")
+        console.proxied = proxied(section.section("proxied"))
+        if let place = console.listen.first(where: \.needsOrigin)?.description
+            ?? console.proxied.map({ "\($0.listen)" }), console.origins.isEmpty
+        {
+            section.fault("origins", "must name where browsers find \(place)")
         }
         section.refuseUnknownKeys()
         return console
+    }
+
+    private func proxied(_ section: SettingsReader.Section) -> Console.Proxied? {
+        let listen = section.text("listen", default: "")
+        let login = section.text("login", default: "own")
+        let from = section.networks("from")
+        section.refuseUnknownKeys()
+        if !["own", "proxy"].contains(login) { section.fault("login", "must be own or proxy") }
+        guard !listen.isEmpty else {
+            if login == "proxy" { section.fault("login", "needs proxied.listen") }
+            return nil
+        }
+        guard let endpoint = Endpoint(listen) else {
+            section.fault("listen", "must be unix:/PATH or ADDRESS:PORT")
+            return nil
+        }
+        let proxied = Console.Proxied(listen: endpoint, isTrusted: login == "proxy", from: from)
+        if let fault = proxied.fault { section.fault(fault.key, fault.words) }
+        return proxied
     }
 
     /// As a browser tells it: in lower case, and without the port that its scheme has anyway.
@@ -50,5 +87,52 @@ extension Settings {
             return String(origin.dropLast(port.utf8.count))
         }
         return origin
+    }
+}
+
+extension Settings.Console.Proxied {
+    /// What is wrong with it on any machine. Whether the port is in a network of its own is seen where it runs
+    /// (``networkFault(isOwn:)``).
+    var fault: (key: String, words: String)? {
+        guard case .host(let host, _) = listen else {
+            return from.isEmpty
+                ? nil : ("from", "is for ADDRESS:PORT: whoever may open a Unix socket is its owner's choice")
+        }
+        guard isTrusted else {
+            return listen.isLoopback
+                ? nil
+                : (
+                    "listen",
+                    "must be on this machine, as long as login is own: the passphrase is not encrypted"
+                )
+        }
+        if NetworkAddress(host) == nil, host != "localhost" {
+            return ("listen", "must be a numeric address or unix:/PATH")
+        }
+        if listen.isLoopback {
+            return (
+                "login",
+                "must not be proxy at \(listen), to which every program of this machine can connect: use unix:/PATH"
+            )
+        }
+        if from.isEmpty {
+            return ("from", "must name the proxy's address, as login is proxy: all others are turned away")
+        }
+        // Two addresses of no network that anybody has for himself.
+        let strangers = ["1.1.1.1", "203.0.113.1", "2001:db8::1", "fe80::1"].compactMap { NetworkAddress($0) }
+        if from.contains(where: { range in strangers.count { range.contains($0) } > 1 }) {
+            return ("from", "must not be the whole world: whoever is named there owns the node")
+        }
+        return nil
+    }
+
+    /// - Parameter isOwn: Whether this process has a network of its own (``NetworkOfApp``).
+    func networkFault(isOwn: Bool) -> SettingsFault? {
+        guard isTrusted, case .host = listen, !isOwn else { return nil }
+        return SettingsFault(
+            key: "console.proxied.login",
+            problem:
+                "must not be proxy at \(listen): this is the host's network, and not an app's own; use unix:/PATH"
+        )
     }
 }

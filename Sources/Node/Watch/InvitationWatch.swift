@@ -9,6 +9,7 @@ import Tor
 final class InvitationWatch {
     private let invitations: Invitations
     private let log: Logger
+    private let names: (taken: String, failed: String)
     private let onChange: @EventLoop (Set<ClientKey>?) -> Void
     private var clients: Set<ClientKey>?
     private var stamp: CredentialFiles.Stamp?
@@ -30,14 +31,17 @@ final class InvitationWatch {
 
     /// - Parameters:
     ///   - clients: as they were read at the start.
+    ///   - names: of the log's events.
     ///   - onChange: called with those invited from then on; `nil`: everybody.
     init(
         _ invitations: Invitations, clients: Set<ClientKey>?, log: Logger,
+        names: (taken: String, failed: String) = ("peers.authorized", "peers.read_failed"),
         onChange: @escaping @EventLoop (Set<ClientKey>?) -> Void
     ) {
         self.invitations = invitations
         self.clients = clients
         self.log = log
+        self.names = names
         self.onChange = onChange
         timer = Timer { [unowned self] in
             Task { [weak self] in await self?.lookAgain() }
@@ -84,13 +88,14 @@ final class InvitationWatch {
             let present = keys.map { Set($0.values) }
             guard present != clients else { return }
             clients = present
-            log.notice("peers.authorized", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
+            log.notice(
+                "\(names.taken)", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
             onChange(present)
         } catch {
             guard fault != error.description else { return }
             fault = error.description
             log.error(
-                "peers.read_failed",
+                "\(names.failed)",
                 metadata: [
                     "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
                 ])

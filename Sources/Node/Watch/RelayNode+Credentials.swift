@@ -11,6 +11,7 @@ extension RelayNode {
     func resume() {
         Task {
             await invitationWatch?.lookNow()
+            await console?.lookNow()
             await rereadPassword()
             await rereadSettings()
             await credentials?.lookNow()

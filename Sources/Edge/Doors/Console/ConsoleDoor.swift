@@ -13,7 +13,8 @@ package final class ConsoleDoor {
     package typealias File = @Sendable (_ name: String) async -> [UInt8]?
 
     private let rules: ConsoleRules
-    private let entry: ConsoleEntry
+    /// `nil`: whoever comes has entered, by the login of a proxy.
+    private let entry: ConsoleEntry?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
     private let stateText: @EventLoop () -> [UInt8]
@@ -31,10 +32,11 @@ package final class ConsoleDoor {
 
     /// - Parameters:
     ///   - origins: Where browsers find it (``ConsoleRules/origins``).
+    ///   - entry: `nil`: a proxy in front has asked for the login.
     ///   - cookie: The name of the session's cookie. Cookies are of a machine, not of a port: each console on it has its own.
     ///   - calls: What is below `/api/v1`.
     package init(
-        origins: [String], cookie: String, entry: ConsoleEntry, calls: any HTTPDoor,
+        origins: [String], cookie: String, entry: ConsoleEntry?, calls: any HTTPDoor,
         stateText: @escaping @EventLoop () -> [UInt8], file: @escaping File
     ) {
         rules = ConsoleRules(origins: origins)
@@ -68,17 +70,20 @@ package final class ConsoleDoor {
                 HTTPResponse(
                     status: 403, fault: "foreign", "only the console's own pages may ask this"))
         }
-        if request.path == Self.sessionPath, request.method == "POST" {
-            return enter(request, isSecure: origin?.hasPrefix("https://") == true, respond)
-        }
-        guard let token = session(in: request) else {
-            return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
-        }
-        answer(request, of: token) { response in
+        let respondToOwner: @EventLoop (HTTPResponse) -> Void = { response in
             var response = response
             response.isForKnown = true
             respond(response)
         }
+        guard let entry else { return answer(request, of: nil, respondToOwner) }
+        if request.path == Self.sessionPath, request.method == "POST" {
+            return enter(
+                request, isSecure: origin?.hasPrefix("https://") == true, by: entry, respond)
+        }
+        guard let token = session(in: request) else {
+            return respond(HTTPResponse(status: 401, fault: "no_session", "enter first"))
+        }
+        answer(request, of: (token, entry), respondToOwner)
     }
 
     // MARK: Pages
@@ -111,7 +116,8 @@ package final class ConsoleDoor {
     // MARK: The login
 
     private func enter(
-        _ request: HTTPRequest, isSecure: Bool, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, isSecure: Bool, by entry: ConsoleEntry,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard
             let body = try? JSON(request.body, maximumDepth: 1)["link"]?.string.map({ ($0, true) })
@@ -157,7 +163,7 @@ package final class ConsoleDoor {
     /// The token of the session that the request has. Another program of this machine may have set a cookie of the same name
     /// beside ours: it is one that opens nothing.
     private func session(in request: HTTPRequest) -> String? {
-        guard let cookies = request.fields["cookie"] else { return nil }
+        guard let entry, let cookies = request.fields["cookie"] else { return nil }
         for part in cookies.split(separator: ";").prefix(50) {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, Array(pair[0].utf8).trimmingBlanks.elementsEqual(cookie.utf8) else {
@@ -171,8 +177,10 @@ package final class ConsoleDoor {
 
     // MARK: For who has entered
 
+    /// - Parameter login: `nil`: it is the proxy's, and nothing of it can be changed here.
     private func answer(
-        _ request: HTTPRequest, of token: String, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, of login: (token: String, entry: ConsoleEntry)?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         switch (request.path, request.method) {
         case ("/status.txt", "GET"), ("/status.txt", "HEAD"):
@@ -180,16 +188,19 @@ package final class ConsoleDoor {
             response.fields.append("content-type", "text/plain; charset=utf-8")
             respond(response)
         case (Self.sessionPath, "GET"), (Self.sessionPath, "HEAD"): respond(HTTPResponse(status: 204))
+        case (Self.sessionPath, _) where login == nil, (Self.passphrasePath, _) where login == nil:
+            respond(
+                HTTPResponse(status: 409, fault: "login_elsewhere", "the login is that of the platform"))
         case (Self.sessionPath, "DELETE"):
             Task {
-                await entry.leave(token)
+                await login?.entry.leave(login?.token ?? "")
                 var response = HTTPResponse(status: 204)
                 response.fields.append("set-cookie", cookie("", isSecure: false, lifetime: 0))
                 respond(response)
             }
-        case (Self.passphrasePath, "PUT"): setPassphrase(request, of: token, respond)
+        case (Self.passphrasePath, "PUT"): setPassphrase(request, of: login, respond)
         case (Self.passphrasePath, "DELETE"):
-            Task { respond(await passphraseSet(nil, by: token)) }
+            Task { respond(await passphraseSet(nil, by: login)) }
         case (Self.sessionPath, _): respond(.methodNotAllowed("GET, POST, DELETE"))
         case (Self.passphrasePath, _): respond(.methodNotAllowed("PUT, DELETE"))
         case ("/status.txt", _): respond(.methodNotAllowed("GET"))
@@ -198,7 +209,8 @@ package final class ConsoleDoor {
     }
 
     private func setPassphrase(
-        _ request: HTTPRequest, of token: String, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, of login: (token: String, entry: ConsoleEntry)?,
+        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
         guard let text = try? JSON(request.body, maximumDepth: 1)["passphrase"]?.string,
             ConsoleEntrance.passphraseLengths.contains(text.utf8.count)
@@ -209,11 +221,13 @@ package final class ConsoleDoor {
                     "a passphrase has \(ConsoleEntrance.passphraseLengths.lowerBound) to \(ConsoleEntrance.passphraseLengths.upperBound) bytes"
                 ))
         }
-        Task { respond(await passphraseSet(text, by: token)) }
+        Task { respond(await passphraseSet(text, by: login)) }
     }
 
-    private func passphraseSet(_ text: String?, by token: String) async -> HTTPResponse {
-        await entry.setPassphrase(text, by: token)
+    private func passphraseSet(
+        _ text: String?, by login: (token: String, entry: ConsoleEntry)?
+    ) async -> HTTPResponse {
+        await login?.entry.setPassphrase(text, by: login?.token ?? "") == true
             ? HTTPResponse(status: 204) : HTTPResponse(status: 503, fault: "busy", "try again in a moment")
     }
 }

@@ -101,12 +101,18 @@ package final class HTTPServer {
 
     /// Begins to listen.
     ///
-    /// - Parameter certificate: shown to clients, with whom TLS is spoken; `nil`: plain HTTP.
+    /// - Parameters:
+    ///   - certificate: shown to clients, with whom TLS is spoken; `nil`: plain HTTP.
+    ///   - networks: who may connect; all others are turned away. Empty: everybody.
     /// - Returns: Where, with the real port.
     package func open(
-        on endpoint: Endpoint, showing certificate: ServerCertificate? = nil
+        on endpoint: Endpoint, showing certificate: ServerCertificate? = nil,
+        from networks: [NetworkAddress.Range] = []
     ) throws(SystemError) -> Endpoint {
-        let listener = try Listener(on: endpoint) { [unowned self] in accept($0, certificate) }
+        let listener = try Listener(on: endpoint) { [unowned self] stream in
+            guard networks.isEmpty || stream.isFrom(networks) else { return stream.close() }
+            accept(stream, certificate)
+        }
         listeners.append(listener)
         return listener.endpoint
     }
@@ -181,5 +187,11 @@ package final class HTTPServer {
         for listener in listeners { listener.close() }
         listeners = []
         await connections.shutDown()
+    }
+}
+
+extension Stream {
+    fileprivate func isFrom(_ networks: [NetworkAddress.Range]) -> Bool {
+        peerAddress.map { address in networks.contains { $0.contains(address) } } ?? false
     }
 }

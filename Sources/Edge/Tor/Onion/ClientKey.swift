@@ -36,9 +36,12 @@ package struct ClientSecret: Sendable {
             publicKey: ClientKey(bytes: try! X25519.publicKey(secret: secret)), secret: secret)
     }
 
+    /// As Tor Browser takes it.
+    package var base32: String { Base32.encode(secret).uppercased() }
+
     /// A line of the client's `*.auth_private`, in the directory that its `ClientOnionAuthDir` names.
     package func line(for address: OnionAddress) -> String {
-        "\(address.serviceID):descriptor:x25519:\(Base32.encode(secret).uppercased())"
+        "\(address.serviceID):descriptor:x25519:\(base32)"
     }
 
     /// Gives it to a client's tor until that ends.

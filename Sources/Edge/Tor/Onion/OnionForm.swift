@@ -29,15 +29,21 @@ package struct OnionForm: Equatable, Sendable {
     /// The address of an onionbalance: what it lets come by our introduction points is for us too. Only with a
     /// ``directory``. Our own address is no such front.
     package var front: OnionAddress?
+    /// Services of the same tor.
+    package var neighbours: [NeighbourService] = []
 
     package init() {}
 
     /// - Parameter own: the key by which our own tor may find the service, if it is private.
     func command(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
-        directory.map {
-            setConfiguration(directory: $0, ports: ports, hasFront: front(of: key.address) != nil)
+        guard let directory else { return addOnion(key: key, ports: ports, own: own) }
+        var options = options(directory: directory, ports: ports, hasFront: front(of: key.address) != nil)
+        // Each begins with its directory; whatever is left out is taken from tor.
+        for neighbour in neighbours {
+            guard let directory = neighbour.form.directory else { continue }
+            options += neighbour.form.options(directory: directory, ports: neighbour.ports, hasFront: false)
         }
-            ?? addOnion(key: key, ports: ports, own: own)
+        return .setConfiguration(options)
     }
 
     /// Without `Detach`: tor takes the service back when the connection ends, so that none outlives the node.
@@ -65,7 +71,9 @@ package struct OnionForm: Equatable, Sendable {
     /// What stands before the service of this address.
     func front(of address: OnionAddress) -> OnionAddress? { front == address ? nil : front }
 
-    private func setConfiguration(directory: String, ports: [VirtualPort], hasFront: Bool) -> ControlCommand {
+    private func options(
+        directory: String, ports: [VirtualPort], hasFront: Bool
+    ) -> [(key: String, value: String)] {
         var options = [(key: "HiddenServiceDir", value: directory)]
         options += ports.map { ("HiddenServicePort", $0.option) }
         options.append(("HiddenServiceExportCircuitID", "haproxy"))
@@ -90,7 +98,7 @@ package struct OnionForm: Equatable, Sendable {
             ]
         }
         if hasFront { options.append(("HiddenServiceOnionBalanceInstance", "1")) }
-        return .setConfiguration(options)
+        return options
     }
 
     /// Everybody who is to find a private service, in an order of no meaning; none for a public one.

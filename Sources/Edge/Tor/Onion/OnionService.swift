@@ -12,7 +12,10 @@ package final class OnionService {
     package var onChange: (@EventLoop (OnionState) -> Void)?
     /// Everything that tor tells on this connection.
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
+    /// Called once clients can find a neighbour.
+    var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
 
+    private var neighbours: [Publication]
     private let form: OnionForm
     /// Of a private service: by which our own tor finds it.
     private let own: ClientSecret?
@@ -46,9 +49,13 @@ package final class OnionService {
         if let directory = form.directory {
             try await configure(
                 ServiceDirectory(path: directory), command, key, form.authorized(own?.publicKey),
-                form.front(of: key.address), connection)
+                form.front(of: key.address), form.neighbours, connection)
         } else {
             try await add(command, key.address, connection)
+            for neighbour in form.neighbours {
+                let command = neighbour.form.command(key: neighbour.key, ports: neighbour.ports, own: nil)
+                try await add(command, neighbour.address, connection)
+            }
         }
         let service = OnionService(key.address, form, bootstrap, own, connection)
         try await service.giveOwnKey()
@@ -64,8 +71,12 @@ package final class OnionService {
         self.own = own
         self.connection = connection
         publication = Publication(of: address, bootstrap: bootstrap)
+        neighbours = form.neighbours.map { Publication(of: $0.address, bootstrap: bootstrap) }
         grace = Timer { [unowned self] in
             change { $0.graceEnded(at: EventLoop.unixMilliseconds) }
+            for index in neighbours.indices {
+                changeNeighbour(index) { $0.graceEnded(at: EventLoop.unixMilliseconds) }
+            }
         }
         connection.onEvent = { [weak self] event in self?.take(event) }
     }
@@ -74,15 +85,30 @@ package final class OnionService {
 
     private static func configure(
         _ directory: ServiceDirectory, _ command: ControlCommand, _ key: OnionKey, _ clients: [ClientKey],
-        _ front: OnionAddress?, _ connection: ControlConnection
+        _ front: OnionAddress?, _ neighbours: [NeighbourService], _ connection: ControlConnection
     ) async throws(ControlError) {
-        do { try directory.fill(key: key, clients: clients, front: front) } catch {
+        do throws(SystemError) {
+            try directory.fill(key: key, clients: clients, front: front)
+            for neighbour in neighbours {
+                guard let directory = neighbour.directory else { continue }
+                try directory.fill(key: neighbour.key, clients: neighbour.form.authorized(nil))
+            }
+        } catch {
             throw .serviceDirectory(error)
         }
         try await connection.send(command)
-        let told: OnionAddress?
-        do { told = try directory.address() } catch { throw .serviceDirectory(error) }
-        guard told == key.address else { throw .otherAddress }
+        var isOurs: Bool
+        do throws(SystemError) {
+            isOurs = try directory.address() == key.address
+            for neighbour in neighbours {
+                guard let directory = neighbour.directory else { continue }
+                let told = try directory.address()
+                isOurs = isOurs && told == neighbour.address
+            }
+        } catch {
+            throw .serviceDirectory(error)
+        }
+        guard isOurs else { throw .otherAddress }
     }
 
     private static func add(
@@ -116,8 +142,15 @@ package final class OnionService {
     /// Takes the service back: no new client finds it. Streams that are open go on.
     package func withdraw() async throws(ControlError) {
         try await letGo()
-        let command = form.directory == nil ? ControlCommand.removeOnion(address) : .resetServices
-        try await connection.send(command, within: .seconds(2))
+        guard form.directory == nil else {
+            try await connection.send(.resetServices, within: .seconds(2))
+            return
+        }
+        for neighbour in form.neighbours {
+            // Tor may have lost it already.
+            _ = try? await connection.send(.removeOnion(neighbour.address), within: .seconds(2))
+        }
+        try await connection.send(.removeOnion(address), within: .seconds(2))
     }
 
     /// Before the service is given to tor once more, on the same connection and perhaps in another form. One of tor's
@@ -155,8 +188,11 @@ package final class OnionService {
 
     /// Whether clients find it that are not to in another form.
     func letsIn(moreThan other: OnionForm) -> Bool {
-        guard let others = other.clients else { return false }
-        return form.clients.map { !$0.isSubset(of: others) } ?? true
+        let isMore = form.neighbours.contains { neighbour in
+            neighbour.letsIn(moreThan: other.neighbours.first { $0.address == neighbour.address })
+        }
+        guard let others = other.clients else { return isMore }
+        return isMore || (form.clients.map { !$0.isSubset(of: others) } ?? true)
     }
 
     /// Whether tor has it, and in this form.
@@ -170,6 +206,9 @@ package final class OnionService {
         }
         if event == .reloaded, form.directory != nil { isForgotten = true }
         change { $0.take(event, at: EventLoop.unixMilliseconds) }
+        for index in neighbours.indices {
+            changeNeighbour(index) { $0.take(event, at: EventLoop.unixMilliseconds) }
+        }
         onEvent?(event)
     }
 
@@ -180,5 +219,15 @@ package final class OnionService {
             grace.start(after: Self.graceTime)
         }
         if publication.state != before.state { onChange?(publication.state) }
+    }
+
+    private func changeNeighbour(_ index: Int, _ body: (inout Publication) -> Void) {
+        let wasPublished = neighbours[index].publishedAt != nil
+        body(&neighbours[index])
+        if neighbours[index].uploads == 1, neighbours[index].publishedAt == nil {
+            grace.start(after: Self.graceTime)
+        }
+        guard !wasPublished, neighbours[index].publishedAt != nil else { return }
+        onNeighbour?(form.neighbours[index].address)
     }
 }

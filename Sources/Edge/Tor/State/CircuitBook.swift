@@ -9,6 +9,8 @@ struct CircuitBook: Equatable, Sendable {
         case coming
         /// Rendezvous with a client: joined.
         case client
+        /// Rendezvous with a client of a neighbour, or of one that is about to come.
+        case neighbours
         case other
     }
 
@@ -18,21 +20,25 @@ struct CircuitBook: Equatable, Sendable {
 
     var circuits: Int { uses.count }
 
-    /// Whether it is a circuit by which a client talks to the service.
-    func isClient(_ circuit: UInt32) -> Bool { uses[circuit] == .client }
+    /// Whether it is a circuit by which a client talks to the service or to a neighbour.
+    func isClient(_ circuit: UInt32) -> Bool { uses[circuit] == .client || uses[circuit] == .neighbours }
 
     /// The circuits of all clients, also of those that are about to come.
     var rendezvous: [UInt32] {
-        uses.compactMap { id, use in use == .client || use == .coming ? id : nil }
+        uses.compactMap { id, use in
+            use == .client || use == .coming || use == .neighbours ? id : nil
+        }
     }
 
-    /// - Returns: whether a client came by a new circuit.
-    mutating func take(_ event: CircuitEvent, of serviceID: String?) -> Bool {
+    /// - Returns: whether a client of the service came by a new circuit.
+    mutating func take(
+        _ event: CircuitEvent, of serviceID: String?, beside neighbours: [NeighbourService] = []
+    ) -> Bool {
         guard event.isOpen else {
             count(uses.removeValue(forKey: event.id), by: -1)
             return false
         }
-        let use = event.use(for: serviceID)
+        let use = event.use(for: serviceID, beside: neighbours)
         let before = uses.updateValue(use, forKey: event.id)
         count(before, by: -1)
         count(use, by: 1)
@@ -43,7 +49,7 @@ struct CircuitBook: Equatable, Sendable {
         switch use {
         case .introductionPoint: introductionPoints += number
         case .client: clients += number
-        case .coming, .other, nil: break
+        case .coming, .neighbours, .other, nil: break
         }
     }
 }

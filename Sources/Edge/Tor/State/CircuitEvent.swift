@@ -37,7 +37,13 @@ package struct CircuitEvent: Equatable, Sendable {
         serviceID = String(decoding: Array(line, in: words.serviceID), as: UTF8.self)
     }
 
-    func use(for serviceID: String?) -> CircuitBook.Use { self.serviceID == serviceID ? use : .other }
+    func use(for serviceID: String?, beside neighbours: [NeighbourService] = []) -> CircuitBook.Use {
+        if self.serviceID == serviceID { return use }
+        guard use == .client || use == .coming,
+            neighbours.contains(where: { $0.address.serviceID == self.serviceID })
+        else { return .other }
+        return .neighbours
+    }
 }
 
 /// What has come of a circuit. No value: nothing to be noted.

@@ -8,9 +8,11 @@ struct ConsoleCommand: AsyncParsableCommand {
         commandName: "console",
         abstract: "Enter the node's pages in a browser.",
         discussion: """
-            The node serves them at console.listen. Run it as the node's user: sudo -u onionbell onionbell console link.
+            The node serves them at console.listen. Run these as the node's user: sudo -u onionbell onionbell console link.
             """,
-        subcommands: [ConsoleLinkCommand.self])
+        subcommands: [
+            ConsoleLinkCommand.self, ConsoleInviteCommand.self, ConsoleRevokeCommand.self,
+        ])
 }
 
 /// `onionbell console link`.

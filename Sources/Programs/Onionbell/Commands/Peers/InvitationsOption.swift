@@ -9,7 +9,12 @@ struct InvitationsOption: ParsableArguments {
 
     /// Runs as the node's user only; a running node takes changes over by itself. Every failure becomes a sentence and
     /// an exit status.
-    func use(_ body: (Invitations, _ stateDirectory: String) throws -> Void) throws {
+    ///
+    /// - Parameter place: Where they are, in the state directory.
+    func use(
+        at place: (_ stateDirectory: String) -> String = { StateDirectory.peers(in: $0) },
+        _ body: (Invitations, _ stateDirectory: String) throws -> Void
+    ) throws {
         let directory = try config.settings().stateDirectory
         guard access(directory, F_OK) == 0 else {
             throw fail("there is no \(directory) yet: the node creates it at its first start", status: 69)
@@ -17,7 +22,7 @@ struct InvitationsOption: ParsableArguments {
         do {
             // For its check of the owner: what root makes here the node could not read.
             _ = try StateDirectory(ofStoppedNode: directory)
-            try body(Invitations(path: StateDirectory.peers(in: directory)), directory)
+            try body(Invitations(path: place(directory)), directory)
         } catch let error as NodeError {
             throw fail(error, status: error.exitStatus)
         } catch let error as InvitationError {

@@ -1,0 +1,157 @@
+import Doors
+import HTTP1
+import Reactor
+import Tor
+
+/// Where the console is served.
+extension NodeConsole {
+    /// What the node has for its listeners.
+    struct Site {
+        let calls: any HTTPDoor
+        let stateText: @EventLoop () -> [UInt8]
+        /// Of `https://` places.
+        let certificate: ServerCertificate?
+        /// Where tor hands streams over.
+        let sockets: DoorSockets
+        /// The key of the onion address.
+        let onionKey: OnionKeyFile
+        let onionClients: Invitations
+        let torDirectory: String
+    }
+
+    /// Connections at each listener.
+    private static let mostConnections = 64
+    /// A page and what it needs are some thirty requests, once.
+    private static let onionRequestsPerSecond = 10
+    /// Browsers build a circuit or two. Who shows no proof of work gets in at this rate, while others wait.
+    private static let work = OnionForm.Rate(perSecond: 10, burst: 100)
+    private static let streamsPerCircuit = 32
+
+    func open(on place: ConsolePlace, at site: Site, _ settings: Settings) throws(NodeError) {
+        switch place {
+        case .local(let endpoint):
+            try serve(site, settings) { (server) throws(SystemError) in try server.open(on: endpoint) }
+        case .https(let endpoint):
+            guard let certificate = site.certificate else {
+                throw .configuration("console.listen: \(place) needs doors.https.certificate_file")
+            }
+            var clients = Circuits.Settings.addresses(connections: settings.http.connectionsPerAddress)
+            clients.areShared = true
+            try serve(site, settings, by: clients) { (server) throws(SystemError) in
+                try server.open(on: endpoint, showing: certificate)
+            }
+        case .onion: try openOnion(at: site, settings)
+        }
+    }
+
+    /// The listener of a platform's proxy.
+    func open(_ proxied: Settings.Console.Proxied, at site: Site, _ settings: Settings) throws(NodeError) {
+        if let fault = proxied.networkFault(isOwn: NetworkOfApp.isOwn) { throw .configuration("\(fault)") }
+        try serve(site, settings, hasEntered: proxied.isTrusted) { (server) throws(SystemError) in
+            try server.open(on: proxied.listen, from: proxied.from)
+        }
+    }
+
+    /// An address of its own, of which the peers' tells nothing. Circuits are told as for peers, and each has its share.
+    private func openOnion(at site: Site, _ settings: Settings) throws(NodeError) {
+        try site.sockets.prepare()
+        let key: OnionKey
+        var form = OnionForm()
+        do {
+            key = try site.onionKey.loadOrCreate()
+            form.clients = try site.onionClients.load().map { Set($0.values) }
+        } catch {
+            throw .configuration("the console's onion address: \(error)")
+        }
+        form.directory = settings.onionForm(torDirectory: site.torDirectory).directory.map { $0 + "-console" }
+        form.streamsPerCircuit = NodeConsole.streamsPerCircuit
+        if settings.onion.hasProofOfWork { form.proofOfWork = NodeConsole.work }
+        let origin = "http://\(key.address)"
+        linkOrigins.append(origin)
+        var clients = settings.circuits
+        clients.limits.framesPerSecond = NodeConsole.onionRequestsPerSecond
+        clients.areTold = settings.isGuarded
+        clients.areShared = !settings.isGuarded
+        let endpoint = try site.sockets.open("console") { (endpoint) throws(SystemError) in
+            let server = makeServer(site, settings, by: clients, own: [origin], cookie: "onionbell")
+            return try server.open(on: endpoint)
+        }
+        do throws(VirtualPortError) {
+            onion = NeighbourService(key: key, ports: [try VirtualPort(80, to: endpoint)], form: form)
+        } catch {
+            throw .configuration("console.listen: \(error)")
+        }
+    }
+
+    private func serve(
+        _ site: Site, _ settings: Settings, by clients: Circuits.Settings? = nil, hasEntered: Bool = false,
+        _ open: (HTTPServer) throws(SystemError) -> Endpoint
+    ) throws(NodeError) {
+        var shared = Circuits.Settings.addresses(connections: 0)
+        shared.areShared = true
+        // Its origins are known when it has its port, and nobody is served before.
+        var door: ConsoleDoor?
+        let server = server(settings, by: clients ?? shared) { request, respond in
+            door?.answer(request, respond: respond)
+        }
+        let opened: Endpoint
+        do {
+            opened = try open(server)
+        } catch {
+            throw .unavailable(
+                "\(error). Stop the program that uses it, or set console.listen to another address")
+        }
+        let own = clients == nil ? NodeConsole.origins(of: opened) : []
+        if !hasEntered { linkOrigins += own.prefix(1) }
+        door = makeDoor(
+            site, settings, own: own, cookie: NodeConsole.cookie(of: opened), hasEntered: hasEntered)
+    }
+
+    private func makeServer(
+        _ site: Site, _ settings: Settings, by clients: Circuits.Settings, own: [String], cookie: String
+    ) -> HTTPServer {
+        // Whoever comes here has none of the names of proxies.
+        let door = makeDoor(site, settings, own: own, others: [], cookie: cookie, hasEntered: false)
+        let server = server(settings, by: clients) { door.answer($0, respond: $1) }
+        return server
+    }
+
+    private func server(
+        _ settings: Settings, by clients: Circuits.Settings, handler: @escaping HTTPServer.Handler
+    ) -> HTTPServer {
+        var http = settings.http
+        http.connections = NodeConsole.mostConnections
+        http.connectionsPerAddress = 0
+        let circuits = Circuits(settings: clients)
+        if !clients.areAddresses { self.circuits = circuits }
+        let server = HTTPServer(
+            settings: http, circuits: circuits, refusal: ConsoleDoor.refusal, handler: handler)
+        servers.append(server)
+        return server
+    }
+
+    private func makeDoor(
+        _ site: Site, _ settings: Settings, own: [String], others: [String]? = nil, cookie: String,
+        hasEntered: Bool
+    ) -> ConsoleDoor {
+        ConsoleDoor(
+            origins: own + (others ?? settings.console.origins), cookie: cookie,
+            entry: hasEntered ? nil : entry, calls: site.calls, stateText: site.stateText
+        ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
+    }
+
+    /// The most usual first; none for a Unix socket, which no browser finds by itself.
+    nonisolated static func origins(of place: Endpoint) -> [String] {
+        guard case .host(let host, let port) = place else { return [] }
+        let names = ["127.0.0.1", "localhost"].contains(host) ? ["127.0.0.1", "localhost"] : [host]
+        return names.map { name in
+            let authority = Endpoint.host(name, port: port).description
+            return "http://" + (port == 80 ? String(authority.dropLast(":80".utf8.count)) : authority)
+        }
+    }
+
+    private static func cookie(of place: Endpoint) -> String {
+        guard case .host(_, let port) = place else { return "onionbell" }
+        return "onionbell-\(port)"
+    }
+}

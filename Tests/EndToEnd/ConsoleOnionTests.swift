@@ -1,0 +1,118 @@
+import Client
+import Foundation
+import HTTP1
+import Lab
+import LabParts
+import Programs
+import Reactor
+import Testing
+
+/// The console's own onion address, at the built node and over the private Tor network.
+@EventLoop
+@Suite(.serialized) struct ConsoleOnionTests {
+    /// As a browser sends it, each time by a circuit of its own.
+    private func send(
+        _ method: String, _ path: String, to address: String, host: String? = nil, by socks: Endpoint,
+        _ body: String? = nil, cookie: String? = nil
+    ) async throws -> HTTPResponse {
+        var request = HTTPRequest(
+            method: method, path: path, body: Array((body ?? "").utf8), isKeptAlive: false)
+        if method != "GET" {
+            request.fields.append("origin", "http://\(host ?? address)")
+            request.fields.append("onionbell-console", "1")
+        }
+        if body != nil { request.fields.append("content-type", "application/json") }
+        if let cookie { request.fields.append("cookie", cookie) }
+        return try await HTTPExchange.answer(
+            to: request, host: host ?? address, by: .tor(socks: socks, onion: address, port: 80),
+            attemptTimeout: .seconds(20), deadline: theRun)
+    }
+
+    /// The status of a guess, by the circuit of this name.
+    private func guess(_ circuit: String, at address: String, by socks: Endpoint) async throws -> String {
+        let words = [
+            "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--proxy",
+            "socks5h://\(circuit):x@\(socks)", "-H", "Origin: http://\(address)", "-H",
+            "onionbell-console: 1", "-H", "content-type: application/json", "-d",
+            #"{"passphrase":"wrong horse"}"#, "http://\(address)/api/v1/session",
+        ]
+        return try await Task.detached { try run(words).output }.value
+    }
+
+    private func logged(_ stage: NodeTests.Stage, _ words: String, count: Int = 1) async {
+        await stage.node.wait { node in
+            node.exit != nil || node.lines.count { $0.contains(words) } >= count
+        }
+    }
+
+    @Test func theConsoleHasAnAddressOfItsOwnThatCanBePrivate() async throws {
+        let stage = try await NodeTests.Stage(more: ["console: {listen: [onion]}"])
+        await logged(stage, "console.published")
+        let file = stage.world.state + "/console-link"
+        try await until { FileManager.default.fileExists(atPath: file) }
+        let link = try String(contentsOfFile: file, encoding: .utf8)
+        let parts = link.trimmingCharacters(in: .newlines).components(separatedBy: "/#enter=")
+        let address = String(try #require(parts.first).dropFirst("http://".count))
+        #expect(address.hasSuffix(".onion") && address != stage.address)
+        let socks = stage.socks
+        // A page for everybody, and nothing of the node for strangers; under no other name, and not at the peers' address.
+        #expect(try await send("GET", "/", to: address, by: socks).status == 200)
+        #expect(try await send("GET", "/api/v1/state", to: address, by: socks).status == 401)
+        #expect(try await send("GET", "/", to: address, host: stage.address, by: socks).status == 403)
+        #expect(try await send("GET", "/", to: address, host: "x." + address, by: socks).status == 403)
+        #expect(try await send("GET", "/api/v1/state", to: stage.address, by: socks).status == 404)
+        await #expect(throws: PeerDialError.self) {
+            _ = try await BisqPeer.dial(
+                .tor(socks: socks, onion: address, port: 9999), attemptTimeout: .seconds(5),
+                deadline: .seconds(5))
+        }
+        // A guesser's circuit has used up its share, and another one's has not.
+        var told: [String] = []
+        for _ in 0..<6 { told.append(try await guess("guesser", at: address, by: socks)) }
+        #expect(told == Array(repeating: "403", count: 5) + ["429"])
+        #expect(try await guess("other", at: address, by: socks) == "403")
+
+        let peer = try await stage.dial()
+        _ = try await peer.ping()
+        let entered = try await send(
+            "POST", "/api/v1/session", to: address, by: socks, #"{"link":"\#(parts.last ?? "")"}"#)
+        #expect(entered.status == 204)
+        let cookie = entered.fields["set-cookie"].map { String($0.prefix { $0 != ";" }) }
+        #expect(try await send("GET", "/api/v1/state", to: address, by: socks, cookie: cookie).status == 200)
+        // The session is not good at the peers' address, where the same browser may be.
+        #expect(
+            try await send("GET", "/api/v1/state", to: stage.address, by: socks, cookie: cookie).status == 404
+        )
+
+        // With a key for one browser nobody else finds it; peers find the node as before.
+        let words = [program, "console", "invite", "laptop", "--config", stage.configuration]
+        let invited = try await Task.detached { try run(words) }.value
+        #expect(invited.status == 0, "\(invited.errors)")
+        let service = String(address.dropLast(6))
+        let line = try #require(
+            invited.output.split(separator: "\n").first { $0.hasPrefix("\(service):descriptor:x25519:") })
+        await logged(stage, "console.authorized count=1")
+        let directory = try stage.world.directory.make("auth")
+        try PrivateFile.write(line + "\n", to: directory + "/laptop.auth_private", replacing: false)
+        let network = try await SharedTorNetwork.network()
+        let laptop = try #require(try await network.startTor(["ClientOnionAuthDir \(directory)"]).socks)
+        let stranger = try #require(try await network.startTor().socks)
+        #expect(try await send("GET", "/api/v1/state", to: address, by: laptop, cookie: cookie).status == 200)
+        await #expect(throws: PeerDialError.self) {
+            _ = try await BisqPeer.dial(
+                .tor(socks: stranger, onion: address, port: 80), attemptTimeout: .seconds(5),
+                deadline: .seconds(5))
+        }
+        _ = try await BisqPeer.dial(
+            .tor(socks: stranger, onion: stage.address, port: 9999), attemptTimeout: .seconds(20)
+        ).ping()
+        // No address, no key and no cookie is in the log.
+        let log = stage.node.lines
+        #expect(!log.contains { $0.contains(service) || $0.contains("laptop") })
+        await stage.close()
+        // The key outlives a restart, its copy for tor does not.
+        #expect(
+            !FileManager.default.fileExists(
+                atPath: stage.world.state + "/tor/service-console/hs_ed25519_secret_key"))
+    }
+}
