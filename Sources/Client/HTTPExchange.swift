@@ -26,11 +26,14 @@ package final class HTTPExchange: StreamHandler {
     package static var onAsk: (@EventLoop (HTTPRequest) -> Void)?
 
     private let stream: Stream
-    private var decoder = HTTPResponseDecoder()
+    private var decoder: HTTPResponseDecoder
     private var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPExchangeError>, Never>?
     private var timer: Timer?
 
-    private init(_ stream: Stream) { self.stream = stream }
+    private init(_ stream: Stream, longest: Int) {
+        self.stream = stream
+        decoder = HTTPResponseDecoder(limits: HTTPLimits(body: longest))
+    }
 
     /// Connects, asks and takes the answer.
     ///
@@ -38,9 +41,10 @@ package final class HTTPExchange: StreamHandler {
     ///   - host: as the Host field has it.
     ///   - attemptTimeout: for one attempt to connect over tor; more follow until the deadline.
     ///   - deadline: for the connection, and again for the answer.
+    ///   - longest: bytes of the answer's body.
     package static func answer(
         to request: HTTPRequest, host: String, by route: PeerRoute, attemptTimeout: Duration = .seconds(20),
-        deadline: Duration = .seconds(120)
+        deadline: Duration = .seconds(120), longest: Int = HTTPLimits().body
     ) async throws(HTTPExchangeError) -> HTTPResponse {
         HTTPExchange.onAsk?(request)
         let connection: (stream: Stream, unread: [UInt8])
@@ -51,21 +55,26 @@ package final class HTTPExchange: StreamHandler {
         }
         defer { connection.stream.close() }
         return try await answer(
-            to: request, host: host, over: connection.stream, unread: connection.unread, deadline: deadline)
+            to: request, host: host, over: connection.stream, unread: connection.unread, deadline: deadline,
+            longest: longest)
     }
 
     /// Asks over a connection that stands (reading paused, these bytes came already) and takes the answer.
     package static func answer(
-        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
+        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration,
+        longest: Int = HTTPLimits().body
     ) async throws(HTTPExchangeError) -> HTTPResponse {
-        try await answerAndRest(to: request, host: host, over: stream, unread: unread, deadline: deadline).0
+        try await answerAndRest(
+            to: request, host: host, over: stream, unread: unread, deadline: deadline, longest: longest
+        ).0
     }
 
     /// The same, with what came behind the answer, where that ends HTTP on the connection. Reading is paused then.
     static func answerAndRest(
-        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration
+        to request: HTTPRequest, host: String, over stream: Stream, unread: [UInt8], deadline: Duration,
+        longest: Int = HTTPLimits().body
     ) async throws(HTTPExchangeError) -> (HTTPResponse, rest: [UInt8]) {
-        let exchange = HTTPExchange(stream)
+        let exchange = HTTPExchange(stream, longest: longest)
         let answer = try await exchange.run(request.encoded(host: host), unread: unread, deadline).get()
         return (answer, exchange.decoder.rest)
     }

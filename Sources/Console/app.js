@@ -3,6 +3,7 @@
 import { call, Refused } from "./calls.js";
 import { element, icon } from "./dom.js";
 import { accessScreen } from "./screens/access.js";
+import { keepScreen } from "./screens/keep.js";
 import { loginScreen } from "./screens/login.js";
 import { nowScreen } from "./screens/now.js";
 import { peopleScreen } from "./screens/people.js";
@@ -10,7 +11,7 @@ import { phonesScreen } from "./screens/phones.js";
 import { startScreen } from "./screens/start.js";
 import { state } from "./state.js";
 
-const screens = { "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, access: accessScreen };
+const screens = { "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, keep: keepScreen, access: accessScreen };
 const signs = { "": "SETUP_CONFIRMATION", phones: "phone", now: "NODE", people: "shield" };
 const interval = 5000;
 

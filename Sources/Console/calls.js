@@ -6,7 +6,8 @@ import { state } from "./state.js";
 const known = new Set([
     "no_answer", "not_accepted", "too_many_attempts", "passphrase_length", "token_sections", "token_magic", "token_key",
     "token_device", "bad_name", "phone_known", "name_taken", "name_full", "foreign_token", "no_address", "no_mailboxes",
-    "mailbox_known", "busy", "android_only", "forms_differ",
+    "mailbox_known", "busy", "android_only", "forms_differ", "backup_passphrase", "no_backup", "newer_backup",
+    "wrong_passphrase", "another_node", "old_node_published", "old_node_unknown", "unsupervised",
 ]);
 
 /** Why the node has not done what it was asked for; its message is for people. */
@@ -20,6 +21,14 @@ export class Refused extends Error {
 
 /** Gives the answer's value, or null where it has none. Throws what was refused. */
 export async function call(method, path, body) {
+    const answer = await asked(method, path, body);
+    return answer.status === 204 ? null : answer.json().catch(() => null);
+}
+
+/** Gives a file. */
+export const callForFile = async (method, path, body) => (await asked(method, path, body)).blob();
+
+async function asked(method, path, body) {
     const headers = method === "GET" ? {} : { "Onionbell-Console": "1" };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
@@ -32,10 +41,11 @@ export async function call(method, path, body) {
         throw new Refused(0, "no_answer");
     }
     if (answer.status === 401) state.hasEntered = false;
-    if (answer.status === 204) return null;
-    const value = await answer.json().catch(() => null);
-    if (!answer.ok) throw new Refused(answer.status, value?.code, value?.message);
-    return value;
+    if (!answer.ok) {
+        const value = await answer.json().catch(() => null);
+        throw new Refused(answer.status, value?.code, value?.message);
+    }
+    return answer;
 }
 
 /** For forms: nothing, or what is wrong. */

@@ -6,12 +6,15 @@ package enum NodeError: Error, CustomStringConvertible {
     case unavailable(String)
     /// Asked to stop before it had started.
     case stopped
+    /// Its owner has asked for another start.
+    case restarting
 
     package var exitStatus: Int32 {
         switch self {
         case .configuration: 78
         case .unavailable: 69
         case .stopped: 0
+        case .restarting: 75
         }
     }
 
@@ -19,6 +22,7 @@ package enum NodeError: Error, CustomStringConvertible {
         switch self {
         case .configuration(let sentence), .unavailable(let sentence): sentence
         case .stopped: "stopped during the start"
+        case .restarting: "the owner has asked for a restart"
         }
     }
 }

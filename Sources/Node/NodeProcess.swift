@@ -30,6 +30,16 @@ package enum NodeProcess {
         defer { lines.flush() }
         let log = Logger(label: "onionbell") { _ in LineLogHandler(level: level, format: format, to: lines) }
         if geteuid() == 0 { log.warning("node.runs_as_root") }
+        do {
+            if let address = try MovingIn.finish(settings, settingsFile: configuration) {
+                log.notice("restore.finished", metadata: ["address": "\(address)"])
+                settings = try Settings(file: configuration, environment: environment)
+            }
+        } catch {
+            lines.flush()
+            format.printFailure("\(error)")
+            return (error as? NodeError ?? .configuration("")).exitStatus
+        }
         if settings.connections > room {
             let lowered = settings.lowerConnections(to: room)
             log.warning("limits.lowered", metadata: lowered.mapValues { "\($0)" })
@@ -57,6 +67,9 @@ package enum NodeProcess {
         node.readSettings = { () throws(SettingsError) in
             try Settings(file: configuration, environment: environment)
         }
+        node.settingsFile = configuration
+        node.isSupervised = ServiceManager.isSupervised(
+            notifySocket: environment["NOTIFY_SOCKET"], processID: getpid())
         let service = ServiceManager(environment: environment)
         node.onOnionState = { service.tell($0.description) }
         let life = NodeLife(node, service, log, lines)
@@ -105,6 +118,11 @@ private final class NodeLife {
         node.onStoreTaken = { [unowned self] reason in
             guard !isStopping else { return }
             fault = .unavailable(reason)
+            begin()
+        }
+        node.onRestart = { [unowned self] in
+            guard !isStopping else { return }
+            fault = .restarting
             begin()
         }
         patience = Timer { [unowned self] in

@@ -34,6 +34,9 @@ final class RelayNode {
     var takenBefore: Set<String> = []
     /// Reads the configuration anew; `nil`: it stays as it was.
     var readSettings: (@Sendable () throws(SettingsError) -> Settings)?
+    var settingsFile: String?  // Of which they were read.
+    var isSupervised = false  // Somebody starts the node again when it ends.
+    var onRestart: (@EventLoop () -> Void)?
     private(set) var lanes: [GatewayAssembly.Lane] = []
     var credentials: CredentialWatch?
     var certificateAlarms: [String: CertificateAlarm] = [:]
@@ -187,6 +190,7 @@ final class RelayNode {
             }
             door.answer(request, respond: respond)
         }
+        status.bodyLimit = NodeCalls.bodyLimit
         do {
             _ = try status.open(on: .unix(path: state.statusSocket))
             statusDoorServer = status

@@ -25,6 +25,12 @@ final class ServiceManager {
         timer = Timer { [unowned self] in beat() }
     }
 
+    /// Whether somebody starts the node again when it ends with a failure: systemd, or whoever runs a container, whose first
+    /// process the node is.
+    nonisolated static func isSupervised(notifySocket: String?, processID: pid_t) -> Bool {
+        processID == 1 || notifySocket?.isEmpty == false
+    }
+
     /// Half of what the service manager waits for; `nil` where it has no watchdog for this process.
     nonisolated static func watchdogInterval(_ environment: [String: String], processID: pid_t) -> Duration? {
         guard let limit = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), limit > 0 else { return nil }

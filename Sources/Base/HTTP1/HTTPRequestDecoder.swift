@@ -62,9 +62,13 @@ package struct HTTPRequestDecoder {
 
     /// As ``next()``.
     ///
-    /// - Parameter standing: What it holds afterwards.
-    package mutating func next(leaving standing: inout Standing) throws(HTTPFault) -> HTTPRequest? {
-        let request = try next()
+    /// - Parameters:
+    ///   - standing: What it holds afterwards.
+    ///   - bodyLimit: Asked by the head of a request for another limit of its body; `nil`: the usual one.
+    package mutating func next(
+        leaving standing: inout Standing, bodyLimit: ((HTTPRequest) -> Int?)? = nil
+    ) throws(HTTPFault) -> HTTPRequest? {
+        let request = try next(bodyLimit)
         standing = self.standing
         return request
     }
@@ -72,10 +76,14 @@ package struct HTTPRequestDecoder {
     /// The next whole request, or `nil` until ``append(_:)`` has brought the rest.
     ///
     /// - Throws: ``HTTPFault``, the same again if asked again. Answer its status and close.
-    package mutating func next() throws(HTTPFault) -> HTTPRequest? {
+    package mutating func next() throws(HTTPFault) -> HTTPRequest? { try next(nil) }
+
+    private mutating func next(
+        _ bodyLimit: ((HTTPRequest) -> Int?)?
+    ) throws(HTTPFault) -> HTTPRequest? {
         if let fault { throw fault }
         do throws(HTTPFault) {
-            return try decodeNext()
+            return try decodeNext(bodyLimit)
         } catch {
             fault = error
             unread = []
@@ -83,12 +91,14 @@ package struct HTTPRequestDecoder {
         }
     }
 
-    private mutating func decodeNext() throws(HTTPFault) -> HTTPRequest? {
+    private mutating func decodeNext(
+        _ bodyLimit: ((HTTPRequest) -> Int?)?
+    ) throws(HTTPFault) -> HTTPRequest? {
         var request: HTTPRequest
         var framing: HTTPBodyDecoder
         switch state {
         case .head(let scanner):
-            guard let begun = try decodeHead(scanner) else {
+            guard let begun = try decodeHead(scanner, bodyLimit) else {
                 if unread.startIndex > 0 { unread = ArraySlice(Array(unread)) }
                 return nil
             }
@@ -109,7 +119,7 @@ package struct HTTPRequestDecoder {
     }
 
     private mutating func decodeHead(
-        _ scanner: HTTPHeadScanner
+        _ scanner: HTTPHeadScanner, _ bodyLimit: ((HTTPRequest) -> Int?)?
     ) throws(HTTPFault) -> (HTTPRequest, HTTPBodyDecoder)? {
         var scanner = scanner
         // One empty line before a request is the rest of an older client's body (RFC 9112, section 2.2).
@@ -140,7 +150,7 @@ package struct HTTPRequestDecoder {
         }
         let head = try HTTPHead(unread.prefix(length).dropFirst(end + 2), limits: limits)
         let request = try HTTPRequest(line, head.fields)
-        let framing = try head.framing(limit: limits.body)
+        let framing = try head.framing(limit: bodyLimit?(request) ?? limits.body)
         unread.removeFirst(length)
         if let expectation = request.fields["expect"] {
             guard expectation.word() == "100-continue" else { throw .unknownExpectation }

@@ -16,6 +16,7 @@ export async function nowScreen() {
     };
     await draw();
     return { title: words("tab_now"), live: draw, nodes: [place, element("section", {}, element("div", { class: "group" },
+        row(words("keep_title"), () => { location.hash = "#/keep"; }),
         row(words("access_title"), () => { location.hash = "#/access"; }))),
     element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")))] };
 }

@@ -5,7 +5,7 @@ import Reactor
 /// The console's pages as they are installed with the program. Read anew each time, so that nothing of them is held at rest.
 enum ConsolePage {
     /// Bytes of a file. As much is asked for each time: more than 128 KiB would leave the heap larger.
-    private static let limit = 64 << 10
+    private static let limit = 120 << 10
     private static let longestName = 64
     /// Of the calls; served with them, and to nobody else.
     static let description = "openapi.json"

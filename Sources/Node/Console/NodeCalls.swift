@@ -20,10 +20,12 @@ final class NodeCalls: HTTPDoor {
         let method: String
         /// Below `/api/v1/`; `{}` stands for any segment.
         let path: [String]
+        /// Its body may be long, and is read by the call itself, off the loop.
+        let isLong: Bool
         let run: Run
 
-        init(_ method: String, _ path: String..., run: @escaping Run) {
-            (self.method, self.path, self.run) = (method, path, run)
+        init(_ method: String, _ path: String..., isLong: Bool = false, run: @escaping Run) {
+            (self.method, self.path, self.isLong, self.run) = (method, path, isLong, run)
         }
     }
 
@@ -31,12 +33,17 @@ final class NodeCalls: HTTPDoor {
     struct Asked {
         /// Where the path has `{}`.
         let segment: String
+        /// Empty for a long call.
         let body: CallBody
+        let bytes: [UInt8]
     }
 
     unowned let node: RelayNode
     /// One after the other: a change waits for the one before it, and the event loop for none.
     private let store = JobQueue(named: "calls")
+    /// Of copies and settings, which take longer.
+    let longJobs = JobQueue(named: "keep")
+    var keeping = 0
     /// Calls that are not answered yet.
     private var running = 0
 
@@ -85,7 +92,8 @@ final class NodeCalls: HTTPDoor {
 
     private func answer(_ request: HTTPRequest, _ segment: String, _ call: Call) async -> HTTPResponse {
         do throws(CallRefusal) {
-            return try await call.run(self, Asked(segment: segment, body: try CallBody(request.body)))
+            let body = try CallBody(call.isLong ? [] : request.body)
+            return try await call.run(self, Asked(segment: segment, body: body, bytes: request.body))
         } catch {
             return HTTPResponse(status: error.status, fault: error.word, error.sentence)
         }
@@ -93,8 +101,13 @@ final class NodeCalls: HTTPDoor {
 }
 
 extension NodeCalls {
+    /// Bytes that the body of such a request may have; `nil`: as many as any.
+    nonisolated static func bodyLimit(_ request: HTTPRequest) -> Int? {
+        request.method == "POST" && request.path == prefix + "restore" ? longestBody : nil
+    }
+
     /// As the document has them, but for the two of the login.
-    static let all: [Call] = stateCalls + phoneCalls + peerCalls + mailboxCalls
+    static let all: [Call] = stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls
 
     private static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in

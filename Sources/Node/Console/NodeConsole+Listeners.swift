@@ -94,6 +94,7 @@ extension NodeConsole {
         let server = server(settings, by: clients ?? shared) { request, respond in
             door?.answer(request, respond: respond)
         }
+        server.bodyLimit = { door?.bodyLimit($0, NodeCalls.bodyLimit) }
         let opened: Endpoint
         do {
             opened = try open(server)
@@ -113,6 +114,7 @@ extension NodeConsole {
         // Whoever comes here has none of the names of proxies.
         let door = makeDoor(site, settings, own: own, others: [], cookie: cookie, hasEntered: false)
         let server = server(settings, by: clients) { door.answer($0, respond: $1) }
+        server.bodyLimit = { door.bodyLimit($0, NodeCalls.bodyLimit) }
         return server
     }
 

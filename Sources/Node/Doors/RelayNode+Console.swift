@@ -22,6 +22,9 @@ extension RelayNode {
         return console
     }
 
+    /// When what was asked for is answered.
+    func restartSoon() { Task { onRestart?() } }
+
     var stateAnswer: HTTPResponse {
         var response = HTTPResponse(status: 200, body: StatusJSON.bytes(of: report))
         response.fields.append("content-type", "application/json")

@@ -175,7 +175,7 @@ extension Settings {
 }
 
 /// Where a file lies, from the root on: the program may be somewhere else when it opens what is named there.
-private func absoluteDirectory(of file: String) -> String {
+func absoluteDirectory(of file: String) -> String {
     let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
     if file.hasPrefix("/") { return directory }
     guard let current = getcwd(nil, 0) else { return directory }

@@ -23,7 +23,10 @@ struct Onionbell: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Every day",
-                subcommands: [StatusCommand.self, OutboxCommand.self, KeyCommand.self, WatchCommand.self]),
+                subcommands: [
+                    StatusCommand.self, OutboxCommand.self, BackupCommand.self, RestoreCommand.self,
+                    KeyCommand.self, WatchCommand.self,
+                ]),
             CommandGroup(
                 name: "Phones",
                 subcommands: [

@@ -55,6 +55,18 @@ package final class ConsoleDoor {
         return refusal.shielded().notStored
     }
 
+    /// Only who has entered may send a long body.
+    ///
+    /// - Parameter limit: As the calls have it.
+    package func bodyLimit(
+        _ request: HTTPRequest, _ limit: (HTTPRequest) -> Int?
+    ) -> Int? {
+        guard let limit = limit(request), rules.isForUs(request), session(in: request) != nil else {
+            return nil
+        }
+        return limit
+    }
+
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
         guard rules.isForUs(request) else {
             return respond(

@@ -57,7 +57,7 @@ final class HTTPConnection: DoorConnection {
         while !isDrained, turn == .waiting, !hasEnded, !isHeldBack {
             do throws(HTTPFault) {
                 var standing = HTTPRequestDecoder.Standing()
-                let next = try decoder.next(leaving: &standing)
+                let next = try decoder.next(leaving: &standing, bodyLimit: server.bodyLimit)
                 self.standing = standing
                 isDrained = next == nil || standing.heldBytes == 0
                 guard let request = next else { return askForMore() }

@@ -55,6 +55,8 @@ package final class HTTPServer {
     let handler: Handler
     /// What is refused without a door, in the form of the doors that are served here.
     let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
+    /// Asked by a request's head for another limit of its body than that of ``Settings/limits``; `nil`: there is none.
+    package var bodyLimit: ((HTTPRequest) -> Int?)?
     private let liveDoors: [any LiveDoor]
     private var listeners: [Listener] = []
     private let connections: Places

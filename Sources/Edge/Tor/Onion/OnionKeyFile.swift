@@ -72,7 +72,7 @@ package struct OnionKeyFile: Sendable {
         return "\(header)\n\(secret)\naddress \(key.address)\n"
     }
 
-    static func parse(_ text: String) -> OnionKey? {
+    package static func parse(_ text: String) -> OnionKey? {
         let lines = text.split(separator: "\n")
         guard lines.count == 3, lines[0] == header else { return nil }
         let secret = lines[1].split(separator: " ", omittingEmptySubsequences: false)

@@ -20,21 +20,29 @@ struct NodeSocket {
     }
 
     func get(_ path: String) async throws -> HTTPResponse {
-        try await answer(HTTPRequest(method: "GET", path: path), within: .seconds(10))
+        try await answer(
+            HTTPRequest(method: "GET", path: path), within: .seconds(10), longest: HTTPLimits().body)
     }
 
     /// What takes as long as a push service.
-    func post(_ target: String, _ body: [UInt8]) async throws -> HTTPResponse {
+    ///
+    /// - Parameter longest: Bytes of the answer's body; `nil`: as many as usual.
+    func post(_ target: String, _ body: [UInt8], longest: Int? = nil) async throws -> HTTPResponse {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         var request = HTTPRequest(method: "POST", path: parts[0], body: body, isKeptAlive: false)
         if parts.count > 1 { request.query = parts[1] }
-        return try await answer(request, within: PhoneTestDoor.patience + .seconds(10))
+        return try await answer(
+            request, within: PhoneTestDoor.patience + .seconds(30),
+            longest: longest ?? HTTPLimits().body)
     }
 
-    private func answer(_ request: HTTPRequest, within deadline: Duration) async throws -> HTTPResponse {
+    private func answer(
+        _ request: HTTPRequest, within deadline: Duration, longest: Int
+    ) async throws -> HTTPResponse {
         do {
             return try await HTTPExchange.answer(
-                to: request, host: "localhost", by: .direct(.unix(path: path)), deadline: deadline)
+                to: request, host: "localhost", by: .direct(.unix(path: path)), deadline: deadline,
+                longest: longest)
         } catch {
             throw fail("no node answers at \(path): \(error)", status: 69)
         }

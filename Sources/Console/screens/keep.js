@@ -1,0 +1,101 @@
+/* A copy of all that makes the node this node, and moving in from one. */
+
+import { call, callForFile, Refused, told } from "../calls.js";
+import { ask, button, element, fact, field, form, say } from "../dom.js";
+import { differenceOf, restart } from "../changes.js";
+import { state } from "../state.js";
+
+export async function keepScreen({ show }) {
+    const { words } = state;
+    const { made } = await call("GET", "backup");
+    return { title: words("keep_title"), nodes: [copying(made, show), moving(show)] };
+}
+
+function copying(made, show) {
+    const { words } = state;
+    const input = element("input", { type: "password", autocomplete: "new-password", id: "copy-passphrase", "aria-describedby": "fault" });
+    return element("section", { class: "card", id: "copy" }, element("h2", {}, words("keep_copy")),
+        element("p", {}, words("keep_copy_text")),
+        element("p", { class: "soft", id: "made" }, made === null ? words("keep_never") : words("keep_made", { time: timeOf(made) })),
+        form([field(words("keep_passphrase_new"), input)], words("keep_download"), () => told(async () => {
+            const file = await callForFile("POST", "backup", { passphrase: input.value });
+            save(file, `onionbell-${new Date().toISOString().slice(0, 10)}.backup`);
+            say(words("keep_downloaded"));
+            await show();
+        })),
+        element("p", { class: "soft" }, words("keep_passphrase_note")));
+}
+
+const timeOf = (seconds) =>
+    new Intl.DateTimeFormat(state.language, { dateStyle: "long", timeStyle: "short" }).format(seconds * 1000);
+
+function save(file, name) {
+    const link = element("a", { href: URL.createObjectURL(file), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+// MARK: Moving in
+
+function moving(show) {
+    const { words } = state;
+    const file = element("input", { type: "file", id: "file", required: true });
+    const input = element("input", { type: "password", autocomplete: "off", id: "move-passphrase", "aria-describedby": "fault" });
+    const result = element("div", { id: "plan", role: "status" });
+    return element("section", { class: "card", id: "move" }, element("h2", {}, words("move_title")),
+        element("p", {}, words("move_text")),
+        form([field(words("move_file"), file), field(words("keep_passphrase"), input)], words("move_look"), async () => {
+            if (!file.files[0]) return words("move_no_file");
+            const wanted = { passphrase: input.value, file: await base64Of(file.files[0]) };
+            return told(async () => {
+                const plan = await call("POST", "restore", { ...wanted, look: true });
+                result.replaceChildren(...planned(plan, wanted, result, show));
+            });
+        }),
+        result);
+}
+
+const base64Of = (file) => new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+});
+
+/** What would be done, before it is done. */
+function planned(plan, wanted, result, show) {
+    const { words } = state;
+    const fault = element("p", { class: "fault", role: "alert" });
+    const settings = element("input", { type: "checkbox", id: "settings", checked: plan.settings === "taken" });
+    const move = async (hasStopped) => {
+        fault.textContent = "";
+        try {
+            const keeps = plan.settings === "taken" && !settings.checked;
+            const done = await call("POST", "restore", { ...wanted, old_node_stopped: hasStopped, keep_settings: keeps });
+            result.replaceChildren(element("p", { class: "state is-good" }, words("move_ready")));
+            await restart(result, done.restarts, show);
+        } catch (error) {
+            if (!(error instanceof Refused)) throw error;
+            fault.replaceChildren(error.message, ["old_node_published", "old_node_unknown"].includes(error.code)
+                ? button(words("move_stopped"), async () => {
+                    if (await ask(words("move_stopped_confirm"), words("move_stopped"))) await move(true);
+                }, { class: "small danger" }) : "");
+        }
+    };
+    return [
+        element("dl", { class: "plan" },
+            fact(words("now_address"), plan.address), fact(words("move_made"), timeOf(plan.made)),
+            fact(words("tab_phones"), plan.phones), fact(words("mailboxes"), plan.mailboxes)),
+        plan.left.length === 0 ? null : element("div", {}, element("p", {}, words("move_left")),
+            element("ul", { class: "left" }, plan.left.map((name) => element("li", {}, element("code", {}, name))))),
+        plan.settings === "taken"
+            ? element("label", { class: "check" }, settings, words("move_settings"))
+            : element("p", { class: "soft" }, words(`move_settings_${plan.settings}`)),
+        plan.reason ? element("p", { class: "soft", lang: "en" }, plan.reason) : null,
+        plan.difference.length === 0 ? null : differenceOf(plan.difference),
+        fault,
+        button(words("move_action"), async () => {
+            if (await ask(words("move_confirm", { address: plan.address }), words("move_action"))) await move(false);
+        }, { class: "primary" }),
+    ].filter(Boolean);
+}

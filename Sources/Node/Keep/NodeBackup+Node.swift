@@ -1,0 +1,97 @@
+import Crypto
+import Encodings
+import Gateways
+import Glibc
+import Persistence
+import Programs
+import Reactor
+import Tor
+
+extension NodeBackup {
+    /// Reads what makes the node of these settings. Not on the event loop: files, and the store.
+    ///
+    /// - Parameters:
+    ///   - settingsFile: The text that the settings were read from.
+    ///   - now: Milliseconds since 1970.
+    static func read(
+        _ settings: Settings, from settingsFile: String, at now: Int64
+    ) throws(CallRefusal) -> NodeBackup {
+        let directory = settings.stateDirectory
+        do {
+            guard let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).load() else {
+                throw CallRefusal(
+                    .unavailable, "no_address", "the node has no address yet: it makes one at its first start"
+                )
+            }
+            var backup = NodeBackup(
+                address: key.address.description, madeAt: now / 1000, version: programVersion,
+                settings: try SettingsText.read(settingsFile))
+            for name in keyNames where access("\(directory)/\(name)", F_OK) == 0 {
+                backup.keys[ByteText(name)] = Secret(
+                    try PrivateFile.read("\(directory)/\(name)", limit: 16_384))
+            }
+            backup.peers = try peers(in: StateDirectory.peers(in: directory))
+            let ownFiles = settings.apps.flatMap { $0.settings.ownFiles.map(\.path) }
+            let place = Place(settingsFile)
+            for path in settings.credentialFiles
+            where !ownFiles.contains(path) && !path.hasPrefix(directory + "/") {
+                backup.credentials[ByteText(place.name(of: path))] = Secret(try CredentialFiles.read(path))
+            }
+            backup.tables = try RegistrationFile(try settings.store(), isReadOnly: true).keptTables()
+            return backup
+        } catch let error as CallRefusal {
+            throw error
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(error)")
+        }
+    }
+
+    private static func peers(in directory: String) throws -> [ByteText: [UInt8]]? {
+        guard try Invitations(path: directory).load() != nil else { return nil }
+        var files: [ByteText: [UInt8]] = [:]
+        for name in try PrivateFile.names(in: directory) where name.hasSuffix(".auth") {
+            files[ByteText(name)] = try PrivateFile.read("\(directory)/\(name)", limit: 256)
+        }
+        return files
+    }
+
+    /// Where the settings are, and how what they name is called beside them.
+    struct Place {
+        let directory: String
+
+        init(_ settingsFile: String) { directory = absoluteDirectory(of: settingsFile) }
+
+        /// What systemd has handed over goes by the name that the settings have for it.
+        func name(of path: String) -> String {
+            let handedOver = getenv("CREDENTIALS_DIRECTORY").map {
+                "\(String(cString: $0))/\(SettingsReader.credentialsDirectory)_"
+            }
+            if let handedOver, path.hasPrefix(handedOver) {
+                return "\(SettingsReader.credentialsDirectory)/\(path.dropFirst(handedOver.count))"
+            }
+            guard path.hasPrefix(directory + "/") else { return path }
+            return String(path.dropFirst(directory.count + 1))
+        }
+
+        func path(of name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
+    }
+}
+
+extension NodeBackup.Fault {
+    package var refusal: CallRefusal {
+        switch self {
+        case .unreadable: CallRefusal(.unfit, "no_backup", "this is no file of onionbell backup")
+        case .newer:
+            CallRefusal(
+                .unfit, "newer_backup", "the file was written by a newer version of onionbell: use that one")
+        case .wrongPassphrase:
+            CallRefusal(
+                .unfit, "wrong_passphrase",
+                "the file can't be opened: the passphrase is wrong, or the file was changed or cut")
+        case .tooLong:
+            CallRefusal(
+                .unfit, "too_long", "a backup has \(NodeBackup.longestFile) bytes at most, and this one more")
+        case .crypto(let error): CallRefusal(.unavailable, "no_seal", "\(error)")
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Crypto
+import Doors
+import Encodings
+import HTTP1
+import JSONCoding
+import Persistence
+import Reactor
+import Relay
+
+/// The copy that an owner keeps, moving in from one, and the restart that this takes.
+extension NodeCalls {
+    static let keepCalls: [Call] = [
+        Call("GET", "backup") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let last = await BackupTime.read(calls.node.settings.stateDirectory)
+            return HTTPResponse(status: 200, json: ["made": last.map { .integer($0) } ?? .null])
+        },
+        Call("POST", "backup") { calls, asked throws(CallRefusal) in try await calls.backUp(asked.body) },
+        Call("POST", "restore", isLong: true) { calls, asked throws(CallRefusal) in
+            try await calls.restore(asked.bytes)
+        },
+        Call("POST", "restart") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try calls.restart()
+        },
+    ]
+
+    /// Bytes of a body that has a backup in Base64.
+    nonisolated static let longestBody = (NodeBackup.longestFile + 2) / 3 * 4 + 8192
+
+    private func backUp(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "passphrase")
+        let passphrase = Secret(Array(try body.text("passphrase").utf8))
+        guard NodeBackup.passphraseLengths.contains(passphrase.bytes.count) else {
+            throw CallRefusal(
+                .unfit, "backup_passphrase",
+                "the passphrase must have \(NodeBackup.passphraseLengths.lowerBound) to \(NodeBackup.passphraseLengths.upperBound) bytes"
+            )
+        }
+        let (settings, file, now) = (node.settings, try settingsFile(), EventLoop.unixMilliseconds)
+        let sealed = try await keep { () throws(CallRefusal) in
+            let backup = try NodeBackup.read(settings, from: file, at: now)
+            do throws(NodeBackup.Fault) {
+                return try backup.sealed(under: passphrase)
+            } catch {
+                throw error.refusal
+            }
+        }
+        await BackupTime.write(now / 1000, settings.stateDirectory)
+        node.log.notice("backup.made")
+        var response = HTTPResponse(status: 200, body: sealed)
+        response.fields.append("content-type", "application/octet-stream")
+        return response
+    }
+
+    // MARK: Moving in
+
+    private func restore(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+        let (wanted, backup) = try await keep { () throws(CallRefusal) in
+            let wanted = try WantedMove(CallBody(bytes))
+            do throws(NodeBackup.Fault) {
+                return (wanted, try NodeBackup(sealed: wanted.file, passphrase: wanted.passphrase))
+            } catch {
+                throw error.refusal
+            }
+        }
+        let own = try await refuseAnother(backup)
+        var plan = try await plan(backup, keepsSettings: wanted.keepsSettings)
+        if !wanted.isLook {
+            if backup.address != own, !wanted.hasOldStopped { try await refuseRival(backup.address) }
+            let directory = node.settings.stateDirectory
+            let staged = plan.backup
+            try await keep { () throws(CallRefusal) in
+                do throws(SystemError) {
+                    try MovingIn.stage(staged, in: directory)
+                } catch {
+                    throw CallRefusal(.unavailable, "unreadable", "\(error)")
+                }
+            }
+            plan.isStaged = true
+            node.log.notice("restore.staged")
+        }
+        return HTTPResponse(status: 200, json: plan.json(canRestart: node.isSupervised))
+    }
+
+    /// Only a node that has nothing of its own yet, or the same node, moves in.
+    ///
+    /// - Returns: This node's address.
+    private func refuseAnother(_ backup: NodeBackup) async throws(CallRefusal) -> String {
+        guard node.settings.storage.url.isEmpty else {
+            throw CallRefusal(
+                .unconfigured, "has_database",
+                "this node keeps its phones in a database (storage.url), which has a backup of its own")
+        }
+        let own = node.presence?.address?.description ?? ""
+        let directory = node.settings.stateDirectory
+        let isFresh = try await registrations { file in
+            try file.phoneBook().entries.isEmpty && file.mailboxes().allSatisfy(\.isPush)
+        }
+        guard !isFresh else { return own }
+        let isSame = try await keep { () throws(CallRefusal) in
+            let key = try? PrivateFile.read("\(directory)/digest-key", limit: 16_384)
+            return key.map { Secret($0) } == backup.keys[ByteText("digest-key")]
+        }
+        guard isSame, backup.address == own else {
+            throw CallRefusal(
+                .conflict, "another_node",
+                "the backup is another node's, and this one has phones or mailboxes: move in where there are none"
+            )
+        }
+        return own
+    }
+
+    private func refuseRival(_ address: String) async throws(CallRefusal) {
+        switch await OldNode.look(for: address, by: node.presence?.socks) {
+        case .absent: return
+        case .published:
+            throw CallRefusal(
+                .conflict, "old_node_published",
+                "the old node is still known in the Tor network: it runs, or ran within the last three hours. Stop it, and say that it has stopped"
+            )
+        case .unknown(let reason):
+            throw CallRefusal(
+                .conflict, "old_node_unknown",
+                "whether the old node still runs can't be found out (\(reason)): stop it, and say that it has stopped"
+            )
+        }
+    }
+
+    private func plan(
+        _ backup: NodeBackup, keepsSettings: Bool
+    ) async throws(CallRefusal) -> MovePlan {
+        let (file, directory) = (try settingsFile(), node.settings.stateDirectory)
+        return try await keep { () throws(CallRefusal) in
+            MovePlan(backup, settingsFile: file, stateDirectory: directory, keepsSettings: keepsSettings)
+        }
+    }
+
+    // MARK: Restarting
+
+    /// By its own end, after the answer, where somebody starts it again.
+    private func restart() throws(CallRefusal) -> HTTPResponse {
+        guard node.isSupervised else {
+            throw CallRefusal(
+                .conflict, "unsupervised",
+                "nobody starts this node again when it ends: stop it, and start it as you did before")
+        }
+        node.restartSoon()
+        return HTTPResponse(status: 202, json: [:])
+    }
+
+    func settingsFile() throws(CallRefusal) -> String {
+        guard let file = node.settingsFile else {
+            throw CallRefusal(.unavailable, "no_settings", "the node was started without a settings file")
+        }
+        return file
+    }
+
+    /// Off the loop, one after the other.
+    func keep<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(CallRefusal) -> Value
+    ) async throws(CallRefusal) -> Value {
+        // Each may hold some megabytes.
+        guard keeping < Self.mostKeeping else {
+            throw CallRefusal(
+                .unavailable, "busy", "another copy is being made or read: try again in a moment")
+        }
+        keeping += 1
+        defer { keeping -= 1 }
+        return try await longJobs.run { Result { () throws(CallRefusal) in try body() } }.get()
+    }
+
+    private static let mostKeeping = 2
+}
+
+/// What is asked of a move.
+private struct WantedMove: Sendable {
+    let file: [UInt8]
+    let passphrase: Secret
+    /// Nothing is changed: the answer says what would be.
+    let isLook: Bool
+    let hasOldStopped: Bool
+    let keepsSettings: Bool
+
+    init(_ body: CallBody) throws(CallRefusal) {
+        try body.refuseOthers(but: "passphrase", "file", "look", "old_node_stopped", "keep_settings")
+        passphrase = Secret(Array(try body.text("passphrase").utf8))
+        guard let file = Base64.decode(try body.text("file", limit: NodeCalls.longestBody)) else {
+            throw CallRefusal(.malformed, "bad_request", "file must be Base64")
+        }
+        self.file = file
+        isLook = try body.flag("look")
+        hasOldStopped = try body.flag("old_node_stopped")
+        keepsSettings = try body.flag("keep_settings")
+    }
+}
+
+/// When the last copy was made: the file `backup-made` of the state directory, with seconds since 1970.
+private enum BackupTime {
+    @FileThread
+    static func read(_ directory: String) -> Int64? {
+        guard let bytes = try? PrivateFile.read(directory + "/backup-made", limit: 32) else { return nil }
+        return Int64(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    @FileThread
+    static func write(_ time: Int64, _ directory: String) {
+        // Without it the page says that there was none, which leads to one more.
+        try? PrivateFile.write("\(time)\n", to: directory + "/backup-made", replacing: true)
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import Reactor
+
+/// The settings' file in the hands of the node itself: it may be root's, and then only root changes it.
+enum SettingsStore {
+    /// Whether this user may write it. It is written under another name and renamed: its folder counts.
+    static func isOpen(_ path: String) -> Bool {
+        let real = real(path)
+        guard let slash = real.lastIndex(of: "/") else { return access(".", W_OK) == 0 }
+        return access(slash == real.startIndex ? "/" : String(real[..<slash]), W_OK) == 0
+    }
+
+    /// Whole or not at all. What others might read of it before they may still.
+    static func write(_ text: String, to path: String) throws(SystemError) {
+        let real = real(path)
+        var status = stat()
+        let isThere = stat(real, &status) == 0
+        try PrivateFile.write(text, to: real, replacing: true)
+        if isThere { chmod(real, status.st_mode & 0o777) }
+    }
+
+    /// A link stays a link.
+    private static func real(_ path: String) -> String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
+    /// The text with another state directory: a backup's settings name that of the old machine.
+    static func text(_ text: String, movedTo stateDirectory: String) -> String {
+        let key = "state_directory:"
+        var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        let line = "\(key) \"\(stateDirectory)\""
+        guard let index = lines.firstIndex(where: { $0.hasPrefix(key) }) else { return line + "\n" + text }
+        lines[index] = line
+        return lines.joined(separator: "\n")
+    }
+}

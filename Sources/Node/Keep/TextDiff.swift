@@ -1,0 +1,89 @@
+import Encodings
+import JSONCoding
+
+/// The difference of two texts by their lines, for people: what goes, what comes, and a little around it.
+enum TextDiff {
+    struct Line: Equatable, Sendable {
+        enum Kind: String, Sendable { case same, removed, added }
+
+        let kind: Kind
+        let text: String
+
+        var json: JSON { ["kind": .string(kind.rawValue), "text": .string(text)] }
+    }
+
+    /// Lines of both texts together that are compared one with the other: the time grows with the square.
+    private static let mostCompared = 2000
+    /// Lines that stay, on both sides of a change.
+    private static let around = 2
+    /// Of an answer.
+    private static let mostLines = 1200
+
+    static func lines(from old: String, to new: String) -> [Line] {
+        let (before, after) = (split(old), split(new))
+        var start = 0
+        while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
+        var (endBefore, endAfter) = (before.count, after.count)
+        while endBefore > start, endAfter > start, before[endBefore - 1] == after[endAfter - 1] {
+            endBefore -= 1
+            endAfter -= 1
+        }
+        let middle = compare(Array(before[start..<endBefore]), Array(after[start..<endAfter]))
+        let all =
+            before[..<start].map { Line(kind: .same, text: $0.wrappedValue) } + middle
+            + before[endBefore...].map { Line(kind: .same, text: $0.wrappedValue) }
+        return Array(near(all).prefix(mostLines))
+    }
+
+    private static func split(_ text: String) -> [ByteText] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            ByteText(String(decoding: $0, as: UTF8.self))
+        }
+    }
+
+    /// By the longest common subsequence; what is too long for that goes as a whole and comes as a whole.
+    private static func compare(_ before: [ByteText], _ after: [ByteText]) -> [Line] {
+        guard before.count + after.count <= mostCompared else {
+            return before.map { Line(kind: .removed, text: $0.wrappedValue) }
+                + after.map { Line(kind: .added, text: $0.wrappedValue) }
+        }
+        let width = after.count + 1
+        var lengths = [UInt16](repeating: 0, count: (before.count + 1) * width)
+        for row in before.indices.reversed() {
+            for column in after.indices.reversed() {
+                lengths[row * width + column] =
+                    before[row] == after[column]
+                    ? lengths[(row + 1) * width + column + 1] + 1
+                    : max(lengths[(row + 1) * width + column], lengths[row * width + column + 1])
+            }
+        }
+        var lines: [Line] = []
+        var (row, column) = (0, 0)
+        while row < before.count || column < after.count {
+            if row < before.count, column < after.count, before[row] == after[column] {
+                lines.append(Line(kind: .same, text: before[row].wrappedValue))
+                row += 1
+                column += 1
+            } else if row < before.count,
+                column == after.count
+                    || lengths[(row + 1) * width + column] >= lengths[row * width + column + 1]
+            {
+                lines.append(Line(kind: .removed, text: before[row].wrappedValue))
+                row += 1
+            } else {
+                lines.append(Line(kind: .added, text: after[column].wrappedValue))
+                column += 1
+            }
+        }
+        return lines
+    }
+
+    /// Without what is far from any change.
+    private static func near(_ lines: [Line]) -> [Line] {
+        var isNear = [Bool](repeating: false, count: lines.count)
+        for (index, line) in lines.enumerated() where line.kind != .same {
+            for near in max(0, index - around)...min(lines.count - 1, index + around) { isNear[near] = true }
+        }
+        return zip(lines, isNear).compactMap { $1 ? $0 : nil }
+    }
+}

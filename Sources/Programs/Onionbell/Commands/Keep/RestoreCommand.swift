@@ -1,0 +1,102 @@
+import ArgumentParser
+import Client
+import Encodings
+import Glibc
+import HTTP1
+import JSONCoding
+import Node
+import Programs
+import Reactor
+
+/// `onionbell restore`: moves in from a file of `onionbell backup`.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make this node the one of a file of onionbell backup, with its address.",
+        discussion: """
+            The running node takes the file in and becomes the other node at its next start. It must have no phones and no \
+            mailboxes yet, unless the file is its own. Two nodes with one address disturb each other: it refuses as long as \
+            the Tor network knows the old node, which is up to three hours after it stopped. If you have stopped it, say so \
+            with --old-node-stopped.
+
+            Exit status: 0 taken in, 1 refused, 64 usage, 65 the file or the passphrase cannot be used, 66 the file cannot \
+            be read, 69 no node runs, 77 the node runs as another user, 78 configuration.
+
+            Example: onionbell restore my-node --old-node-stopped
+            """)
+
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var passphrase: PassphraseFileOption
+    @Flag(help: "The old node has stopped for good.") var oldNodeStopped = false
+    @Flag(help: "Keep the settings of this node.") var keepSettings = false
+    @Flag(help: "Say what would be done, and do nothing.") var look = false
+    @Argument(help: "The file of onionbell backup.", completion: .file()) var file: String
+
+    func run() async throws {
+        let socket = try NodeSocket(config)
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try PrivateFile.read(file, limit: NodeBackup.longestFile)
+        } catch {
+            throw fail(error, status: error.code == EFBIG ? 65 : 66)
+        }
+        let secret = try passphrase.secret(isNew: false)
+        let body: JSON = [
+            "passphrase": .string(String(decoding: secret.bytes, as: UTF8.self)),
+            "file": .string(Base64.encode(bytes)), "look": .bool(look),
+            "old_node_stopped": .bool(oldNodeStopped), "keep_settings": .bool(keepSettings),
+        ]
+        let answer = try await socket.post("/api/v1/restore", Array(body.text.utf8), longest: 1 << 20)
+        guard answer.status == 200, let plan = try? JSON(answer.body) else {
+            throw NodeSocket.failure(answer)
+        }
+        tell(plan)
+        guard !look else { return }
+        let restarted = try await socket.post("/api/v1/restart", [])
+        printLine(
+            restarted.status == 202
+                ? "the node restarts and becomes this one"
+                : "restart the node: it becomes this one. With the package: sudo systemctl restart onionbell")
+    }
+
+    private func tell(_ plan: JSON) {
+        printLine("address    \(plan["address"]?.string ?? "")")
+        printLine("phones     \(plan["phones"]?.integer ?? 0)")
+        printLine("mailboxes  \(plan["mailboxes"]?.integer ?? 0)")
+        let words =
+            switch plan["settings"]?.string {
+            case "taken": "those of the file"
+            case "same": "the same"
+            case "kept": "those of this node, as you asked"
+            case _: "those of this node: \(plainText(plan["reason"]?.string ?? ""))"
+            }
+        printLine("settings   \(words)")
+        for line in plan["difference"]?.array ?? [] {
+            let sign =
+                switch line["kind"]?.string {
+                case "added": "+"
+                case "removed": "-"
+                case _: " "
+                }
+            printLine("  \(sign) \(plainText(line["text"]?.string ?? ""))")
+        }
+        for name in plan["left"]?.array ?? [] {
+            printLine("copy it from the old machine: \(plainText(name.string ?? ""))")
+        }
+    }
+}
+
+extension NodeSocket {
+    /// What a call was refused for, with the exit status of its kind.
+    static func failure(_ answer: HTTPResponse) -> any Error {
+        let sentence = (try? JSON(answer.body))?["message"]?.string
+        let status: Int32 =
+            switch answer.status {
+            case 400: 64
+            case 404, 409: 1
+            case 413, 422: 65
+            case _: 69
+            }
+        return fail(sentence ?? "the node answers with status \(answer.status)", status: status)
+    }
+}
