@@ -2,6 +2,7 @@
 
 import { call, Refused } from "./calls.js";
 import { element, icon } from "./dom.js";
+import { listen, stopListening } from "./events.js";
 import { accessScreen } from "./screens/access.js";
 import { keepScreen } from "./screens/keep.js";
 import { loginScreen } from "./screens/login.js";
@@ -13,14 +14,13 @@ import { state } from "./state.js";
 
 const screens = { "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, keep: keepScreen, access: accessScreen };
 const signs = { "": "SETUP_CONFIRMATION", phones: "phone", now: "NODE", people: "shield" };
-const interval = 5000;
 
 const route = () => location.hash.replace(/^#\/?/, "");
 
 let shown = null;
 let drawing = 0;
 
-/** Draws the screen of the address. A screen is an object with a title and nodes, and may have `live`: drawn by the clock. */
+/** Draws the screen of the address. A screen is an object with a title and nodes, and may have `live`: called with what has changed. */
 async function show() {
     const turn = ++drawing;
     const name = Object.hasOwn(screens, route()) ? route() : "";
@@ -53,6 +53,7 @@ function draw({ title, nodes, live, isHero }, name) {
     }
     shown = name;
     current = live ?? null;
+    follow();
     drawTabs(name);
 }
 
@@ -66,18 +67,40 @@ function drawTabs(name) {
             element("span", { class: "sign" }, icon(sign)), words(`tab_${route || "start"}`))));
 }
 
-/** What the screen draws anew while it is looked at. Nothing is asked for while nobody looks. */
+/** What the screen draws anew while it is looked at. */
 let current = null;
 
-setInterval(async () => {
-    if (document.hidden || !current || !state.hasEntered) return;
+/** Listens while somebody looks at something that changes. */
+function follow() {
+    if (document.hidden || !current || !state.hasEntered) return stopListening();
+    listen(changed, async () => {
+        await changed("state");
+        follow();
+    });
+}
+
+/** One after the other: a change that comes meanwhile is drawn after it. */
+let waiting = Promise.resolve();
+
+function changed(kind) {
+    waiting = waiting.then(() => redraw(kind));
+    return waiting;
+}
+
+async function redraw(kind) {
+    if (!current || !state.hasEntered) return;
     try {
-        await current();
+        await current(kind);
     } catch (error) {
         if (!(error instanceof Refused)) throw error;
         if (error.status === 401) show();
     }
-}, interval);
+}
+
+document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) changed("state");
+    follow();
+});
 
 /** A link's secret is spent and leaves the address before anything else happens. */
 async function takeLink() {

@@ -148,7 +148,10 @@ final class RelayNode {
         self.outbox = outbox
         await outbox.listen { Task { @EventLoop in dispatcher.toldOfArrivals() } }
         do {
-            phoneBook = try await StoreWatch(in: outbox, log: log) { dispatcher.use($0) }
+            phoneBook = try await StoreWatch(in: outbox, log: log) { [weak self] in
+                dispatcher.use($0)
+                self?.console?.events.changed(.phones)
+            }
             let waiting = try await dispatcher.start()
             if waiting > 0 { log.notice("outbox.restored", metadata: ["waiting": "\(waiting)"]) }
         } catch {
@@ -296,6 +299,7 @@ final class RelayNode {
 
     private func onionChanged(to onionState: OnionState) {
         onOnionState?(onionState)
+        console?.events.changed(.state)
         guard onionState.isPublished, !hasBeenPublished,
             let address = publicAddress(orOwn: presence?.address)
         else { return }

@@ -25,6 +25,8 @@ package struct StateDirectory: ~Copyable {
     var consoleLink: String { path + "/console-link" }
     /// Who has entered the console.
     var consoleOwner: String { path + "/console-owner" }
+    /// Digests of the tokens for widgets.
+    var consoleWidgets: String { path + "/console-widgets" }
     /// The key of the console's onion address, and who may find it.
     var consoleOnionKey: String { StateDirectory.consoleOnionKey(in: path) }
     var consoleClients: String { StateDirectory.consoleClients(in: path) }

@@ -326,7 +326,8 @@ api_key = "{cookie[1]}"
 expected-statuses = [400, 401, 403, 404, 405, 409, 413, 422, 429, "5xx"]
 """)
     # What ends the session that all others have; and the ring, which waits a minute for a push service.
-    left_out = ["enter", "leave", "setPassphrase", "removePassphrase", "ringPhone"]
+    # And the stream, which has no end.
+    left_out = ["enter", "leave", "setPassphrase", "removePassphrase", "ringPhone", "listen"]
     ran = subprocess.run(
         [
             sys.executable, "-c", "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())",

@@ -26,6 +26,11 @@ export default {
     passphrase_set: "Passphrase setzen",
     passphrase_done: "Die Passphrase ist gesetzt",
     passphrase_note: "Alle anderen Browser müssen dann neu eintreten.",
+    widgets: "Widgets",
+    widgets_text: "Mit einem Token liest eine Übersichtsseite, wie es dem Knoten geht: seinen Zustand, was heute zugestellt wurde, was wartet, wann es zuletzt klingelte. Mehr öffnet es nicht.",
+    widget_make: "Token erstellen",
+    widget_remove_confirm: "{name} kann den Zustand dann nicht mehr lesen. Token entfernen?",
+    widget_where: "Senden Sie es als Authorization: Bearer mit einer Anfrage an:",
     leave: "Verlassen",
 
     keep_title: "Sichern",

@@ -26,6 +26,11 @@ export default {
     passphrase_set: "Set the passphrase",
     passphrase_done: "The passphrase is set",
     passphrase_note: "All other browsers have to enter anew then.",
+    widgets: "Widgets",
+    widgets_text: "A token lets a dashboard read how the node is: its state, what was delivered today, what waits, the last ring. It opens nothing else.",
+    widget_make: "Make a token",
+    widget_remove_confirm: "{name} cannot read the state any more. Remove the token?",
+    widget_where: "Send it as Authorization: Bearer with a request to:",
     leave: "Leave",
 
     keep_title: "Keep",

@@ -26,6 +26,11 @@ export default {
     passphrase_set: "Guardar la frase",
     passphrase_done: "La frase está guardada",
     passphrase_note: "Los demás navegadores tienen que entrar de nuevo.",
+    widgets: "Widgets",
+    widgets_text: "Con un token, un panel lee cómo está el nodo: su estado, lo entregado hoy, lo que espera y el último aviso. No abre nada más.",
+    widget_make: "Crear un token",
+    widget_remove_confirm: "{name} ya no podrá leer el estado. ¿Quitar el token?",
+    widget_where: "Envíelo como Authorization: Bearer con una petición a:",
     leave: "Salir",
 
     keep_title: "Guardar",

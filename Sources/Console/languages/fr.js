@@ -26,6 +26,11 @@ export default {
     passphrase_set: "Enregistrer la phrase",
     passphrase_done: "La phrase est enregistrée",
     passphrase_note: "Tous les autres navigateurs devront entrer de nouveau.",
+    widgets: "Widgets",
+    widgets_text: "Avec un jeton, un tableau de bord lit comment va le nœud : son état, ce qui a été livré aujourd’hui, ce qui attend et la dernière sonnerie. Il n’ouvre rien d’autre.",
+    widget_make: "Créer un jeton",
+    widget_remove_confirm: "{name} ne pourra plus lire l’état. Supprimer le jeton ?",
+    widget_where: "Envoyez-le comme Authorization: Bearer avec une requête à :",
     leave: "Quitter",
 
     keep_title: "Sauvegarder",

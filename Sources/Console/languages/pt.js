@@ -26,6 +26,11 @@ export default {
     passphrase_set: "Definir a frase",
     passphrase_done: "A frase está definida",
     passphrase_note: "Todos os outros navegadores terão de entrar de novo.",
+    widgets: "Widgets",
+    widgets_text: "Com um token, um painel lê como está o nó: o seu estado, o que foi entregue hoje, o que espera e o último toque. Não abre mais nada.",
+    widget_make: "Criar um token",
+    widget_remove_confirm: "{name} deixa de poder ler o estado. Remover o token?",
+    widget_where: "Envie-o como Authorization: Bearer com um pedido a:",
     leave: "Sair",
 
     keep_title: "Guardar",

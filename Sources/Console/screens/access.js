@@ -2,11 +2,13 @@
 
 import { call, told } from "../calls.js";
 import { button, element, field, form, say } from "../dom.js";
+import { widgets } from "./widgets.js";
 import { state } from "../state.js";
 import { ownersName } from "./login.js";
 
-export function accessScreen({ show }) {
+export async function accessScreen({ show }) {
     const { words } = state;
+    const { names } = await call("GET", "widget-tokens");
     const input = element("input", {
         type: "password", name: "passphrase", autocomplete: "new-password", "aria-describedby": "fault",
     });
@@ -26,6 +28,7 @@ export function accessScreen({ show }) {
                 say(words("passphrase_done"));
             })),
             element("p", { class: "note" }, words("passphrase_note")),
+            widgets(names, show),
             button(words("leave"), leave, { class: "secondary" }),
         ],
     };

@@ -10,18 +10,31 @@ let made = null;
 export async function phonesScreen({ show }) {
     const { words } = state;
     const [book, boxes, page] = [await call("GET", "phones"), await call("GET", "mailboxes"), await call("GET", "page")];
+    const list = element("div", { id: "list" });
+    drawList(list, book, show);
     return {
         title: words("tab_phones"),
+        // What was rung just now says how it ended: that stays.
+        live: async (kind) => {
+            if (kind !== "phones") return;
+            const now = await call("GET", "phones");
+            if (list.dataset.book !== JSON.stringify(now)) drawList(list, now, show);
+        },
         nodes: [
-            book.phones.length > 0
-                ? group("", book.phones.map((phone) => phoneRow(phone, book, show)))
-                : element("p", {}, words("phones_none")),
+            list,
             adding(show),
             page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
             mailboxes(boxes.mailboxes, show),
         ],
     };
+}
+
+function drawList(place, book, show) {
+    place.dataset.book = JSON.stringify(book);
+    place.replaceChildren(book.phones.length > 0
+        ? group("", book.phones.map((phone) => phoneRow(phone, book, show)))
+        : element("p", {}, state.words("phones_none")));
 }
 
 const withoutApp = (link) => element("section", { class: "card", id: "page" },

@@ -21,17 +21,20 @@ export async function startScreen({ show }) {
     const [point, book, node] = [await call("GET", "point"), await call("GET", "phones"), await call("GET", "state")];
     const seen = element("p", { class: "state", role: "status", id: "seen" });
     drawSeen(seen, node);
+    const phones = element("div", {});
+    drawPhones(phones, book);
     const client = point.clients.find(({ client }) => client === chosen.client);
     return {
         title: words("start_title"),
-        live: async () => drawSeen(seen, await call("GET", "state")),
+        live: async (kind) => {
+            if (kind === "phones") drawPhones(phones, await call("GET", "phones"));
+            else drawSeen(seen, await call("GET", "state"));
+        },
         nodes: [
             point.private ? element("p", { class: "card banner" }, words("is_private")) : null,
             element("section", { class: "card" },
                 element("h2", {}, words("start_phone")),
-                book.phones.length > 0
-                    ? done(words("start_phones", { count: book.phones.length }))
-                    : element("p", {}, words("start_phone_text")),
+                phones,
                 element("a", { class: "button secondary", href: "#/phones" }, words("start_phone_action"))),
             element("section", { class: "card" },
                 element("h2", {}, words("start_bisq")),
@@ -60,6 +63,13 @@ function placeOf({ client, file }) {
 }
 
 const done = (text) => element("p", { class: "state is-good" }, icon("SETUP_CONFIRMATION"), text);
+
+function drawPhones(place, { phones }) {
+    const { words } = state;
+    place.replaceChildren(phones.length > 0
+        ? done(words("start_phones", { count: phones.length }))
+        : element("p", {}, words("start_phone_text")));
+}
 
 /** Whether a Bisq has ever come since the node's start: whatever became of it, the way is found. */
 function drawSeen(place, { endpoints }) {

@@ -20,6 +20,8 @@ package final class Dispatcher {
     package var onRefusal: (@EventLoop (SenderID) -> Void)?
     /// Called with the reason why nothing can be stored any more before a start anew; perhaps more than once.
     package var onStoreTaken: (@EventLoop (String) -> Void)?
+    /// Called whenever something may have come, gone out or changed.
+    package var onActivity: (@EventLoop () -> Void)?
     /// What tor knows of the time.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
@@ -192,6 +194,7 @@ package final class Dispatcher {
         isExecuting = false
         if rest.hasStirred { pumpSoon.schedule() }
         if rest.wakeAt != alarmAt { setAlarm(to: rest.wakeAt) }
+        onActivity?()
     }
 
     private func setAlarm(to time: Int64) {

@@ -85,7 +85,9 @@ final class NodeCalls: HTTPDoor {
         }
         running += 1
         Task {
-            respond(await answer(request, segment, call))
+            let response = await answer(request, segment, call)
+            if call.method != "GET", response.status < 300 { node.console?.events.changed(call.kinds) }
+            respond(response)
             running -= 1
         }
     }
@@ -107,7 +109,8 @@ extension NodeCalls {
     }
 
     /// As the document has them, but for the two of the login.
-    static let all: [Call] = stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls
+    static let all: [Call] =
+        stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls + widgetCalls
 
     private static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in
@@ -127,10 +130,7 @@ extension NodeCalls {
         },
         Call("POST", "links") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            guard let console = calls.node.console else {
-                throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
-            }
-            let links = await console.makeLinks()
+            let links = try await calls.console.makeLinks()
             guard !links.isEmpty else {
                 throw CallRefusal(
                     .conflict, "login_elsewhere",
@@ -161,5 +161,17 @@ extension NodeCalls {
             }
         }
         return try result.get()
+    }
+}
+
+extension NodeCalls.Call {
+    /// What a page has to draw anew after it.
+    var kinds: ConsoleEvents.Kinds {
+        switch path.first {
+        case "phones", "names": .phones
+        case "mailboxes": .mailboxes
+        case "peers": [.peers, .state]
+        case _: .state
+        }
     }
 }

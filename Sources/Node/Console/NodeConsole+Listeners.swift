@@ -91,7 +91,8 @@ extension NodeConsole {
         shared.areShared = true
         // Its origins are known when it has its port, and nobody is served before.
         var door: ConsoleDoor?
-        let server = server(settings, by: clients ?? shared) { request, respond in
+        let stream = ConsoleStreamDoor { door?.opening(of: $0) }
+        let server = server(settings, by: clients ?? shared, stream) { request, respond in
             door?.answer(request, respond: respond)
         }
         server.bodyLimit = { door?.bodyLimit($0, NodeCalls.bodyLimit) }
@@ -113,13 +114,16 @@ extension NodeConsole {
     ) -> HTTPServer {
         // Whoever comes here has none of the names of proxies.
         let door = makeDoor(site, settings, own: own, others: [], cookie: cookie, hasEntered: false)
-        let server = server(settings, by: clients) { door.answer($0, respond: $1) }
+        let server = server(settings, by: clients, ConsoleStreamDoor { door.opening(of: $0) }) {
+            door.answer($0, respond: $1)
+        }
         server.bodyLimit = { door.bodyLimit($0, NodeCalls.bodyLimit) }
         return server
     }
 
     private func server(
-        _ settings: Settings, by clients: Circuits.Settings, handler: @escaping HTTPServer.Handler
+        _ settings: Settings, by clients: Circuits.Settings, _ stream: ConsoleStreamDoor,
+        handler: @escaping HTTPServer.Handler
     ) -> HTTPServer {
         var http = settings.http
         http.connections = NodeConsole.mostConnections
@@ -127,7 +131,8 @@ extension NodeConsole {
         let circuits = Circuits(settings: clients)
         if !clients.areAddresses { self.circuits = circuits }
         let server = HTTPServer(
-            settings: http, circuits: circuits, refusal: ConsoleDoor.refusal, handler: handler)
+            settings: http, circuits: circuits, liveDoors: [stream], refusal: ConsoleDoor.refusal,
+            handler: handler)
         servers.append(server)
         return server
     }
@@ -138,7 +143,8 @@ extension NodeConsole {
     ) -> ConsoleDoor {
         ConsoleDoor(
             origins: own + (others ?? settings.console.origins), cookie: cookie,
-            entry: hasEntered ? nil : entry, calls: site.calls, stateText: site.stateText
+            entry: hasEntered ? nil : entry, calls: site.calls, stateText: site.stateText, events: events,
+            isWidget: { [unowned self] in widgets.has($0) }
         ) { $0 == ConsolePage.description ? nil : await ConsolePage.read($0) }
     }
 

@@ -14,6 +14,10 @@ import Tor
 final class NodeConsole {
     let entry: ConsoleEntry
     let log: Logger
+    /// For pages that are open.
+    let events = ConsoleEvents()
+    var widgets: WidgetTokens
+    let widgetFile: String
     private let linkFile: String
     var servers: [HTTPServer] = []
     /// The first of each listener, then those of the settings: where a link leads.
@@ -25,12 +29,21 @@ final class NodeConsole {
     private var clientWatch: InvitationWatch?
     private var timer: Timer!
     private var isStopped = false
+    /// Of the onion address.
+    private var isPublished = false
+    private var onPublished: (@EventLoop () -> Void)?
 
     private static let renewal: Duration = .seconds(10 * 60)
 
     init(state: borrowing StateDirectory, log: Logger) {
         self.log = log
         linkFile = state.consoleLink
+        widgetFile = state.consoleWidgets
+        let read = WidgetTokenFile.read(widgetFile)
+        widgets = read.tokens
+        if let fault = read.fault {
+            log.error("console.widgets_unreadable", metadata: ["reason": "\(fault)"])
+        }
         let ownerFile = state.consoleOwner
         var kept: ConsoleEntrance.Kept?
         do throws(ConsoleOwnerFile.Fault) {
@@ -117,6 +130,15 @@ final class NodeConsole {
     @FileThread
     private static func remove(_ path: String) { unlink(path) }
 
+    /// Tells a link once it can be opened, if there is no owner. The one in the file is then another one too.
+    func tellLink(_ tell: @escaping @EventLoop (_ link: String) -> Void) {
+        let make: @EventLoop () -> Void = { [unowned self] in
+            guard !entry.hasOwner else { return }
+            Task { for link in await makeLinks() { tell(link) } }
+        }
+        if onion == nil || isPublished { make() } else { onPublished = make }
+    }
+
     // MARK: The onion address
 
     /// Takes over who may find the onion address, and says when clients can.
@@ -130,10 +152,12 @@ final class NodeConsole {
         watch.start()
         clientWatch = watch
         var isTold = false
-        presence.onNeighbour = { [log] address in
+        presence.onNeighbour = { [unowned self] address in
             guard address == onion.address, !isTold else { return }
             isTold = true
             log.notice("console.published")
+            isPublished = true
+            onPublished?()
         }
     }
 
@@ -144,6 +168,7 @@ final class NodeConsole {
         isStopped = true
         timer.stop()
         clientWatch?.stop()
+        await events.close()
         for server in servers { await server.close() }
     }
 }

@@ -19,6 +19,14 @@ extension RelayNode {
                 onionKey: OnionKeyFile(path: state.consoleOnionKey),
                 onionClients: Invitations(path: state.consoleClients), torDirectory: state.torDirectory),
             settings)
+        let events = console.events
+        events.onWatched = { [unowned self, unowned events] isWatched in
+            guard isWatched else {
+                dispatcher?.onActivity = nil
+                return
+            }
+            dispatcher?.onActivity = { [weak events] in events?.changed(.state) }
+        }
         return console
     }
 

@@ -19,6 +19,9 @@ package final class ConsoleDoor {
     /// The state in plain text, for who has no scripts.
     private let stateText: @EventLoop () -> [UInt8]
     private let file: File
+    private let events: ConsoleEvents
+    /// Whether a token lets programs read how the node is, and nothing else.
+    private let isWidget: @EventLoop (_ token: String) -> Bool
     private let cookie: String
     /// Files that are being read.
     private var reading = 0
@@ -26,6 +29,8 @@ package final class ConsoleDoor {
     private static let mostReading = 32
     private static let sessionPath = "/api/v1/session"
     private static let passphrasePath = "/api/v1/passphrase"
+    private static let eventsPath = "/api/v1/events"
+    private static let widgetPath = "/api/v1/widget"
     private static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
         + "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -37,8 +42,11 @@ package final class ConsoleDoor {
     ///   - calls: What is below `/api/v1`.
     package init(
         origins: [String], cookie: String, entry: ConsoleEntry?, calls: any HTTPDoor,
-        stateText: @escaping @EventLoop () -> [UInt8], file: @escaping File
+        stateText: @escaping @EventLoop () -> [UInt8], events: ConsoleEvents,
+        isWidget: @escaping @EventLoop (_ token: String) -> Bool, file: @escaping File
     ) {
+        self.events = events
+        self.isWidget = isWidget
         rules = ConsoleRules(origins: origins)
         self.cookie = cookie
         self.entry = entry
@@ -68,6 +76,7 @@ package final class ConsoleDoor {
     }
 
     package func answer(_ request: HTTPRequest, respond: @escaping @EventLoop (HTTPResponse) -> Void) {
+        if answerWidget(request, respond) { return }
         guard rules.isForUs(request) else {
             return respond(
                 HTTPResponse(status: 403, text: "open the address that the link has").shielded().notStored)
@@ -187,6 +196,54 @@ package final class ConsoleDoor {
         return nil
     }
 
+    // MARK: Programs that read
+
+    /// A browser shows no token by itself, so whoever shows one is who he says, under whatever name he came here.
+    private func answerWidget(
+        _ request: HTTPRequest, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+    ) -> Bool {
+        guard request.path.hasPrefix(Self.widgetPath), request.method == "GET",
+            let token = Self.widgetToken(in: request),
+            request.path == Self.widgetPath || request.path == Self.widgetPath + "/umbrel"
+        else { return false }
+        guard token.utf8.count < 100, isWidget(token) else {
+            var response = HTTPResponse(status: 401, fault: "bad_token", "this token is none, or was revoked")
+            response.fields.append("www-authenticate", "Bearer")
+            respond(response.shielded().notStored)
+            return true
+        }
+        var request = request
+        request.query = nil
+        calls.answer(request) { response in
+            var response = response
+            response.isForKnown = true
+            respond(response.shielded().notStored)
+        }
+        return true
+    }
+
+    /// `Authorization: Bearer TOKEN`, or `?token=TOKEN` for those that know addresses only.
+    private static func widgetToken(in request: HTTPRequest) -> String? {
+        if let field = request.fields["authorization"] {
+            return field.hasPrefix("Bearer ") ? String(field.dropFirst("Bearer ".utf8.count)) : ""
+        }
+        return request.query.flatMap { query in (try? HTTPQuery(query))?["token"] }
+    }
+
+    // MARK: Events
+
+    /// Takes over a request for the stream of changes; `nil`: it is answered as any other, and perhaps refused.
+    package func opening(of request: HTTPRequest) -> HTTPServer.Opening? {
+        guard request.path == Self.eventsPath, request.method == "GET", rules.isForUs(request),
+            rules.mayRead(request)
+        else { return nil }
+        guard let entry else {
+            return { [events] in events.open($0, of: []) { true } }
+        }
+        guard let token = session(in: request) else { return nil }
+        return { [events] in events.open($0, of: Array(token.utf8)) { entry.isSession(token) } }
+    }
+
     // MARK: For who has entered
 
     /// - Parameter login: `nil`: it is the proxy's, and nothing of it can be changed here.
@@ -214,6 +271,7 @@ package final class ConsoleDoor {
         case (Self.passphrasePath, "DELETE"):
             Task { respond(await passphraseSet(nil, by: login)) }
         case (Self.sessionPath, _): respond(.methodNotAllowed("GET, POST, DELETE"))
+        case (Self.eventsPath, _): respond(.methodNotAllowed("GET"))
         case (Self.passphrasePath, _): respond(.methodNotAllowed("PUT, DELETE"))
         case ("/status.txt", _): respond(.methodNotAllowed("GET"))
         case _: calls.answer(request, respond: respond)

@@ -24,6 +24,13 @@ struct NodeSocket {
             HTTPRequest(method: "GET", path: path), within: .seconds(10), longest: HTTPLimits().body)
     }
 
+    /// - Parameter path: Without a query.
+    func send(_ method: String, _ path: String, _ body: [UInt8]) async throws -> HTTPResponse {
+        var request = HTTPRequest(method: method, path: path, body: body, isKeptAlive: false)
+        if !body.isEmpty { request.fields.append("content-type", "application/json") }
+        return try await answer(request, within: PhoneTestDoor.patience + .seconds(10))
+    }
+
     /// What takes as long as a push service.
     ///
     /// - Parameter longest: Bytes of the answer's body; `nil`: as many as usual.

@@ -12,6 +12,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             """,
         subcommands: [
             ConsoleLinkCommand.self, ConsoleInviteCommand.self, ConsoleRevokeCommand.self,
+            ConsoleWidgetCommand.self,
         ])
 }
 

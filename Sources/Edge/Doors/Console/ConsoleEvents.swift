@@ -1,0 +1,149 @@
+import HTTP1
+import Reactor
+
+/// What changes at the node, told to the console's pages when it happens (server-sent events).
+///
+/// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and each
+/// holds no more than the kinds that it has not told yet: changes that follow each other are one event. While no page listens
+/// nothing is done.
+@EventLoop
+package final class ConsoleEvents {
+    /// What a page may have to draw anew.
+    package struct Kinds: OptionSet, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let state = Kinds(rawValue: 1)
+        package static let phones = Kinds(rawValue: 2)
+        package static let mailboxes = Kinds(rawValue: 4)
+        package static let peers = Kinds(rawValue: 8)
+
+        static let words: [(kind: Kinds, word: String)] = [
+            (.state, "state"), (.phones, "phones"), (.mailboxes, "mailboxes"), (.peers, "peers"),
+        ]
+    }
+
+    /// Called when the first page begins to listen, and when the last one has gone.
+    package var onWatched: (@EventLoop (_ isWatched: Bool) -> Void)?
+
+    /// The oldest first.
+    private var streams: [ConsoleStream] = []
+    private let places = Places(ConsoleEvents.mostStreams, room: BufferRoom())
+    private var untold: Kinds = []
+    private var timer: Timer!
+
+    /// Of all sessions together.
+    package static let mostStreams = 64
+    /// One more of the same session ends its oldest.
+    package static let mostOfSession = 4
+    /// Changes within it are one.
+    private static let gathering: Duration = .milliseconds(300)
+
+    package init() {
+        timer = Timer { [unowned self] in tell() }
+    }
+
+    package var count: Int { streams.count }
+
+    /// Something of these kinds has changed.
+    package func changed(_ kinds: Kinds) {
+        guard !streams.isEmpty else { return }
+        untold.formUnion(kinds)
+        if !timer.isRunning { timer.start(after: Self.gathering) }
+    }
+
+    private func tell() {
+        let kinds = untold
+        untold = []
+        for stream in streams { stream.tell(kinds) }
+    }
+
+    /// - Parameters:
+    ///   - session: Whose stream it is, as bytes of its token.
+    ///   - isGood: Whether that session goes on.
+    func open(_ live: LiveAnswer, of session: [UInt8], isGood: @escaping @EventLoop () -> Bool) {
+        let ofSession = streams.filter { $0.session == session }
+        if ofSession.count >= Self.mostOfSession { ofSession.first?.end() }
+        if streams.count >= Self.mostStreams { streams.first?.end() }
+        let stream = ConsoleStream(over: live, of: session, isGood: isGood, at: self)
+        streams.append(stream)
+        live.client = stream
+        guard live.begin(200, at: places, silence: nil, head: Self.head) else { return }
+        if streams.count == 1 { onWatched?(true) }
+        // What has changed before it came.
+        stream.tell(.state)
+    }
+
+    func forget(_ stream: ConsoleStream) {
+        guard let index = streams.firstIndex(where: { $0 === stream }) else { return }
+        streams.remove(at: index)
+        guard streams.isEmpty else { return }
+        timer.stop()
+        untold = []
+        onWatched?(false)
+    }
+
+    package func close() async { await places.shutDown() }
+
+    private static let head: [UInt8] = {
+        var response = HTTPResponse(status: 200, body: [])
+        response.fields.append("content-type", "text/event-stream; charset=utf-8")
+        // No proxy keeps it back.
+        response.fields.append("x-accel-buffering", "no")
+        response.fields.append("cache-control", "no-store")
+        var head: [UInt8] = []
+        response.shielded().encodeHeadOfChunks(into: &head)
+        return head
+    }()
+}
+
+/// One page that listens.
+@EventLoop
+final class ConsoleStream: LiveClient {
+    let session: [UInt8]
+    private let live: LiveAnswer
+    private let isGood: @EventLoop () -> Bool
+    private unowned let events: ConsoleEvents
+    private var untold: ConsoleEvents.Kinds = []
+
+    init(
+        over live: LiveAnswer, of session: [UInt8], isGood: @escaping @EventLoop () -> Bool,
+        at events: ConsoleEvents
+    ) {
+        (self.live, self.session, self.isGood, self.events) = (live, session, isGood, events)
+    }
+
+    /// What its page has not taken waits as a bit each.
+    func tell(_ kinds: ConsoleEvents.Kinds) {
+        untold.formUnion(kinds)
+        hasRoom()
+    }
+
+    func hasRoom() {
+        guard !untold.isEmpty, !live.isHeldBack else { return }
+        guard isGood() else { return end() }
+        let text = ConsoleEvents.Kinds.words.filter { untold.contains($0.kind) }
+            .map { "event: \($0.word)\ndata: {}\n\n" }.joined()
+        untold = []
+        var chunk: [UInt8] = []
+        chunk.append(chunk: Array(text.utf8))
+        live.send(chunk)
+    }
+
+    func end() { live.end() }
+
+    func received(_ bytes: RawSpan) {}
+    var heldBytes: Int { 0 }
+    func connectionEnded() { events.forget(self) }
+}
+
+/// Hands those requests over that are answered without an end; all others are the console's as before.
+@EventLoop
+package final class ConsoleStreamDoor: LiveDoor {
+    private let open: @EventLoop (HTTPRequest) -> HTTPServer.Opening?
+
+    package init(_ open: @escaping @EventLoop (HTTPRequest) -> HTTPServer.Opening?) { self.open = open }
+
+    package func opening(of request: HTTPRequest) -> HTTPServer.Opening? { open(request) }
+    package func handler(for path: String) -> HTTPServer.Handler? { nil }
+}

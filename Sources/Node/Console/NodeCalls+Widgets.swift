@@ -1,0 +1,100 @@
+import Doors
+import HTTP1
+import JSONCoding
+import Metrics
+import Overview
+
+/// How the node is, for the widgets of other programs, and their tokens.
+extension NodeCalls {
+    static let widgetCalls: [Call] = [
+        Call("GET", "widget") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
+        },
+        Call("GET", "widget", "umbrel") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
+        },
+        Call("GET", "widget-tokens") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let names = try calls.console.widgets.tokens.map { JSON.string($0.name) }
+            return HTTPResponse(status: 200, json: ["names": .array(names)])
+        },
+        Call("POST", "widget-tokens") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers(but: "name")
+            let name = try asked.body.text("name", limit: 256)
+            let token = try await calls.console.addWidget(name)
+            return HTTPResponse(status: 201, json: ["name": .string(name), "token": .string(token)])
+        },
+        Call("DELETE", "widget-tokens", "{}") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            try await calls.console.removeWidget(asked.segment)
+            return HTTPResponse(status: 204)
+        },
+    ]
+
+    var console: NodeConsole {
+        get throws(CallRefusal) {
+            guard let console = node.console else {
+                throw CallRefusal(.conflict, "console_off", "the node has no console: set console.listen")
+            }
+            return console
+        }
+    }
+}
+
+/// What a widget shows: nothing by which anybody could be found.
+struct WidgetFigures {
+    /// `ok`, `warning` or `failing`.
+    let state: String
+    /// In the last 24 hours.
+    let delivered: Int
+    let waiting: Int
+    /// Seconds since 1970; `nil`: none since the node's start.
+    let lastRing: Int64?
+    /// Seconds ago.
+    let lastRingAge: Int64?
+
+    init(of report: Report) {
+        state = report.verdict.level.rawValue
+        delivered = report.history.sum(ofLast: History.minutes).delivered
+        waiting = report.outbox.waiting
+        lastRingAge = report.lastDelivery.map { report.age(of: $0).components.seconds }
+        lastRing = lastRingAge.map { report.now / 1000 - $0 }
+    }
+
+    /// As a REST sensor of Home Assistant reads it, and any script.
+    var json: JSON {
+        [
+            "state": .string(state), "delivered_today": .integer(Int64(delivered)),
+            "waiting": .integer(Int64(waiting)),
+            "last_ring": lastRing.map { .integer($0) } ?? .null,
+        ]
+    }
+
+    /// Of the type `four-stats` of Umbrel's widgets.
+    var fourStats: JSON {
+        func item(_ title: String, _ text: String, _ subtext: String) -> JSON {
+            ["title": .string(title), "text": .string(text), "subtext": .string(subtext)]
+        }
+        let (age, unit) = lastRingAge.map(WidgetFigures.span) ?? ("-", "")
+        return [
+            "type": "four-stats", "link": "", "refresh": "30s",
+            "items": .array([
+                item("Node", state == "ok" ? "Well" : "Look", ""),
+                item("Delivered", "\(delivered)", "in 24 hours"),
+                item("Waiting", "\(waiting)", "now"),
+                item("Last ring", age, unit),
+            ]),
+        ]
+    }
+
+    private static func span(_ seconds: Int64) -> (String, String) {
+        switch seconds {
+        case ..<60: ("\(max(0, seconds))", "seconds ago")
+        case ..<3600: ("\(seconds / 60)", "minutes ago")
+        case ..<86_400: ("\(seconds / 3600)", "hours ago")
+        case _: ("\(seconds / 86_400)", "days ago")
+        }
+    }
+}

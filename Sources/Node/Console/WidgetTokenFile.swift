@@ -1,0 +1,46 @@
+import Doors
+import Encodings
+import Glibc
+import JSONCoding
+import Reactor
+
+/// The file `console-widgets` of the state directory.
+///
+///     {"tokens":[{"name":"umbrel","digest":"<hex>"}]}
+enum WidgetTokenFile {
+    private static let limit = 16_384
+
+    /// One that is not there, or can't be read, has none.
+    static func read(_ path: String) -> (tokens: WidgetTokens, fault: String?) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try PrivateFile.read(path, limit: limit)
+        } catch {
+            return (WidgetTokens(), error.code == ENOENT ? nil : "\(error)")
+        }
+        guard let rows = (try? JSON(bytes, maximumDepth: 3))?["tokens"]?.array else {
+            return (WidgetTokens(), "\(path) is not what the node wrote")
+        }
+        let tokens = rows.compactMap { row -> WidgetTokens.Token? in
+            guard let name = row["name"]?.string,
+                let digest = row["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == 32
+            else { return nil }
+            return WidgetTokens.Token(name: name, digest: digest)
+        }
+        return (WidgetTokens(tokens), nil)
+    }
+
+    @FileThread
+    static func write(_ tokens: WidgetTokens, to path: String) -> SystemError? {
+        let rows = tokens.tokens.map { token -> JSON in
+            ["name": .string(token.name), "digest": .string(Hex.encode(token.digest))]
+        }
+        do throws(SystemError) {
+            try PrivateFile.write(
+                JSON.object(["tokens": .array(rows)]).text + "\n", to: path, replacing: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
