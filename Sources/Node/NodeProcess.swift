@@ -81,6 +81,8 @@ package enum NodeProcess {
             throw error
         }
         log.notice("node.started")
+        // Nowhere else: whoever has the link owns the node.
+        if isatty(STDOUT_FILENO) == 1 { node.console?.tellLink { output.write("console: \($0)\n") } }
         let memory = SpareMemory()
         memory.start()
         service.ready { await node.waitForOutbox() }

@@ -121,9 +121,10 @@ import Testing
         let commands = made.output.split(separator: "\n").filter {
             $0.contains("onionbell ") && !$0.hasPrefix("wrote")
         }
-        #expect(commands.count == 4, "\(commands)")
+        #expect(commands.count == 5, "\(commands)")
         for command in commands { #expect(command.contains(" --config \(configuration)"), "\(command)") }
-        #expect(commands.dropFirst().map { $0.prefix(5) } == ["Next:", "A min", "Then:"], "\(commands)")
+        #expect(
+            commands.dropFirst().map { $0.prefix(5) } == ["Next:", "A min", "Then:", "Or: o"], "\(commands)")
         #expect(commands[1].contains("onionbell run") && commands[2].contains("onionbell doctor"))
     }
 
@@ -250,6 +251,7 @@ import Testing
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
         #expect(text.contains("\n  - name: bisq1-relay\n    gateway: relay\n"))
         #expect(!text.contains("bisq-remote"))
+        #expect(text.contains("\n  listen: [127.0.0.1:9480]\n"))
         #expect(try run([program, "check-config", "--config", configuration]).status == 0)
         // With an app of one's own beside it.
         let both = try run([

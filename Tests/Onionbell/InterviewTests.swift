@@ -32,14 +32,16 @@ import Testing
     }()
 
     @Test func emptyAnswersAreTheOnesInBrackets() async {
-        let seen = await hold(["", "", ""])
+        let seen = await hold(["", "", "", ""])
+        #expect(seen.choices?.console == .local)
         #expect(seen.choices?.ringsThroughBisq == true)
         #expect(seen.choices?.tor == .own && seen.choices?.network == .mainnet)
         #expect(seen.left == 0)
     }
 
     @Test func capitalsAndBlanksAreNoMatter() async {
-        let seen = await hold([" YES ", "SYSTEM", "Testnet"])
+        let seen = await hold([" YES ", "SYSTEM", "Testnet", "No", "YES"])
+        #expect(seen.choices?.console == .onion)
         #expect(seen.choices?.tor == .system && seen.choices?.network == .testnet)
     }
 

@@ -23,6 +23,7 @@ struct ConfigurationChoices {
     var httpsName: String?
     /// Phones without credentials of ours are rung by Bisq's own relay.
     var ringsThroughBisq = false
+    var console: ConsoleChoice?
     /// Any setting by its key; these come last.
     var others: [(key: String, value: String)] = []
 
@@ -100,6 +101,7 @@ struct ConfigurationChoices {
             if apple == nil { add("defaults.ios", "") }
             if androidAccount == nil { add("defaults.android", "") }
         }
+        add("console.listen", console?.places)
         if httpsName != nil { add("doors.https.key_file", Self.credentialPath(Self.httpsKey)) }
         return settings + others
     }

@@ -15,7 +15,8 @@ struct InitCommand: AsyncParsableCommand {
         discussion: """
             The file has what differs from the defaults; the sample has all settings, with comments. On a terminal \
             the command asks for values that no option gives, and checks each answer at once; < goes back. \
-            --defaults and --bisq turn the questions off. With --bisq the node rings the phone apps that Bisq publishes \
+            --defaults turns the questions off, and --bisq all but the one for a browser: the node's console is for one \
+            on this machine, or at an onion address for Tor Browser. With --bisq the node rings the phone apps that Bisq publishes \
             through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
             writes nothing.
@@ -37,8 +38,14 @@ struct InitCommand: AsyncParsableCommand {
     @Flag(help: "Ask no questions; use the sample's values for everything else.")
     var defaults = false
 
-    @Flag(help: "Ring the published Bisq apps through Bisq's relay, and ask no questions.")
+    @Flag(help: "Ring the published Bisq apps through Bisq's relay, and ask for a browser only.")
     var bisq = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The owner's pages: local for a browser on this machine (with --bisq, where nobody can be asked), onion for Tor Browser elsewhere.",
+            valueName: "local|onion|off"))
+    var console: ConsoleChoice?
 
     @Option(
         parsing: .upToNextOption,
@@ -132,9 +139,12 @@ struct InitCommand: AsyncParsableCommand {
             var choices = self.choices
             let relay = from.isEmpty ? nil : try BisqRelaySettings(at: from[1])
             relay?.add(to: &choices)
-            if !defaults, !bisq, relay == nil, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-                var interview = Interview.onTerminal(choices, for: target)
+            if !defaults, relay == nil, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+                var interview = Interview.onTerminal(
+                    choices, steps: bisq ? [.browser, .onion] : Interview.Step.allCases, for: target)
                 choices = try await interview.run()
+            } else if bisq, choices.console == nil {
+                choices.console = .local
             }
             let written = try await target.write(choices)
             for path in written { printLine("wrote \(path)") }
@@ -170,6 +180,7 @@ struct InitCommand: AsyncParsableCommand {
         choices.webPushContact = webPush.map { $0 == "anonymous" ? "" : $0 }
         choices.httpsName = httpsName
         choices.ringsThroughBisq = bisq
+        choices.console = console
         choices.others = others.map { other in
             let parts = other.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (String(parts[0]), String(parts[1]))
@@ -228,6 +239,11 @@ struct InitCommand: AsyncParsableCommand {
         printLine("A minute later: \(asRoot)onionbell doctor\(option)")
         if choices.ringsThroughBisq {
             printLine("Then: \(asNode)onionbell point\(option)    what to write into Bisq's configuration")
+        }
+        if let console = choices.console, console != .off {
+            let browser = console == .onion ? "Tor Browser" : "this machine's browser"
+            printLine(
+                "Or: \(asNode)onionbell console link\(option)    a link for \(browser), for all of this")
         }
     }
 }

@@ -8,12 +8,14 @@ import Wire
 /// the question before, whose answer is kept. An empty answer is the one in brackets.
 struct Interview {
     enum Step: CaseIterable {
-        case bisq, tor, network, apple, password, keyID, teamID, topic, google, webPush
+        case bisq, tor, network, browser, onion, apple, password, keyID, teamID, topic, google, webPush
     }
 
     /// What was answered, by step; what options gave is not asked for.
     private(set) var answers: [Step: String] = [:]
     private let given: ConfigurationChoices
+    /// What may be asked for.
+    private let steps: [Step]
     /// The next answer; `nil`: there are no more.
     let read: () -> String?
     let tell: (String) -> Void
@@ -21,19 +23,23 @@ struct Interview {
     let fault: (ConfigurationChoices) async -> String?
 
     init(
-        _ given: ConfigurationChoices, read: @escaping () -> String?, tell: @escaping (String) -> Void,
+        _ given: ConfigurationChoices, steps: [Step] = Step.allCases, read: @escaping () -> String?,
+        tell: @escaping (String) -> Void,
         fault: @escaping (ConfigurationChoices) async -> String?
     ) {
         self.given = given
+        self.steps = steps
         self.read = read
         self.tell = tell
         self.fault = fault
     }
 
     /// On the terminal.
-    static func onTerminal(_ given: ConfigurationChoices, for target: ConfigurationTarget) -> Interview {
+    static func onTerminal(
+        _ given: ConfigurationChoices, steps: [Step] = Step.allCases, for target: ConfigurationTarget
+    ) -> Interview {
         Interview(
-            given, read: { readLine(strippingNewline: true) }, tell: { printText($0) },
+            given, steps: steps, read: { readLine(strippingNewline: true) }, tell: { printText($0) },
             fault: { await target.fault(of: $0) })
     }
 
@@ -43,7 +49,7 @@ struct Interview {
     mutating func run() async throws(InitError) -> ConfigurationChoices {
         tell("An empty answer means the value in brackets; < goes back.\n")
         var asked: [Step] = []
-        while let step = Step.allCases.first(where: { !asked.contains($0) && isNeeded($0) }) {
+        while let step = steps.first(where: { !asked.contains($0) && isNeeded($0) }) {
             let standard = answers[step] ?? standard(of: step)
             tell("\(question(step)) [\(standard)]: ")
             guard let line = read() else { throw .notWritten("no more answers: nothing was written") }
@@ -66,12 +72,14 @@ struct Interview {
 
     /// Whether the answers so far make it a question.
     private func isNeeded(_ step: Step) -> Bool {
-        let isBisq = answers[.bisq] == "yes"
+        let isBisq = answers[.bisq] == "yes" || given.ringsThroughBisq
         let file = answers[.apple] ?? ""
         return switch step {
         case .bisq: given.apple == nil && given.androidAccount == nil
         case .tor: given.tor == nil
         case .network: given.network == nil
+        case .browser: isBisq && given.console == nil
+        case .onion: isBisq && given.console == nil && answers[.browser] == "no"
         case .apple: !isBisq && given.apple == nil
         case .password: !isBisq && !file.isEmpty && !Self.isKey(file)
         case .keyID, .teamID: !isBisq && Self.isKey(file)
@@ -89,6 +97,9 @@ struct Interview {
         case .network: "Bisq's network (\(BisqNetwork.allCases.map(\.rawValue).joined(separator: ", ")))"
         case .apple:
             "File with Apple's key (.p8) or push certificate (.p12), from developer.apple.com, Keys or Certificates; empty: none yet"
+        case .browser: "Is there a browser on this machine, to see and set up the node in: yes or no?"
+        case .onion:
+            "An onion address for it, to open in Tor Browser on another machine (it has a login): yes or no?"
         case .password: "File with the certificate's password; empty: it has none"
         case .keyID: "Key id (10 characters: developer.apple.com, Keys, the key's page)"
         case .teamID: "Team id (10 characters: developer.apple.com, Membership details)"
@@ -107,7 +118,8 @@ struct Interview {
         case .network: BisqNetwork.mainnet.rawValue
         case .keyID: AppleName.keyID(inFileName: answers[.apple] ?? "") ?? ""
         case .topic: (try? SampleConfiguration.installed())?.value(of: "apps[0].topic") ?? ""
-        case .webPush: "no"
+        case .browser: "yes"
+        case .onion, .webPush: "no"
         case .apple, .password, .teamID, .google: ""
         }
     }
@@ -115,7 +127,7 @@ struct Interview {
     /// As it is meant: `SYSTEM`, `~/key.p8`.
     private func normal(_ answer: String, of step: Step) -> String {
         switch step {
-        case .bisq, .tor, .network: answer.lowercased()
+        case .bisq, .tor, .network, .browser, .onion: answer.lowercased()
         case .keyID, .teamID: answer.uppercased()
         case .apple, .password, .google: Self.expanded(answer)
         case .topic, .webPush: answer
@@ -140,7 +152,7 @@ struct Interview {
     private func wrong(_ step: Step) async -> String? {
         let answer = answers[step] ?? ""
         switch step {
-        case .bisq: return ["yes", "no"].contains(answer) ? nil : "yes or no"
+        case .bisq, .browser, .onion: return ["yes", "no"].contains(answer) ? nil : "yes or no"
         case .tor: return Settings.Tor.Mode(rawValue: answer) == nil ? "own, instance or system" : nil
         case .network: return BisqNetwork(rawValue: answer) == nil ? "one of these names" : nil
         case .keyID, .teamID:
@@ -179,6 +191,9 @@ struct Interview {
         choices.ringsThroughBisq = given.ringsThroughBisq || answers[.bisq] == "yes"
         if let tor = answers[.tor] { choices.tor = Settings.Tor.Mode(rawValue: tor) }
         if let network = answers[.network] { choices.network = BisqNetwork(rawValue: network) }
+        if let browser = answers[.browser] {
+            choices.console = browser == "yes" ? .local : answers[.onion] == "yes" ? .onion : .off
+        }
         guard answers[.bisq] != "yes" else { return choices }
         if let file = answers[.apple], !file.isEmpty {
             let password = answers[.password] ?? ""
