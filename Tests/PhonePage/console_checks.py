@@ -265,6 +265,59 @@ def the_passphrase_lets_in_and_leaving_ends_it(world):
         page.says("Access")
 
 
+def what_changes_is_shown_by_itself_and_nothing_is_asked_at_rest(world):
+    with world.page(world.link()) as page:
+        page.says("Let your Bisq")
+        page.go("#/phones")
+        page.says("There is no phone yet.")
+        page.type("#name", "typed")
+        cookie = session(world)
+
+        def calls():
+            return [url for url in page.run("return performance.getEntriesByType('resource').map(one => one.name)") if "/api/" in url]
+
+        # By another browser: the list is drawn anew, and what stands in the form stays.
+        equal(asked(world, "POST", "/phones", {"name": "carol", "pairing_token": token}, cookie)[0], 201)
+        page.says("carol")
+        equal(page.run("return document.querySelector('#name').value"), "typed")
+        page.go("#/")
+        page.says("Phones in the book: 1")
+        equal(subprocess.run(
+            [world.command, "phones", "remove", "carol", "--config", world.config], capture_output=True
+        ).returncode, 0)  # fmt: skip
+        until(lambda: "Phones in the book" not in page.text(), "the phone to go")
+        page.go("#/now")
+        page.says("Running for")
+        # Each call has its event. What asks by the clock would never be still for so long.
+        def is_still():
+            before = len(calls())
+            page.run("await new Promise(done => setTimeout(done, 6000))")
+            return len(calls()) == before
+
+        until(is_still, "an end of calls")
+
+
+def a_widgets_token_is_shown_once_and_revoked(world):
+    with world.page(world.link()) as page:
+        page.go("#/access")
+        page.type("#widget", "home")
+        page.tap("Make a token")
+        page.says("home", "shown only now", "/api/v1/widget")
+        text = page.run("return document.querySelector('.once code').innerText")
+        request = urllib.request.Request(f"{world.origin}/api/v1/widget", headers={"Authorization": f"Bearer {text}"})
+        with urllib.request.urlopen(request) as answer:
+            equal(sorted(json.load(answer)), ["delivered_today", "last_ring", "state", "waiting"])
+        equal(violations(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]), [])
+        page.tap("Remove")
+        page.run("document.querySelector('dialog .danger').click()")
+        until(lambda: "shown only now" not in page.text() and page.run("return !document.querySelector('.card .phone')"), "it to go")
+        try:
+            urllib.request.urlopen(request)
+            raise AssertionError("a revoked token is good")
+        except urllib.error.HTTPError as error:
+            equal(error.code, 401)
+
+
 def asked(world, method, path, body=None, cookie=None):
     """The status and the fields of an answer to what the console's page asks."""
     request = urllib.request.Request(f"{world.origin}/api/v1{path}", method=method)
@@ -352,6 +405,8 @@ checks = [
     a_phone_is_added_named_and_removed,
     a_mailbox_shows_its_secrets_once,
     a_peer_is_invited_after_a_question,
+    what_changes_is_shown_by_itself_and_nothing_is_asked_at_rest,
+    a_widgets_token_is_shown_once_and_revoked,
     every_screen_of_the_console_is_accessible_in_light_and_dark,
     nothing_of_the_console_is_cut_on_a_small_phone_in_any_language,
     every_language_has_the_same_words,
