@@ -265,4 +265,47 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: stage.world.state + "/console-link"))
         await stage.close()
     }
+
+    /// What was made before a restart, and what another tab has.
+    @Test func aLinkEndsWithTheNodeAndTwoTabsAreOneSession() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        try await stage.start()
+        let old = try await stage.linkInFile()
+        await stage.node.stop()
+        try await stage.start()
+        await stage.logged("console.link_written")
+        let new = try await stage.linkInFile()
+        #expect(new != old)
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", old) == 403)
+        #expect(try await owner.enter("link", new) == 204)
+        let tab = ConsoleBrowser(port, cookie: owner.cookie)
+        // Two who change the same thing: the second is told.
+        async let first = owner.send("POST", "/api/v1/peers", #"{"name":"carol"}"#)
+        async let second = tab.send("POST", "/api/v1/peers", #"{"name":"carol"}"#)
+        #expect(try await [first.status, second.status].sorted() == [201, 409])
+        #expect(try await tab.send("DELETE", "/api/v1/session").status == 204)
+        #expect(try await owner.send("GET", "/api/v1/state").status == 401)
+        await stage.close()
+    }
+
+    /// Whoever runs the node by hand sees the link at once; a service's log never has it.
+    @Test func onATerminalTheLinkIsTold() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port)
+        let command = "\(nodeProgram) --config \(stage.configuration)"
+        let terminal = try LabProgram(["script", "-qfec", command, "/dev/null"])
+        let start = "console: http://127.0.0.1:\(port)/#enter="
+        await terminal.wait { $0.exit != nil || $0.lines.contains { $0.contains(start) } }
+        let line = try #require(terminal.lines.first { $0.contains(start) }, "\(terminal.lines)")
+        let secret = line.components(separatedBy: "#enter=")[1].trimmingCharacters(
+            in: .whitespacesAndNewlines)
+        #expect(try await ConsoleBrowser(port).enter("link", secret) == 204)
+        await terminal.stop()
+        // With an owner there is none; nor without a terminal.
+        try await stage.start()
+        #expect(!stage.node.lines.contains { $0.contains("#enter=") })
+        await stage.close()
+    }
 }

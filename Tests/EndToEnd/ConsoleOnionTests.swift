@@ -115,4 +115,75 @@ import Testing
             !FileManager.default.fileExists(
                 atPath: stage.world.state + "/tor/service-console/hs_ed25519_secret_key"))
     }
+
+    /// What a stranger may do at the console's address, as fast as it goes, by a circuit each.
+    private enum Manner: String, CaseIterable {
+        case pages, calls, guesses, circuits
+
+        func words(_ address: String, _ socks: Endpoint, _ number: Int) -> [String] {
+            let usual = [
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}\n", "--proxy",
+                "socks5h://\(rawValue)\(number):x@\(socks)",
+            ]
+            switch self {
+            case .pages: return usual + ["http://\(address)/app.js?[1-100000]"]
+            case .calls: return usual + ["http://\(address)/api/v1/state?[1-100000]"]
+            case .guesses:
+                return usual + [
+                    "-H", "Origin: http://\(address)", "-H", "onionbell-console: 1", "-H",
+                    "content-type: application/json",
+                    "-d", #"{"passphrase":"wrong horse"}"#, "http://\(address)/api/v1/session?[1-100000]",
+                ]
+            case .circuits:
+                return [
+                    "bash", "-c",
+                    "while :; do curl -s -o /dev/null -w '%{http_code}\\n' --proxy socks5h://$RANDOM-\(number):x@\(socks) http://\(address)/; done",
+                ]
+            }
+        }
+    }
+
+    /// How long a peer waits is printed and not judged, since relays, clients and the node share the machine: the loop must not
+    /// be held up, a peer's notification is delivered, and the owner is answered.
+    @Test func aFloodOfTheConsoleHoldsUpNoPeer() async throws {
+        let stage = try await NodeTests.Stage(more: ["console: {listen: [onion]}"])
+        await logged(stage, "console.published")
+        let link = try String(contentsOfFile: stage.world.state + "/console-link", encoding: .utf8)
+        let parts = link.trimmingCharacters(in: .newlines).components(separatedBy: "/#enter=")
+        let address = String(try #require(parts.first).dropFirst("http://".count))
+        let entered = try await send(
+            "POST", "/api/v1/session", to: address, by: stage.socks, #"{"link":"\#(parts.last ?? "")"}"#)
+        let cookie = try #require(entered.fields["set-cookie"].map { String($0.prefix { $0 != ";" }) })
+        let peer = try await stage.dial()
+        func longest() async throws -> (p99: Duration, median: Duration) {
+            var times: [Duration] = []
+            for _ in 0..<50 { times.append(try await peer.ping()) }
+            times.sort()
+            return (times[49], times[25])
+        }
+        let quiet = try await longest()
+        let socks = try #require(try await SharedTorNetwork.network().startTor().socks)
+        for (index, manner) in Manner.allCases.enumerated() {
+            let floods = try (0..<8).map { try LabProgram(manner.words(address, socks, $0)) }
+            for flood in floods { await flood.wait { $0.exit != nil || !$0.lines.isEmpty } }
+            let flooded = try await longest()
+            var one = request(index, awaitsOutcome: true)
+            one.uid = "honest-\(index)"
+            #expect(try await peer.outcome(of: one).status == .delivered, "\(manner)")
+            let state = try await send("GET", "/api/v1/state", to: address, by: stage.socks, cookie: cookie)
+            #expect(state.status == 200, "\(manner)")
+            let health = try health(over: stage.world.directory.path + "/management")
+            #expect(health["checks"]?["loop"]?["ok"]?.bool == true, "\(manner)")
+            if manner == .guesses {
+                for flood in floods { await flood.wait { $0.exit != nil || $0.lines.contains("429") } }
+            }
+            let answers = floods.reduce(0) { $0 + $1.lines.count }
+            for flood in floods { await flood.stop() }
+            print(
+                "\(manner): pings of a peer, the longest of 50 \(flooded.p99), the median \(flooded.median); quiet \(quiet.p99), \(quiet.median); \(answers) answers to the flood"
+            )
+        }
+        peer.close()
+        await stage.close()
+    }
 }
