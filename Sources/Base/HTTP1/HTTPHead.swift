@@ -36,11 +36,24 @@ struct HTTPHead {
             return .chunked(limit: limit)
         }
         guard lengths > 0 else { return nil }
-        guard lengths == 1, let digits = fields["content-length"], !digits.isEmpty,
-            digits.utf8.allSatisfy(\.isDigit)
-        else { throw .badContentLength }
-        guard let length = Int(digits), length <= limit else { throw .bodyTooLarge(limit: limit) }
+        guard lengths == 1, let length = fields.withValue(of: "content-length", HTTPHead.number) else {
+            throw .badContentLength
+        }
+        guard length <= limit else { throw .bodyTooLarge(limit: limit) }
         return .length(length)
+    }
+
+    /// Digits and nothing else; the largest number for all that are larger.
+    private static func number(_ digits: Span<UInt8>) -> Int? {
+        guard !digits.isEmpty else { return nil }
+        var number = 0
+        for index in digits.indices {
+            guard digits[index].isDigit else { return nil }
+            let (product, isLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = product.addingReportingOverflow(Int(digits[index] - UInt8(ascii: "0")))
+            number = isLarge || isLarger ? .max : sum
+        }
+        return number
     }
 }
 

@@ -18,15 +18,18 @@ final class LoopEvent {
     init(descriptor: CInt, events: Int32, action: @escaping @EventLoop (Int16) -> Void) {
         self.action = unsafeBitCast(action, to: ((Int16) -> Void).self)
         event = event_new(
-            EventLoop.shared.executor.base, descriptor, Int16(events),
-            { _, what, context in
-                // Held for the call: the action may let go of its event.
-                let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
-                EventLoop.shared.executor.measured {
-                    withExtendedLifetime(event) { event.action(what) }
-                }
-            }, Unmanaged.passUnretained(self).toOpaque())
+            EventLoop.shared.executor.base, descriptor, Int16(events), LoopEvent.call,
+            Unmanaged.passUnretained(self).toOpaque())
         precondition(event != nil, "out of memory for an event")
+    }
+
+    /// What libevent calls, on the loop's thread.
+    private nonisolated static let call: event_callback_fn = { _, what, context in
+        // Held for the call: the action may let go of its event.
+        let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
+        EventLoop.shared.executor.measured {
+            withExtendedLifetime(event) { event.action(what) }
+        }
     }
 
     /// Calls the action only when no other event is to be handled. Before the event is added.

@@ -37,16 +37,11 @@ struct Delivery: Sendable {
 
     func lane(_ id: LaneID) -> Int? {
         guard lanes.count <= Delivery.fewLanes else { return laneIndex[id] }
-        // A handful, as a rule: one for each app at each of its hosts. No closure, to which each would be copied.
+        // A handful, as a rule: one for each app at each of its hosts. To a closure each would be copied.
         for index in lanes.indices where lanes[index].id == id && !lanes[index].isGone { return index }
         return nil
     }
 
-    /// See ``Lane/hasMuch(of:)``.
-    func hasMuch(of sender: SenderID?, in lane: Int) -> Bool { lanes[lane].hasMuch(of: sender) }
-
-    /// See ``Lane/answersSoon(_:)``.
-    func answersSoon(_ lane: Int, _ patience: Patience) -> Bool { lanes[lane].answersSoon(patience) }
 
     /// Lanes that are there.
     var laneCount: Int { lanes.count - freeLanes.count }

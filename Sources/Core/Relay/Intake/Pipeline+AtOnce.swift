@@ -252,9 +252,20 @@ extension Pipeline {
     }
 }
 
+extension Delivery {
+    // Of a span, whose elements are lent: what an array gives to a call is a copy of the lane.
+
+    /// See ``Lane/hasMuch(of:)``.
+    func hasMuch(of sender: SenderID?, in lane: Int) -> Bool { lanes.span[lane].hasMuch(of: sender) }
+
+    fileprivate func answersSoon(_ lane: Int, _ patience: Patience) -> Bool {
+        lanes.span[lane].answersSoon(patience)
+    }
+}
+
 extension Lane {
     /// Open, with room, and usually in time.
-    func answersSoon(_ patience: Patience) -> Bool {
+    fileprivate func answersSoon(_ patience: Patience) -> Bool {
         guard hasGateway, !hasFault, condition == .open, blockedReason == nil, shelved == 0, shelving == 0,
             !isLoading, inFlight < window.size, ready.count < Lane.mostReady
         else { return false }
