@@ -53,6 +53,8 @@ package final class Stream {
     private var readEvent: LoopEvent!
     /// Made at the first write that the kernel didn't take whole.
     private var writeEvent: LoopEvent?
+    /// Made at the first rest.
+    private var endEvent: LoopEvent?
     @exclusivity(unchecked) private var isReading = true
     @exclusivity(unchecked) private var closesWhenFlushed = false
     @exclusivity(unchecked) private var isDirty = false
@@ -119,6 +121,7 @@ package final class Stream {
     isolated deinit {
         readEvent = nil
         writeEvent = nil
+        endEvent = nil
     }
 
     /// Two streams connected with each other, for tests and for parts that talk inside one process.
@@ -141,16 +144,23 @@ package final class Stream {
         isReading = false
     }
 
-    /// The same for longer: whatever comes meanwhile, also the peer's end, wakes nobody.
+    /// The same for longer: nothing that comes meanwhile wakes anybody but the peer's end, with which reading goes on.
     package func restReading() {
         guard isReading, isOpen else { return }
         isReading = false
         readEvent.remove()
+        if endEvent == nil {
+            endEvent = LoopEvent(descriptor: descriptor.number, events: EV_CLOSED) { [unowned self] _ in
+                resumeReading()
+            }
+        }
+        endEvent?.add()
     }
 
     package func resumeReading() {
         guard !isReading, isOpen else { return }
         isReading = true
+        endEvent?.remove()
         readEvent.add(milliseconds: idleMilliseconds)
     }
 
@@ -293,6 +303,7 @@ package final class Stream {
         handler = nil
         readEvent.remove()
         writeEvent?.remove()
+        endEvent?.remove()
         output = []
         sentCount = 0
         shutdown(descriptor.number, CInt(SHUT_RDWR))

@@ -57,7 +57,11 @@ extension OnionPresence {
 
     /// Ends a client's circuit with all its streams. No other of tor's circuits, whatever number is given.
     package func closeCircuit(_ circuit: UInt32) {
-        guard circuits.isClient(circuit) else { return }
-        Task { await service?.closeCircuit(circuit) }
+        Task {
+            // What tor has told of it has been read after an answer.
+            if !circuits.isClient(circuit) { _ = try? await link?.connection.send(.getInfo(["version"])) }
+            guard circuits.isClient(circuit) else { return }
+            await service?.closeCircuit(circuit)
+        }
     }
 }

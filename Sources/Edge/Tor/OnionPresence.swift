@@ -33,7 +33,7 @@ package final class OnionPresence {
     let log: Logger
     let words: PresenceWords
     private var key: OnionKey?
-    private var link: TorLink?
+    private(set) var link: TorLink?
     private(set) var service: OnionService?
     private var keeper: Task<Void, Never>?
     private var isStopping = false
@@ -136,6 +136,7 @@ package final class OnionPresence {
         guard !isStopping else { throw await link.close(because: .closed) }
         self.link = link
         link.connection.onEnd = { [weak self] error in self?.lose(.connection(error)) }
+        link.connection.mayRest = { [weak self] in self?.knowsAllButCircuits ?? false }
         do {
             socks = try await socks(of: link)
             if form.directory != nil, link.process == nil { try await forgetFormerService(on: link) }
@@ -257,9 +258,14 @@ package final class OnionPresence {
         lossWaiter = nil
     }
 
+    /// Nothing is to be heard from tor soon that changes anything: the service is known, and it is not to be told whether a
+    /// client is the node itself.
+    private var knowsAllButCircuits: Bool { state.isPublished && !watch.selfDial.isCalling }
+
     /// How the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
         guard let link, let address else { return nil }
+        link.connection.readOn()
         // The system's tor has other users.
         await service?.prepareCall(afresh: settings.source.isOurs, within: settings.heartbeatDeadline)
         // It may have come or gone since the start.

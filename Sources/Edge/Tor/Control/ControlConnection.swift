@@ -11,6 +11,9 @@ package final class ControlConnection {
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
     /// The connection is over, by no act of ours. Called once, never after ``close()``.
     package var onEnd: (@EventLoop (ControlError) -> Void)?
+    /// Whether what tor tells of circuits may lie for as long as ``rest``. A client's circuit brings eight lines, one after the other,
+    /// and to be woken for each of them costs more than all else that its connection does here.
+    var mayRest: (@EventLoop () -> Bool)?
     /// Why it is over; `nil` while it lasts.
     package private(set) var end: ControlError?
 
@@ -18,6 +21,8 @@ package final class ControlConnection {
     private var decoder = ControlDecoder()
     private var pending: [Pending] = []
     private var deadline: Timer!
+    private var endOfRest: Timer!
+    var rest = Duration.seconds(1)
 
     private struct Pending {
         let command: String
@@ -35,6 +40,7 @@ package final class ControlConnection {
         deadline = Timer { [unowned self] in
             if let first = pending.first { end(.timedOut(command: first.command)) }
         }
+        endOfRest = Timer { [unowned self] in stream.resumeReading() }
         stream.handler = self
     }
 
@@ -52,6 +58,7 @@ package final class ControlConnection {
             }
             pending.append(Pending(command: command.name, deadline: .now + limit, continuation: continuation))
             stream.write(command.bytes)
+            readOn()
             if pending.count == 1 { deadline.start(after: limit) }
         }
         let reply = try result.get()
@@ -66,6 +73,12 @@ package final class ControlConnection {
     ) async throws(ControlError) -> Value {
         let reply = try await send(command, within: limit)
         do { return try read(reply) } catch { throw .notUnderstood(error) }
+    }
+
+    /// No answer of tor's lies unread while something waits for it, nor what it told before.
+    func readOn() {
+        endOfRest.stop()
+        stream.resumeReading()
     }
 
     /// Ends the connection; commands that wait fail with ``ControlError/closed``.
@@ -92,7 +105,9 @@ package final class ControlConnection {
         end = error
         stream.close()
         deadline.stop()
+        endOfRest.stop()
         onEvent = nil
+        mayRest = nil
         let waiting = pending
         pending = []
         for command in waiting { command.continuation.resume(returning: .failure(error)) }
@@ -105,16 +120,22 @@ package final class ControlConnection {
 extension ControlConnection: StreamHandler {
     package func stream(_ stream: Stream, received bytes: RawSpan) {
         decoder.append(bytes)
+        var isOfCircuits = true
         do {
             while end == nil, let message = try decoder.next() {
                 switch message {
-                case .reply(let reply): take(reply)
+                case .reply(let reply):
+                    isOfCircuits = false
+                    take(reply)
                 case .circuit(let event): onEvent?(.circuit(event))
                 }
             }
         } catch {
-            end(.notUnderstood(error))
+            return end(.notUnderstood(error))
         }
+        guard isOfCircuits, pending.isEmpty, end == nil, mayRest?() ?? false else { return }
+        stream.restReading()
+        endOfRest.start(after: rest)
     }
 
     package func stream(_ stream: Stream, ended end: StreamEnd) {

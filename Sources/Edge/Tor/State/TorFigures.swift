@@ -16,6 +16,7 @@ package struct TorFigures: Equatable, Sendable {
     /// From when on the network's view of itself holds that tor has: it is no earlier. Seconds since 1970.
     package var consensusFrom: Int64?
 
+    // What is known of circuits is up to a second old: see ``ControlConnection/mayRest``.
     /// Introduction points of the service that stand now; usual are 3 for each of the two descriptors.
     package var introductionPoints = 0
     /// Circuits on which clients talk to the service now.
