@@ -30,14 +30,16 @@ extension Rows {
     private struct Work {
         var node: Double
         var tor: Double
+        /// Of the wall clock.
+        var seconds: Double
     }
 
     private mutating func measure(in network: PrivateTorNetwork) async throws {
         let service = try await network.startTor()
         let client = try await network.startTor()
         guard let socks = client.socks else { throw BenchError("the peers' tor has no SOCKS port") }
-        let (times, perRequest, perConnection) = try await bench.withNode(over: service) {
-            (node: NodeUnderTest) async throws -> (Times, Work, Work) in
+        let (times, perRequest, perConnection, atRest) = try await bench.withNode(over: service) {
+            (node: NodeUnderTest) async throws -> (Times, Work, Work, Work) in
             let route = PeerRoute.tor(socks: socks, onion: try await node.onionAddress(), port: 9999)
             let peer = try await BisqPeer.dial(route)
             let times = try await self.times(of: peer, count: isQuick ? 100 : 300)
@@ -49,8 +51,9 @@ extension Rows {
                     other.close()
                 }
             }
+            let atRest = try await work(of: node, service) { try await Task.sleep(for: .seconds(rest)) }
             peer.close()
-            return (times, perRequest, perConnection)
+            return (times, perRequest, perConnection, atRest)
         }
         let named = [("Ping", times.ping), ("receipt", times.receipt), ("accepted", times.accepted)]
         for (name, times) in named {
@@ -60,11 +63,15 @@ extension Rows {
         results.add("tor, node per notification", "CPU us", perRequest.node * 1e6 / Double(requests))
         results.add("tor, its tor per notification", "CPU us", perRequest.tor * 1e6 / Double(requests))
         results.add("tor, node per connection", "CPU us", perConnection.node * 1e6 / Double(connections))
+        // Connections come one after the other: what the node does meanwhile anyway is in their figure.
+        let share = atRest.node / atRest.seconds * perConnection.seconds
+        results.add("tor, of it at rest", "CPU us", share * 1e6 / Double(connections))
         results.add("tor, its tor per connection", "CPU us", perConnection.tor * 1e6 / Double(connections))
     }
 
     private var requests: Int { isQuick ? 2_000 : 10_000 }
     private var connections: Int { isQuick ? 20 : 100 }
+    private var rest: Int { isQuick ? 5 : 20 }
 
     /// Of the node and of its tor.
     private func work(
@@ -72,11 +79,13 @@ extension Rows {
     ) async throws -> Work {
         let nodeBefore = try node.figures
         let torBefore = try ProcessFigures(of: tor.processID)
+        let begun = ContinuousClock.now
         try await body()
         try await Task.sleep(for: .milliseconds(500))
         return Work(
             node: try node.figures.threadTime(since: nodeBefore),
-            tor: try ProcessFigures(of: tor.processID).threadTime(since: torBefore))
+            tor: try ProcessFigures(of: tor.processID).threadTime(since: torBefore),
+            seconds: (ContinuousClock.now - begun) / .seconds(1))
     }
 
     /// One at a time, in turn: nothing waits for anything else.
