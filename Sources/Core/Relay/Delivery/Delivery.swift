@@ -42,7 +42,6 @@ struct Delivery: Sendable {
         return nil
     }
 
-
     /// Lanes that are there.
     var laneCount: Int { lanes.count - freeLanes.count }
 

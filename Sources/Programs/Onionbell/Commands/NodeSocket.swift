@@ -20,8 +20,7 @@ struct NodeSocket {
     }
 
     func get(_ path: String) async throws -> HTTPResponse {
-        try await answer(
-            HTTPRequest(method: "GET", path: path), within: .seconds(10), longest: HTTPLimits().body)
+        try await answer(HTTPRequest(method: "GET", path: path), within: .seconds(10))
     }
 
     /// - Parameter path: Without a query.
@@ -44,7 +43,7 @@ struct NodeSocket {
     }
 
     private func answer(
-        _ request: HTTPRequest, within deadline: Duration, longest: Int
+        _ request: HTTPRequest, within deadline: Duration, longest: Int = HTTPLimits().body
     ) async throws -> HTTPResponse {
         do {
             return try await HTTPExchange.answer(
