@@ -9,10 +9,16 @@ import { loginScreen } from "./screens/login.js";
 import { nowScreen } from "./screens/now.js";
 import { peopleScreen } from "./screens/people.js";
 import { phonesScreen } from "./screens/phones.js";
+import { settingsScreen } from "./screens/settings.js";
 import { startScreen } from "./screens/start.js";
 import { state } from "./state.js";
 
-const screens = { "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, keep: keepScreen, access: accessScreen };
+const screens = {
+    "": startScreen, phones: phonesScreen, now: nowScreen, people: peopleScreen, keep: keepScreen, settings: settingsScreen,
+    access: accessScreen,
+};
+/** Screens that are reached from another one: its tab is theirs. */
+const parents = { keep: "now", settings: "now", access: "now" };
 const signs = { "": "SETUP_CONFIRMATION", phones: "phone", now: "NODE", people: "shield" };
 
 const route = () => location.hash.replace(/^#\/?/, "");
@@ -63,7 +69,7 @@ function drawTabs(name) {
     tabs.hidden = name === null;
     tabs.setAttribute("aria-label", words("app_name"));
     tabs.replaceChildren(...Object.entries(signs).map(([route, sign]) =>
-        element("a", { href: `#/${route}`, "aria-current": route === name ? "page" : null },
+        element("a", { href: `#/${route}`, "aria-current": route === (parents[name] ?? name) ? (route === name ? "page" : "true") : null },
             element("span", { class: "sign" }, icon(sign)), words(`tab_${route || "start"}`))));
 }
 

@@ -35,7 +35,7 @@ final class ConsoleBrowser {
         }
         return try await HTTPExchange.answer(
             to: request, host: host ?? authority, by: .direct(.host("127.0.0.1", port: port)),
-            deadline: theRun)
+            deadline: theRun, longest: 1 << 20)
     }
 
     /// Enters, and has the session from then on.

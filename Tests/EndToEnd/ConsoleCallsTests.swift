@@ -89,6 +89,29 @@ import Wire
         await stage.close()
     }
 
+    /// Bisq 2 takes 300 characters, and a browser's address is longer: what stands for it is told at once.
+    @Test func aLongAddressGetsOneThatStandsForIt() async throws {
+        let port = try freePort()
+        let stage = try LoopbackStage(consoleAt: port, withWebPush: true)
+        try await stage.start()
+        let owner = ConsoleBrowser(port)
+        #expect(try await owner.enter("link", stage.linkInFile()) == 204)
+        let browser = try Browser(
+            at: "https://\(stage.world.webPushHosts[0])",
+            path: "/wpush/v2/" + String(repeating: "a", count: 600))
+        let token = try Phone.new(.android, descriptor: "Web", deviceToken: browser.token).pairingToken
+        let added = try await owner.json(
+            "POST", "/api/v1/phones", #"{"name":"web","pairing_token":\#(quoted(token.text))}"#)
+        #expect(added.0 == 201, "\(added.1?.text ?? "")")
+        let standIn = try PairingToken(added.1?["stand_in"]?.string ?? "")
+        #expect((100...300).contains(standIn.deviceToken.utf8.count) && standIn.key == token.key)
+        let phone = try Phone.new(.android, descriptor: "Pixel").pairingToken
+        let short = try await owner.json(
+            "POST", "/api/v1/phones", #"{"name":"bob","pairing_token":\#(quoted(phone.text))}"#)
+        #expect(short.1?["stand_in"] == .null)
+        await stage.close()
+    }
+
     @Test func eachMistakeInATokenHasItsWord() async throws {
         let (stage, owner) = try await owned()
         let good = try Phone.new(.android, descriptor: "Pixel").pairingToken.text

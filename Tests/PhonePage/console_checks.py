@@ -18,7 +18,7 @@ from chromium import Chromium
 from node_checks import free_port
 from screens_checks import violations
 
-fragments = ("#/", "#/phones", "#/now", "#/people", "#/keep", "#/access")
+fragments = ("#/", "#/phones", "#/now", "#/people", "#/keep", "#/settings", "#/access")
 languages = ("en", "de", "es", "fr", "pt", "ru")
 token = "android|Pixel <b>8</b>|Dk9erQ51RUOo8bV1IvaGpE99prQKLUdS|" + "a" * 140
 

@@ -3,7 +3,7 @@
 run.py WORK                 everything but the broken pages
 run.py WORK firefox         one part: deploy, firefox, node, console, chromium, pairing, screens,
                             broken
-run.py WORK pictures OUT    pictures of every screen
+run.py WORK pictures OUT    pictures of every screen; console-pictures OUT of the console's
 """
 
 import faulthandler
@@ -17,6 +17,8 @@ import bench
 import broken_pages
 import checks
 import console_checks
+import console_keep_checks
+import console_pictures
 import deploy_checks
 import firefox_checks
 import host_checks
@@ -72,7 +74,7 @@ def in_chromium(name, listed):
 def with_the_console():
     world = console_checks.World(root)
     try:
-        for check in console_checks.checks:
+        for check in console_checks.checks + console_keep_checks.checks:
             checks.run(check, world)
     finally:
         world.stop()
@@ -103,6 +105,13 @@ if __name__ == "__main__":
             pictures.take(place, Path(sys.argv[3]))
         finally:
             place.stop()
+        sys.exit()
+    if sys.argv[2:3] == ["console-pictures"]:
+        world = console_checks.World(root)
+        try:
+            console_pictures.take(world, Path(sys.argv[3]))
+        finally:
+            world.stop()
         sys.exit()
     wanted = sys.argv[2:] or [name for name in parts if name != "broken"]
     # Each part mostly waits for its browser, so they run side by side.

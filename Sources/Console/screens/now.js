@@ -3,6 +3,7 @@
 import { call } from "../calls.js";
 import { copy, element, fact, group, icon, row } from "../dom.js";
 import { state } from "../state.js";
+import { eventsOf, reaching, waitingOf } from "./waiting.js";
 
 export async function nowScreen() {
     const { words } = state;
@@ -11,17 +12,20 @@ export async function nowScreen() {
         const node = await call("GET", "state");
         // What somebody reads is not moved while it says the same.
         const text = JSON.stringify(node.checks);
-        if (place.dataset.checks !== text || !place.contains(document.activeElement)) place.replaceChildren(...content(node));
+        if (place.dataset.checks !== text || !place.contains(document.activeElement)) {
+            place.replaceChildren(...content(node, () => { place.dataset.checks = ""; return draw(); }));
+        }
         place.dataset.checks = text;
     };
     await draw();
-    return { title: words("tab_now"), live: draw, nodes: [place, element("section", {}, element("div", { class: "group" },
+    return { title: words("tab_now"), live: draw, nodes: [place, reaching(), eventsOf((await call("GET", "history")).events), element("section", {}, element("div", { class: "group" },
         row(words("keep_title"), () => { location.hash = "#/keep"; }),
+        row(words("settings_title"), () => { location.hash = "#/settings"; }),
         row(words("access_title"), () => { location.hash = "#/access"; }))),
-    element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")))] };
+    element("p", { class: "note" }, element("a", { href: "status.txt" }, words("as_text")))].filter(Boolean) };
 }
 
-function content(node) {
+function content(node, redraw) {
     const { words } = state;
     const faults = node.checks.filter(({ level }) => level !== "ok");
     return [
@@ -31,6 +35,7 @@ function content(node) {
         faults.length === 0 ? null : element("ul", { class: "card faults", lang: "en" }, faults.map((check) =>
             element("li", {}, element("strong", {}, `${check.name}: ${check.state}`),
                 check.advice ? element("p", {}, check.advice) : null))),
+        waitingOf(node, redraw),
         element("section", {}, element("dl", { class: "group" },
             fact(words("now_waiting"), node.outbox.waiting),
             fact(words("now_delivered"), node.last_day.delivered),

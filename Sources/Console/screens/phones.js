@@ -3,7 +3,10 @@
 import { call, told } from "../calls.js";
 import { ask, button, copy, element, field, form, group, qrCode, say, textInput } from "../dom.js";
 import { state } from "../state.js";
+import { onlyMine } from "./own.js";
 
+/** In place of the token that was added last, if Bisq 2 does not take that. */
+let standIn = null;
 /** What a mailbox has shown once; gone with the page. */
 let made = null;
 
@@ -22,10 +25,15 @@ export async function phonesScreen({ show }) {
         },
         nodes: [
             list,
+            standIn ? element("section", { class: "card", id: "stand-in" }, element("p", {}, words("stand_in")),
+                element("div", { class: "once" }, element("code", { tabindex: 0 }, standIn),
+                    button(words("copy"), () => copy(standIn), { class: "small", icon: "copy" })),
+                button(words("done"), () => { standIn = null; show(); }, { class: "secondary" })) : null,
             adding(show),
             page.link ? withoutApp(page.link) : null,
             made ? shownOnce(made, show) : null,
             mailboxes(boxes.mailboxes, show),
+            await onlyMine(show),
         ],
     };
 }
@@ -126,8 +134,9 @@ function adding(show) {
         element("p", {}, words("phone_add_text")),
         form([field(words("name"), name), field(words("pairing_token"), token)], words("add"), () => told(async () => {
             const text = token.value.trim();
-            const { number } = await call("POST", "phones", { name: name.value.trim(), pairing_token: text });
+            const { number, stand_in } = await call("POST", "phones", { name: name.value.trim(), pairing_token: text });
             state.added = { number, token: text };
+            standIn = stand_in;
             say(words("phone_added"));
             await show();
         })),

@@ -106,6 +106,13 @@ package final class OnionPresence {
         keeper = Task { [weak self] in await self?.keep() }
     }
 
+    /// Calls the own address as somebody outside does, when somebody asks for it.
+    ///
+    /// - Returns: `nil`: it is not published, or tor takes no connections.
+    package func callOwnAddress() async -> (answer: SelfDialAnswer, duration: Duration)? {
+        await watch.selfDial.test()
+    }
+
     /// Takes the service back, so that no new client comes, then lets go of tor; ends a tor of our own.
     package func stop() async {
         guard !isStopping else { return }

@@ -47,6 +47,22 @@ struct CallBody {
         return texts
     }
 
+    /// Texts by their names.
+    func texts(of name: String, limit: Int) throws(CallRefusal) -> [(key: String, value: String)] {
+        guard let value = members[name] else { return [] }
+        guard let object = value.object, object.count <= 32 else {
+            throw Self.fault(name, "must be an object with texts")
+        }
+        var texts: [(key: String, value: String)] = []
+        for (key, value) in object {
+            guard let text = value.string, text.utf8.count <= limit else {
+                throw Self.fault(name, "must be an object with texts")
+            }
+            texts.append((key, text))
+        }
+        return texts
+    }
+
     /// What nobody asks for is a mistake.
     func refuseOthers(but known: String...) throws(CallRefusal) {
         for key in members.keys where !known.contains(key) {

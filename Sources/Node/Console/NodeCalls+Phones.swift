@@ -1,3 +1,4 @@
+import Client
 import Doors
 import HTTP1
 import JSONCoding
@@ -73,20 +74,35 @@ extension NodeCalls {
         let entry = try PhoneEntry(
             token.platform, token.deviceToken, app: body.optionalText("app", limit: 256) ?? "", named: name,
             model: token.model, in: node.settings)
+        let random = PhoneBook.newAlias()
         let answer = try await registrations(changing: true) { file in
             switch try file.add(entry) {
             case .failure(let refusal): throw refusal.refusal
             case .success(let number):
-                HTTPResponse(
+                let standIn = try NodeCalls.standIn(for: entry.phone, of: token, alias: random, in: file)
+                return HTTPResponse(
                     status: 201,
                     json: [
                         "number": .integer(number), "name": .string(name),
                         "platform": .string(entry.phone.platform.stored), "model": .string(entry.model),
+                        "stand_in": standIn.map { .string($0) } ?? .null,
                     ])
             }
         }
         await node.phoneBook?.lookNow()
         return answer
+    }
+
+    /// A pairing token with an address in place of the phone's, if that is longer than Bisq 2 takes; as the command does.
+    private nonisolated static func standIn(
+        for phone: PhoneBook.Phone, of token: PairingToken, alias: DeviceToken,
+        in file: borrowing RegistrationFile
+    ) throws -> String? {
+        guard phone.platform == .android,
+            phone.deviceToken.text.utf8.count > TrustedNodeDevice.tokenLengths.upperBound,
+            case .success(let given) = try file.giveAlias(alias, to: phone.name, replacing: false)
+        else { return nil }
+        return try token.leading(to: given).text
     }
 
     private func removePhone(_ number: Int64) async throws(CallRefusal) -> HTTPResponse {

@@ -2,6 +2,7 @@ import Doors
 import Encodings
 import HTTP1
 import JSONCoding
+import Logging
 import Persistence
 import Programs
 import Reactor
@@ -39,11 +40,13 @@ final class NodeCalls: HTTPDoor {
     }
 
     unowned let node: RelayNode
+    var log: Logger { node.log }
     /// One after the other: a change waits for the one before it, and the event loop for none.
     private let store = JobQueue(named: "calls")
     /// Of copies and settings, which take longer.
     let longJobs = JobQueue(named: "keep")
     var keeping = 0
+    var isReaching = false
     /// Calls that are not answered yet.
     private var running = 0
 
@@ -105,12 +108,17 @@ final class NodeCalls: HTTPDoor {
 extension NodeCalls {
     /// Bytes that the body of such a request may have; `nil`: as many as any.
     nonisolated static func bodyLimit(_ request: HTTPRequest) -> Int? {
-        request.method == "POST" && request.path == prefix + "restore" ? longestBody : nil
+        switch (request.method, request.path) {
+        case ("POST", "/api/v1/restore"): longestBody
+        case ("POST", "/api/v1/settings/check"), ("PUT", "/api/v1/settings"): longestSettings
+        case _: nil
+        }
     }
 
     /// As the document has them, but for the two of the login.
     static let all: [Call] =
-        stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls + widgetCalls
+        stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls + settingsCalls + nowCalls
+        + widgetCalls
 
     private static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in

@@ -29,7 +29,6 @@ struct MovePlan: Sendable {
     init(_ backup: NodeBackup, settingsFile: String, stateDirectory: String, keepsSettings: Bool) {
         self.backup = backup
         let closed = MovingIn.closed(for: backup, settingsFile: settingsFile)
-        self.closed = closed.credentials
         let present = (try? SettingsText.read(settingsFile)) ?? ""
         let text = SettingsStore.text(backup.settings ?? present, movedTo: stateDirectory)
         let isSame = SettingsStore.text(present, movedTo: stateDirectory) == text
@@ -46,6 +45,9 @@ struct MovePlan: Sendable {
         fate = isSame ? .same : keepsSettings ? .kept : reason == nil ? .taken : .left
         self.reason = fate == .left ? reason : nil
         self.backup.settings = fate == .taken ? text : nil
+        // Whoever keeps the settings keeps what they name.
+        if fate == .kept { self.backup.credentials = [:] }
+        self.closed = fate == .kept ? [] : closed.credentials
     }
 
     func json(canRestart: Bool) -> JSON {

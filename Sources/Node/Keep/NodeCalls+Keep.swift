@@ -47,7 +47,7 @@ extension NodeCalls {
             }
         }
         await BackupTime.write(now / 1000, settings.stateDirectory)
-        node.log.notice("backup.made")
+        log.notice("backup.made")
         var response = HTTPResponse(status: 200, body: sealed)
         response.fields.append("content-type", "application/octet-stream")
         return response
@@ -78,7 +78,7 @@ extension NodeCalls {
                 }
             }
             plan.isStaged = true
-            node.log.notice("restore.staged")
+            log.notice("restore.staged")
         }
         return HTTPResponse(status: 200, json: plan.json(canRestart: node.isSupervised))
     }

@@ -111,7 +111,7 @@ extension RelayNode {
     }
 
     /// Of an app: what ``ConfiguredApp/changeable`` is made of.
-    private static let keysOfCredentials = [
+    static let keysOfCredentials = [
         "key_file", "key_id", "team_id", "certificate_file", "certificate_password_file", "ca_file",
     ]
 

@@ -12,9 +12,9 @@ package final class ConsoleDoor {
     /// A page's file by its name, `screens/start.js`.
     package typealias File = @Sendable (_ name: String) async -> [UInt8]?
 
-    private let rules: ConsoleRules
+    let rules: ConsoleRules
     /// `nil`: whoever comes has entered, by the login of a proxy.
-    private let entry: ConsoleEntry?
+    let entry: ConsoleEntry?
     private let calls: any HTTPDoor
     /// The state in plain text, for who has no scripts.
     private let stateText: @EventLoop () -> [UInt8]
@@ -33,7 +33,7 @@ package final class ConsoleDoor {
     private static let widgetPath = "/api/v1/widget"
     private static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-        + "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        + "form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
     /// - Parameters:
     ///   - origins: Where browsers find it (``ConsoleRules/origins``).
@@ -69,9 +69,8 @@ package final class ConsoleDoor {
     package func bodyLimit(
         _ request: HTTPRequest, _ limit: (HTTPRequest) -> Int?
     ) -> Int? {
-        guard let limit = limit(request), rules.isForUs(request), session(in: request) != nil else {
-            return nil
-        }
+        guard let limit = limit(request), rules.isForUs(request) else { return nil }
+        guard entry == nil || session(in: request) != nil else { return nil }
         return limit
     }
 
@@ -81,6 +80,7 @@ package final class ConsoleDoor {
             return respond(
                 HTTPResponse(status: 403, text: "open the address that the link has").shielded().notStored)
         }
+        if request.path == Self.formPath, request.method == "POST" { return enterByForm(request, respond) }
         let isCall = request.path.hasPrefix("/api/") || request.path == "/status.txt"
         guard isCall else { return answerPage(request, respond) }
         let respond: @EventLoop (HTTPResponse) -> Void = { respond($0.shielded().notStored) }
@@ -136,7 +136,7 @@ package final class ConsoleDoor {
 
     // MARK: The login
 
-    private func enter(
+    func enter(
         _ request: HTTPRequest, isSecure: Bool, by entry: ConsoleEntry,
         _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {

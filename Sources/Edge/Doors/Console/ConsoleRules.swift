@@ -30,6 +30,18 @@ struct ConsoleRules {
         return request.fields["content-type"] == "application/json" ? origin : nil
     }
 
+    /// The same for the one form, which enters. A page that tells nobody where it is from, as ours, has no origin in it: then
+    /// the browser has to say that it is ours.
+    func origin(ofForm request: HTTPRequest) -> String? {
+        guard mayRead(request), let host = request.fields["host"], let origin = request.fields["origin"],
+            Self.isOnly(origin, of: "origin", in: request),
+            request.fields["content-type"] == "application/x-www-form-urlencoded",
+            let own = origins.first(where: { Self.host(of: $0) == host })
+        else { return nil }
+        let isOurs = origin == "null" && request.fields["sec-fetch-site"] == "same-origin"
+        return isOurs || origin == own ? own : nil
+    }
+
     /// Whether the page that asks, if it is one, is ours: browsers say so, and let no page say it.
     func mayRead(_ request: HTTPRequest) -> Bool {
         let found = request.fields.firstResult(of: "sec-fetch-site") { value -> Bool? in

@@ -67,6 +67,17 @@ final class SelfDial {
         keep(nil)
     }
 
+    /// Calls once for somebody who asks; counts nothing.
+    ///
+    /// - Returns: `nil`: there is no way to call.
+    func test() async -> (answer: SelfDialAnswer, duration: Duration)? {
+        guard isActive, let route = await route() else { return nil }
+        let begun = ContinuousClock.now
+        let reply = await answers(by: route)
+        reply.line?.close()
+        return (reply.answer, .now - begun)
+    }
+
     /// Something hints that the service is cut off.
     func callSoon() {
         callSoon(after: .zero)

@@ -1,0 +1,195 @@
+import Crypto
+import Doors
+import Encodings
+import HTTP1
+import JSONCoding
+import Programs
+import Reactor
+import Relay
+
+/// The settings: a dozen as fields, the rest as text; checked, and their difference shown, before they are taken.
+extension NodeCalls {
+    static let settingsCalls: [Call] = [
+        Call("GET", "settings") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try await calls.settings()
+        },
+        Call("POST", "settings", "check", isLong: true) { calls, asked throws(CallRefusal) in
+            try await calls.checkSettings(asked.bytes)
+        },
+        Call("PUT", "settings", isLong: true) { calls, asked throws(CallRefusal) in
+            try await calls.putSettings(asked.bytes)
+        },
+    ]
+
+    /// Bytes of a body that has a settings file, each byte escaped if need be.
+    nonisolated static let longestSettings = 6 * SettingsText.sizeLimit + 8192
+    /// Of an answer; those beyond that are counted.
+    private static let mostFaults = 100
+    private nonisolated static let mostKeys = 50
+
+    private func settings() async throws(CallRefusal) -> HTTPResponse {
+        let file = try settingsFile()
+        let (text, isOpen) = try await keep { () throws(CallRefusal) in
+            (try NodeCalls.text(of: file), SettingsStore.isOpen(file))
+        }
+        let fields = SettingsField.all.map { field -> JSON in
+            [
+                "key": .string(field.key), "usual": .string(field.usual),
+                "value": SettingsEdit.value(field.key, in: text).map { .string($0) } ?? .null,
+                "choices": field.choices.map { .array($0.map { .string($0) }) } ?? .null,
+            ]
+        }
+        let targets = node.settings.apps.map { app -> JSON in
+            ["app": .string(app.name), "mine": .bool(app.targets == .phoneBook)]
+        }
+        return HTTPResponse(
+            status: 200,
+            json: [
+                "file": .string(file), "version": .string(NodeCalls.version(of: text)), "text": .string(text),
+                "writable": .bool(isOpen), "fields": .array(fields), "targets": .array(targets),
+            ])
+    }
+
+    private nonisolated static func text(of file: String) throws(CallRefusal) -> String {
+        do throws(SettingsFault) {
+            return try SettingsText.read(file)
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(file): \(error)")
+        }
+    }
+
+    /// By which somebody notices that somebody else has changed them meanwhile.
+    private nonisolated static func version(of text: String) -> String {
+        Hex.encode(Array(Hash.sha256(Array(text.utf8)).prefix(16)))
+    }
+
+    // MARK: Checking
+
+    private func checkSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+        let file = try settingsFile()
+        let (present, text) = try await keep { () throws(CallRefusal) in
+            let body = try CallBody(bytes)
+            try body.refuseOthers(but: "text", "changes")
+            let present = try NodeCalls.text(of: file)
+            var text = try body.optionalText("text", limit: SettingsText.sizeLimit) ?? present
+            for (key, value) in try body.texts(of: "changes", limit: 1024) {
+                do throws(SettingsEdit.Refusal) {
+                    text = try SettingsEdit.set(key, to: value, in: text)
+                } catch {
+                    throw CallRefusal(
+                        .unfit, "edit_text",
+                        "\(SettingsFault.shown(key)) stands in the file in a way that only the text can change"
+                    )
+                }
+            }
+            return (present, text)
+        }
+        let checked = try await check(text, file)
+        let difference = try await keep { () throws(CallRefusal) in TextDiff.lines(from: present, to: text) }
+        let shown = checked.faults.prefix(Self.mostFaults).map { fault -> JSON in
+            [
+                "key": .string(fault.key), "line": fault.line.map { .integer(Int64($0)) } ?? .null,
+                "problem": .string(fault.problem),
+            ]
+        }
+        return HTTPResponse(
+            status: 200,
+            json: [
+                "text": .string(text), "version": .string(NodeCalls.version(of: present)),
+                "faults": .array(Array(shown)), "fault_count": .integer(Int64(checked.faults.count)),
+                "difference": .array(difference.map(\.json)), "needs_restart": checked.json,
+            ])
+    }
+
+    /// What check-config says, and what a restart is needed for.
+    private struct Checked: Sendable {
+        var faults: [SettingsFault] = []
+        var restartKeys: [String] = []
+
+        var json: JSON { .array(restartKeys.prefix(NodeCalls.mostKeys).map { .string($0) }) }
+    }
+
+    private func check(_ text: String, _ file: String) async throws(CallRefusal) -> Checked {
+        let result = try await keep { () throws(CallRefusal) in
+            Result { () throws(SettingsError) in
+                try Settings(
+                    yaml: text, file: file, directory: absoluteDirectory(of: file), environment: environment)
+            }
+        }
+        switch result {
+        case .failure(let error): return Checked(faults: error.faults)
+        case .success(let settings):
+            let faults =
+                GatewayAssembly.faults(in: settings, except: settings.closedCredentials)
+                + settings.missingPlaces + settings.frontFaults + node.moveFaults(of: settings)
+            return Checked(faults: faults, restartKeys: node.keysThatNeedRestart(for: settings))
+        }
+    }
+
+    // MARK: Taking over
+
+    private func putSettings(_ bytes: [UInt8]) async throws(CallRefusal) -> HTTPResponse {
+        let file = try settingsFile()
+        let (text, version) = try await keep { () throws(CallRefusal) in
+            let body = try CallBody(bytes)
+            try body.refuseOthers(but: "text", "version")
+            return (
+                try body.text("text", limit: SettingsText.sizeLimit), try body.text("version", limit: 64)
+            )
+        }
+        let checked = try await check(text, file)
+        guard checked.faults.isEmpty else {
+            let count = checked.faults.count
+            throw CallRefusal(
+                .unfit, "bad_settings",
+                "\(count == 1 ? "one error" : "\(count) errors"), the first: \(checked.faults[0])")
+        }
+        // One job: nobody comes between the look and the writing.
+        try await keep { () throws(CallRefusal) in
+            guard SettingsStore.isOpen(file) else {
+                throw CallRefusal(
+                    .unconfigured, "settings_closed",
+                    "the node may not write \(file): put the text there as root, then restart the node")
+            }
+            guard try NodeCalls.version(of: NodeCalls.text(of: file)) == version else {
+                throw CallRefusal(
+                    .conflict, "changed_meanwhile", "somebody else has changed the settings meanwhile")
+            }
+            do throws(SystemError) {
+                try SettingsStore.write(text, to: file)
+            } catch {
+                throw CallRefusal(.unavailable, "unreadable", "\(error)")
+            }
+        }
+        log.notice("settings.written")
+        await node.rereadSettings()
+        return HTTPResponse(
+            status: 200,
+            json: [
+                "version": .string(NodeCalls.version(of: text)), "needs_restart": checked.json,
+                "restarts": .bool(node.isSupervised),
+            ])
+    }
+}
+
+extension RelayNode {
+    /// A node in another directory is another node, and the console would be that one's.
+    func moveFaults(of settings: Settings) -> [SettingsFault] {
+        guard settings.stateDirectory != self.settings.stateDirectory else { return [] }
+        return [
+            SettingsFault(
+                key: "state_directory",
+                problem: "must stay \(self.settings.stateDirectory): elsewhere the node is another one")
+        ]
+    }
+
+    /// What the running node does not take over of these settings.
+    func keysThatNeedRestart(for settings: Settings) -> [String] {
+        settings.keys(changedFrom: self.settings).filter { key in
+            key != "log.level"
+                && !(key.hasPrefix("apps[")
+                    && RelayNode.keysOfCredentials.contains { key.hasSuffix("].\($0)") })
+        }
+    }
+}
