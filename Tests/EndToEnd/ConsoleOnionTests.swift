@@ -6,6 +6,8 @@ import LabParts
 import Programs
 import Reactor
 import Testing
+import Tor
+import Vectors
 
 /// The console's own onion address, at the built node and over the private Tor network.
 @EventLoop
@@ -163,7 +165,8 @@ import Testing
         }
         let quiet = try await longest()
         let socks = try #require(try await SharedTorNetwork.network().startTor().socks)
-        for (index, manner) in Manner.allCases.enumerated() {
+        let manners: [Manner] = isLong ? Manner.allCases : [.pages, .guesses]
+        for (index, manner) in manners.enumerated() {
             let floods = try (0..<8).map { try LabProgram(manner.words(address, socks, $0)) }
             for flood in floods { await flood.wait { $0.exit != nil || !$0.lines.isEmpty } }
             let flooded = try await longest()
@@ -182,6 +185,26 @@ import Testing
             print(
                 "\(manner): pings of a peer, the longest of 50 \(flooded.p99), the median \(flooded.median); quiet \(quiet.p99), \(quiet.median); \(answers) answers to the flood"
             )
+        }
+        if isLong {
+            // What the same flood costs where it does not come to the node.
+            let other = try await SharedTorNetwork.network().startTor()
+            let relay = try SimulatedRelay()
+            let service = try await OnionService.publish(
+                key: OnionKey.generate(), ports: [try VirtualPort(80, to: relay.endpoint)],
+                on: other.connection)
+            try await until { service.state.isPublished }
+            let floods = try (0..<8).map {
+                try LabProgram(Manner.calls.words(service.address.description, socks, $0))
+            }
+            for flood in floods { await flood.wait { $0.exit != nil || !$0.lines.isEmpty } }
+            let beside = try await longest()
+            for flood in floods { await flood.stop() }
+            print(
+                "beside a flood of another service: the longest of 50 \(beside.p99), the median \(beside.median)"
+            )
+            relay.close()
+            await other.kill()
         }
         peer.close()
         await stage.close()

@@ -7,6 +7,24 @@ import Tor
 struct InvitationsOption: ParsableArguments {
     @OptionGroup var config: ConfigOption
 
+    /// What a command refuses that cannot be done, by whatever way.
+    static let refusal: Int32 = 65
+
+    /// The node, if it runs and takes calls: what is done by it is so at once. `nil`: the files are changed without it.
+    func runningNode() throws -> NodeSocket? {
+        let directory = try config.settings().stateDirectory
+        guard access(StateDirectory.statusSocket(in: directory), R_OK | W_OK) == 0 else { return nil }
+        do {
+            if let stopped = try StateDirectory(ofStoppedNode: directory) {
+                _ = consume stopped
+                return nil
+            }
+        } catch {
+            return nil
+        }
+        return try NodeSocket(config)
+    }
+
     /// Runs as the node's user only; a running node takes changes over by itself. Every failure becomes a sentence and
     /// an exit status.
     ///

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Node
 import Programs
 import Tor
@@ -25,24 +26,33 @@ struct InviteCommand: AsyncParsableCommand {
         if let front = try invitations.config.settings().front {
             throw fail("onion.public_address: \(Settings.refusal(of: front))", status: 78)
         }
+        if let node = try invitations.runningNode() {
+            let made = try await node.call(
+                "POST", "peers", ["name": .string(name)], refusal: InvitationsOption.refusal)
+            return tell(file: made?["file"]?.string ?? "", command: made?["command"]?.string ?? "")
+        }
         try invitations.use { invitations, directory in
             let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).loadOrCreate()
             let secret = try invitations.invite(name)
-            printText(
-                """
-                \(name) is authorized. Add one of these to \(name)'s tor. It is not shown again.
-
-                A file whose name ends in .auth_private, in the directory of ClientOnionAuthDir in torrc (then reload
-                tor), with the line:
-
-                \(secret.line(for: key.address))
-
-                Or a command on tor's control port. It is valid until that tor ends (with Flags=Permanent tor stores it
-                in ClientOnionAuthDir):
-
-                \(secret.commandLine(for: key.address))
-
-                """)
+            tell(file: secret.line(for: key.address), command: secret.commandLine(for: key.address))
         }
+    }
+
+    private func tell(file: String, command: String) {
+        printText(
+            """
+            \(name) is authorized. Add one of these to \(name)'s tor. It is not shown again.
+
+            A file whose name ends in .auth_private, in the directory of ClientOnionAuthDir in torrc (then reload
+            tor), with the line:
+
+            \(file)
+
+            Or a command on tor's control port. It is valid until that tor ends (with Flags=Permanent tor stores it
+            in ClientOnionAuthDir):
+
+            \(command)
+
+            """)
     }
 }

@@ -22,19 +22,28 @@ struct PeersCommand: AsyncParsableCommand {
     var letEverybodyIn = false
 
     func run() async throws {
+        if let node = try invitations.runningNode() {
+            if letEverybodyIn { try await node.call("DELETE", "peers") }
+            let peers = try await node.call("GET", "peers")
+            let names = peers?["clients"]?.array?.compactMap(\.string) ?? []
+            return tell(peers?["private"]?.bool == true ? names : nil)
+        }
         try invitations.use { invitations, _ in
             if letEverybodyIn, try invitations.load() != nil { try invitations.makePublic() }
-            let keys = try invitations.load()
-            guard !format.json else {
-                let names = (keys ?? [:]).keys.sorted().map { JSON.string($0) }
-                return printLine(
-                    JSON.object(["private": .bool(keys != nil), "clients": .array(names)]).text)
-            }
-            guard let keys else {
-                return printError("the node is public: everybody who knows its address can connect")
-            }
-            for name in keys.keys.sorted() { printLine(name) }
-            if keys.isEmpty { printError("the node is private, and no client is authorized") }
+            tell(try invitations.load()?.keys.sorted())
         }
+    }
+
+    /// - Parameter names: `nil`: the node is public.
+    private func tell(_ names: [String]?) {
+        guard !format.json else {
+            let clients = (names ?? []).map { JSON.string($0) }
+            return printLine(JSON.object(["private": .bool(names != nil), "clients": .array(clients)]).text)
+        }
+        guard let names else {
+            return printError("the node is public: everybody who knows its address can connect")
+        }
+        for name in names { printLine(name) }
+        if names.isEmpty { printError("the node is private, and no client is authorized") }
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSONCoding
 import Programs
+import Tor
 
 /// `onionbell revoke`.
 struct RevokeCommand: AsyncParsableCommand {
@@ -20,12 +22,20 @@ struct RevokeCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
+        // It becomes part of a path.
+        if Invitations.isName(name), let node = try invitations.runningNode() {
+            try await node.call("DELETE", "peers/\(name)", refusal: InvitationsOption.refusal)
+            return tell(left: try await node.call("GET", "peers")?["clients"]?.array?.count ?? 0)
+        }
         try invitations.use { invitations, _ in
             try invitations.revoke(name)
-            let left = try invitations.load()?.count ?? 0
-            printLine(
-                "\(name)'s invitation is revoked; \(left == 0 ? "no authorized client is left" : "\(left) left")."
-            )
+            tell(left: try invitations.load()?.count ?? 0)
         }
+    }
+
+    private func tell(left: Int) {
+        printLine(
+            "\(name)'s invitation is revoked; \(left == 0 ? "no authorized client is left" : "\(left) left")."
+        )
     }
 }
