@@ -147,7 +147,7 @@ final class NodeConsole {
         circuits?.onMisbehaviour = { [unowned presence] in presence.closeCircuit($0) }
         let watch = InvitationWatch(
             Invitations(path: state.consoleClients), clients: onion.form.clients, log: log,
-            names: ("console.authorized", "console.read_failed")
+            to: .console
         ) { [unowned presence] in presence.use(clients: $0, ofNeighbour: onion.address) }
         watch.start()
         clientWatch = watch

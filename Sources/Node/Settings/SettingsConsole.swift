@@ -60,8 +60,9 @@ extension Settings {
     }
 
     private func proxied(_ section: SettingsReader.Section) -> Console.Proxied? {
-        let listen = section.text("listen", default: "")
-        let login = section.text("login", default: "own")
+        // Without names in the environment: each alone is a mistake.
+        let listen = one("listen", of: section)
+        let login = one("login", of: section, default: "own")
         let from = section.networks("from")
         section.refuseUnknownKeys()
         if !["own", "proxy"].contains(login) { section.fault("login", "must be own or proxy") }
@@ -76,6 +77,16 @@ extension Settings {
         let proxied = Console.Proxied(listen: endpoint, isTrusted: login == "proxy", from: from)
         if let fault = proxied.fault { section.fault(fault.key, fault.words) }
         return proxied
+    }
+
+    private func one(
+        _ name: String, of section: SettingsReader.Section, default fallback: String = ""
+    ) -> String {
+        guard let words = section.oneOrMore(name), words.count < 2 else {
+            section.fault(name, "must be a single value")
+            return fallback
+        }
+        return words.first ?? fallback
     }
 
     /// As a browser tells it: in lower case, and without the port that its scheme has anyway.

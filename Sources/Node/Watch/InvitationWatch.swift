@@ -9,7 +9,7 @@ import Tor
 final class InvitationWatch {
     private let invitations: Invitations
     private let log: Logger
-    private let names: (taken: String, failed: String)
+    private let place: WatchedService
     private let onChange: @EventLoop (Set<ClientKey>?) -> Void
     private var clients: Set<ClientKey>?
     private var stamp: CredentialFiles.Stamp?
@@ -17,6 +17,13 @@ final class InvitationWatch {
     private var fault: String?
     private var timer: Timer!
     private var isStopped = false
+
+    /// What the clients are let in to.
+    enum WatchedService {
+        case peers
+        /// Its onion address.
+        case console
+    }
 
     /// Commands that follow each other are one change: for those who stay each one may cost their connections.
     private enum Gathering {
@@ -31,17 +38,17 @@ final class InvitationWatch {
 
     /// - Parameters:
     ///   - clients: as they were read at the start.
-    ///   - names: of the log's events.
+    ///   - place: what they find.
     ///   - onChange: called with those invited from then on; `nil`: everybody.
     init(
         _ invitations: Invitations, clients: Set<ClientKey>?, log: Logger,
-        names: (taken: String, failed: String) = ("peers.authorized", "peers.read_failed"),
+        to place: WatchedService = .peers,
         onChange: @escaping @EventLoop (Set<ClientKey>?) -> Void
     ) {
         self.invitations = invitations
         self.clients = clients
         self.log = log
-        self.names = names
+        self.place = place
         self.onChange = onChange
         timer = Timer { [unowned self] in
             Task { [weak self] in await self?.lookAgain() }
@@ -88,17 +95,22 @@ final class InvitationWatch {
             let present = keys.map { Set($0.values) }
             guard present != clients else { return }
             clients = present
-            log.notice(
-                "\(names.taken)", metadata: ["count": present.map { "\($0.count)" } ?? "everybody"])
+            let facts: Logger.Metadata = ["count": present.map { "\($0.count)" } ?? "everybody"]
+            switch place {
+            case .peers: log.notice("peers.authorized", metadata: facts)
+            case .console: log.notice("console.authorized", metadata: facts)
+            }
             onChange(present)
         } catch {
             guard fault != error.description else { return }
             fault = error.description
-            log.error(
-                "\(names.failed)",
-                metadata: [
-                    "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
-                ])
+            let facts: Logger.Metadata = [
+                "reason": "\(error)", "advice": "the previous list of authorized clients stays in use",
+            ]
+            switch place {
+            case .peers: log.error("peers.read_failed", metadata: facts)
+            case .console: log.error("console.read_failed", metadata: facts)
+            }
         }
     }
 
