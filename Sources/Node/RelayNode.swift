@@ -27,11 +27,9 @@ final class RelayNode {
     private(set) var dispatcher: Dispatcher?
     private(set) var outbox: SQLiteOutbox?
     var gateways: [GatewayAssembly.AppGateways] = []
-    /// Apps with gateways, as they are configured now.
-    var configured: [String: any ConfiguredApp] = [:]
+    var configured: [String: any ConfiguredApp] = [:]  // Apps with gateways, as they are now.
     let level: LogLevel  // Of the log.
-    /// Keys that were taken over since the start.
-    var takenBefore: Set<String> = []
+    var takenBefore: Set<String> = []  // Keys that were taken over since the start.
     /// Reads the configuration anew; `nil`: it stays as it was.
     var readSettings: (@Sendable () throws(SettingsError) -> Settings)?
     var settingsFile: String?  // Of which they were read.
@@ -46,8 +44,7 @@ final class RelayNode {
     private(set) var statusStream: StatusStreamDoor?
     let circuits: Circuits
     let room: BufferRoom  // For the buffers of all doors' connections.
-    /// Circuits that tor was asked to close.
-    var closedCircuits = LastMinute()
+    var closedCircuits = LastMinute()  // Those that tor was asked to close.
     private let sockets: DoorSockets
     private var managementServer: HTTPServer?
     private var statusDoorServer: HTTPServer?
@@ -312,8 +309,7 @@ final class RelayNode {
         onPublished(address, virtualPorts)
     }
 
-    /// Returns once the outbox has answered.
-    func waitForOutbox() async { await dispatcher?.waitForOutbox() }
+    func waitForOutbox() async { await dispatcher?.waitForOutbox() }  // Until it has answered.
 
     // MARK: Stopping
 

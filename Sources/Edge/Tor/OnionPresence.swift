@@ -106,13 +106,6 @@ package final class OnionPresence {
         keeper = Task { [weak self] in await self?.keep() }
     }
 
-    /// Calls the own address as somebody outside does, when somebody asks for it.
-    ///
-    /// - Returns: `nil`: it is not published, or tor takes no connections.
-    package func callOwnAddress() async -> (answer: SelfDialAnswer, duration: Duration)? {
-        await watch.selfDial.test()
-    }
-
     /// Takes the service back, so that no new client comes, then lets go of tor; ends a tor of our own.
     package func stop() async {
         guard !isStopping else { return }
@@ -264,10 +257,6 @@ package final class OnionPresence {
         lossWaiter?.resume(returning: loss)
         lossWaiter = nil
     }
-
-    /// Nothing is to be heard from tor soon that changes anything: the service is known, and it is not to be told whether a
-    /// client is the node itself.
-    private var knowsAllButCircuits: Bool { state.isPublished && !watch.selfDial.isCalling }
 
     /// How the own address is called now; `nil`: not at all.
     private func selfDialRoute() async -> SelfDialRoute? {
