@@ -43,7 +43,7 @@ extension OnionPresence {
             // Read as the event of that circuit would be.
             let event = Array("CIRC \(line)".utf8)
             if let circuit = CircuitEvent(event.span) {
-                _ = former.take(circuit, of: address?.serviceID, beside: form.neighbours)
+                _ = former.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour)
             }
         }
         for circuit in former.rendezvous {

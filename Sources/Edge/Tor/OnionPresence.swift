@@ -335,7 +335,7 @@ package final class OnionPresence {
     }
 
     private func tell(_ circuit: CircuitEvent) {
-        guard circuits.take(circuit, of: address?.serviceID, beside: form.neighbours),
+        guard circuits.take(circuit, of: address?.serviceID, isNeighbour: form.hasNeighbour),
             !watch.selfDial.isCalling
         else { return }
         counted.lastClient = EventLoop.unixMilliseconds

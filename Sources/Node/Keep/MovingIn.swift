@@ -14,7 +14,8 @@ import Tor
 enum MovingIn {
     private static func file(in stateDirectory: String) -> String { stateDirectory + "/moving-in" }
 
-    /// What of a backup this user may not write, by the names that the settings have for it.
+    /// What of a backup is not written, because this user may not or because it would lie elsewhere, by the names that the
+    /// settings have for it.
     struct Closed: Equatable {
         var settings: Bool
         var credentials: [String]
@@ -26,6 +27,7 @@ enum MovingIn {
         return Closed(
             settings: !SettingsStore.isOpen(settingsFile),
             credentials: backup.credentials.keys.map(\.wrappedValue).filter { name in
+                guard place.isBeside(name) else { return true }
                 // Its folder, or the one that it would be made in.
                 var folder = parent(of: place.path(of: name))
                 if access(folder, F_OK) != 0 { folder = parent(of: folder) }

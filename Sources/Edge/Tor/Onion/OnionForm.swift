@@ -34,6 +34,11 @@ package struct OnionForm: Equatable, Sendable {
 
     package init() {}
 
+    /// Whether a service ID, 56 characters of base32, is that of a neighbour.
+    func hasNeighbour(_ serviceID: String) -> Bool {
+        neighbours.contains { $0.address.serviceID == serviceID }
+    }
+
     /// - Parameter own: the key by which our own tor may find the service, if it is private.
     func command(key: OnionKey, ports: [VirtualPort], own: ClientKey?) -> ControlCommand {
         guard let directory else { return addOnion(key: key, ports: ports, own: own) }

@@ -32,13 +32,14 @@ struct CircuitBook: Equatable, Sendable {
 
     /// - Returns: whether a client of the service came by a new circuit.
     mutating func take(
-        _ event: CircuitEvent, of serviceID: String?, beside neighbours: [NeighbourService] = []
+        _ event: CircuitEvent, of serviceID: String?,
+        isNeighbour: (_ serviceID: String) -> Bool = { _ in false }
     ) -> Bool {
         guard event.isOpen else {
             count(uses.removeValue(forKey: event.id), by: -1)
             return false
         }
-        let use = event.use(for: serviceID, beside: neighbours)
+        let use = event.use(for: serviceID, isNeighbour: isNeighbour)
         let before = uses.updateValue(use, forKey: event.id)
         count(before, by: -1)
         count(use, by: 1)

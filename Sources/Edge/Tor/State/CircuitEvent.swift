@@ -37,11 +37,11 @@ package struct CircuitEvent: Equatable, Sendable {
         serviceID = String(decoding: Array(line, in: words.serviceID), as: UTF8.self)
     }
 
-    func use(for serviceID: String?, beside neighbours: [NeighbourService] = []) -> CircuitBook.Use {
+    func use(
+        for serviceID: String?, isNeighbour: (_ serviceID: String) -> Bool = { _ in false }
+    ) -> CircuitBook.Use {
         if self.serviceID == serviceID { return use }
-        guard use == .client || use == .coming,
-            neighbours.contains(where: { $0.address.serviceID == self.serviceID })
-        else { return .other }
+        guard use == .client || use == .coming, isNeighbour(self.serviceID) else { return .other }
         return .neighbours
     }
 }
