@@ -52,7 +52,14 @@ class Phone(Page):
         return until(lambda: self.run("return document.querySelector(given[0]) !== null", selector), selector)
 
     def says(self, *texts):
-        return until(lambda: all(text in self.text() for text in texts), f"{texts} on the page: {self.text()[:300]!r}")
+        # What is said for four seconds counts afterwards too.
+        said = lambda: self.run("return document.body.innerText + (document.getElementById('toast')?.textContent ?? '')")
+
+        def are_there():
+            now = said()
+            return all(text in now for text in texts)
+
+        return until(are_there, f"{texts} on the page: {said()[:300]!r}")
 
     def tap(self, text):
         """A tap on the button, link or row with this text."""

@@ -20,8 +20,8 @@ function copying(made, show) {
         form([field(words("keep_passphrase_new"), input)], words("keep_download"), () => told(async () => {
             const file = await callForFile("POST", "backup", { passphrase: input.value });
             save(file, `onionbell-${new Date().toISOString().slice(0, 10)}.backup`);
-            say(words("keep_downloaded"));
             await show();
+            say(words("keep_downloaded"));
         })),
         element("p", { class: "soft" }, words("keep_passphrase_note")));
 }

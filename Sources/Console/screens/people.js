@@ -21,8 +21,8 @@ export async function peopleScreen({ show }) {
                 element("div", { class: "buttons" }, button(words("revoke"), async () => {
                     if (!(await ask(words("revoke_confirm", { name: peer }), words("revoke")))) return;
                     const fault = await told(() => call("DELETE", `peers/${encodeURIComponent(peer)}`));
-                    if (fault) say(fault);
                     await show();
+                    if (fault) say(fault);
                 }, { class: "small danger" }))))) : null,
             element("section", { class: "card" }, element("h2", {}, words("invite")),
                 element("p", {}, words("invite_text")),
@@ -34,8 +34,8 @@ export async function peopleScreen({ show }) {
             peers.private ? button(words("let_everybody_in"), async () => {
                 if (!(await ask(words("let_everybody_in_confirm"), words("let_everybody_in")))) return;
                 const fault = await told(() => call("DELETE", "peers"));
-                if (fault) say(fault);
                 await show();
+                if (fault) say(fault);
             }, { class: "secondary danger" }) : null,
         ],
     };

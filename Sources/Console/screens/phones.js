@@ -89,8 +89,8 @@ async function remove(phone, show) {
     const { words } = state;
     if (!(await ask(words("remove_confirm", { name: phone.name }), words("remove")))) return;
     const fault = await told(() => call("DELETE", `phones/${phone.number}`));
-    if (fault) say(fault);
     await show();
+    if (fault) say(fault);
 }
 
 function rename(name, show) {
@@ -137,8 +137,8 @@ function adding(show) {
             const { number, stand_in } = await call("POST", "phones", { name: name.value.trim(), pairing_token: text });
             state.added = { number, token: text };
             standIn = stand_in;
-            say(words("phone_added"));
             await show();
+            say(words("phone_added"));
         })),
         element("p", { class: "soft" }, words("phone_key_note")));
 }
@@ -156,8 +156,8 @@ function mailboxes(list, show) {
             element("div", { class: "buttons" }, button(words("remove"), async () => {
                 if (!(await ask(words("mailbox_remove_confirm", { name: box.name }), words("remove")))) return;
                 const fault = await told(() => call("DELETE", `mailboxes/${encodeURIComponent(box.name)}`));
-                if (fault) say(fault);
                 await show();
+                if (fault) say(fault);
             }, { class: "small danger" })))),
         form([field(words("name"), name)], words("mailbox_make"), () => told(async () => {
             made = await call("POST", "mailboxes", { name: name.value.trim() });

@@ -25,12 +25,13 @@ export function waitingOf(node, redraw) {
 
 async function change(what, { app, host }, redraw) {
     const { words } = state;
+    let outcome = "";
     const fault = await told(async () => {
         const { count } = await call("POST", `waiting/${what}`, host ? { app, host } : { app });
-        say(words(what === "retry" ? "wait_retried" : "wait_dropped", { count }));
+        outcome = words(what === "retry" ? "wait_retried" : "wait_dropped", { count });
     });
-    if (fault) say(fault);
     await redraw();
+    say(fault || outcome);
 }
 
 /** Calls the node's own address by its tor, as a Bisq elsewhere would. */

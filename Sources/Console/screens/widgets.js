@@ -17,8 +17,8 @@ export function widgets(names, show) {
             element("div", { class: "buttons" }, button(words("remove"), async () => {
                 if (!(await ask(words("widget_remove_confirm", { name }), words("remove")))) return;
                 const fault = await told(() => call("DELETE", `widget-tokens/${encodeURIComponent(name)}`));
-                if (fault) say(fault);
                 await show();
+                if (fault) say(fault);
             }, { class: "small danger" })))),
         made ? shownOnce(made) : null,
         form([field(words("name"), name)], words("widget_make"), () => told(async () => {
