@@ -62,10 +62,11 @@ def a_setting_is_shown_before_it_is_taken(world):
         page.tap("Show the change")
         page.says("The node takes it at once")
         equal(world.config.read_text(), before)
+        page.run("document.getElementById('text').dataset.old = 1")
         page.tap("Take it over")
         until(lambda: "level: debug" in world.config.read_text(), "the settings")
         # Drawn anew, with what is in the file now.
-        until(lambda: page.run("return !document.getElementById('difference')"), "the screen")
+        until(lambda: page.run("const text = document.getElementById('text'); return text && !text.dataset.old"), "the screen")
         page.run("document.querySelector('details').open = true")
         page.run("document.getElementById('text').value += 'wrong: 1\\n'")
         page.run("document.querySelector('details form').requestSubmit()")
