@@ -297,7 +297,8 @@ import Testing
     @Test func onATerminalTheLinkIsTold() async throws {
         let port = try freePort()
         let stage = try LoopbackStage(consoleAt: port)
-        let command = "\(nodeProgram) --config \(stage.configuration)"
+        // Ended itself, not by `script`, which may go before the node does.
+        let command = "echo process: $$; exec \(nodeProgram) --config \(stage.configuration)"
         let terminal = try LabProgram(["script", "-qfec", command, "/dev/null"])
         let start = "console: http://127.0.0.1:\(port)/#enter="
         await terminal.wait { $0.exit != nil || $0.lines.contains { $0.contains(start) } }
@@ -305,7 +306,11 @@ import Testing
         let secret = line.components(separatedBy: "#enter=")[1].trimmingCharacters(
             in: .whitespacesAndNewlines)
         #expect(try await ConsoleBrowser(port).enter("link", secret) == 204)
-        await terminal.stop()
+        let told = try #require(terminal.lines.first { $0.contains("process: ") })
+        let process = told.components(separatedBy: "process: ")[1].trimmingCharacters(
+            in: .whitespacesAndNewlines)
+        kill(try #require(pid_t(process)), SIGTERM)
+        await terminal.wait { $0.exit != nil }
         // With an owner there is none; nor without a terminal.
         try await stage.start()
         #expect(!stage.node.lines.contains { $0.contains("#enter=") })
