@@ -42,6 +42,7 @@ struct Rows {
         Row(name: "postgresql, waiting", rounds: 1) { try await $0.measureWaitingInDatabase() },
         Row(name: "disk", rounds: 3) { try await $0.measureDisk() },
         Row(name: "tor", rounds: 1) { try await $0.measureTor() },
+        Row(name: "life", rounds: 1) { try await $0.measureLife() },
         Row(name: "binary", rounds: 1) { try await $0.measureBinary() },
     ]
 
