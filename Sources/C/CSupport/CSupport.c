@@ -113,7 +113,7 @@ static int release_pages(struct dl_phdr_info *object, size_t size, void *context
     return 0;
 }
 
-void onionbell_release_startup_memory(void) {
+void onionbell_release_unused_memory(void) {
     dl_iterate_phdr(release_pages, NULL);
     onionbell_trim_heap();
 }

@@ -26,9 +26,9 @@ pid_t onionbell_spawn(char *const arguments[], char *const environment[], int in
 /* No core dumps, not traceable by other processes of the same user. 0 or -1 and errno. */
 int onionbell_disable_core_dumps(void);
 
-/* Gives back what only the start of a long-running process needed: pages of code and constants (the kernel maps again
- * those that are used, out of its cache) and free memory of the heap. */
-void onionbell_release_startup_memory(void);
+/* Gives back what a long-running process needed only for a time, as for its start: pages of code and constants (the kernel
+ * maps again those that are used, out of its cache) and free memory of the heap. */
+void onionbell_release_unused_memory(void);
 
 /* Gives back the free memory of the heap; takes milliseconds of the calling thread where there is much. */
 void onionbell_trim_heap(void);
