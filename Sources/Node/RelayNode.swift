@@ -59,7 +59,7 @@ final class RelayNode {
     private(set) var phoneBook: StoreWatch<PhoneBook>?
     private(set) var mailboxes: MailboxAssembly?
     var watchman: Watchman?
-    private(set) var phoneTest: PhoneTestDoor?
+    private(set) var phoneTest: PhoneTest?
     private(set) var console: NodeConsole?
     private(set) lazy var calls = NodeCalls(of: self)
     private let ownDoors = OwnDoors()
@@ -181,9 +181,8 @@ final class RelayNode {
             try server.open(on: endpoint)
         }
         managementServer = server
-        let phones = PhoneTestDoor(dispatcher: dispatcher) { [unowned self] in phoneBook?.value ?? .init() }
-        phoneTest = phones
-        let doors: [any HTTPDoor] = [phones, OutboxDoor(dispatcher: dispatcher), calls]
+        phoneTest = PhoneTest(dispatcher: dispatcher)
+        let doors: [any HTTPDoor] = [OutboxDoor(dispatcher: dispatcher), calls]
         let status = HTTPServer { request, respond in
             for own in doors {
                 if let handler = own.handler(for: request.path) { return handler(request, respond) }

@@ -63,6 +63,83 @@ import Wire
         await stage.close()
     }
 
+    /// Each with its own answer, and all with one key.
+    @Test func allPhonesOfANameAreRung() async throws {
+        let (stage, owner) = try await owned()
+        let first = try Phone.new(.android, descriptor: "Pixel")
+        let device = try Phone.new(.android, descriptor: "").pairingToken.deviceToken
+        let second = Phone(
+            try PairingToken(
+                platform: .android, descriptor: "", key: first.pairingToken.key, deviceToken: device))
+        let token = quoted(first.pairingToken.text)
+        let ring = "/api/v1/names/alice/ring"
+        #expect(try await owner.send("POST", ring, "{}").status == 404)
+        for body in [
+            #"{"name":"alice","pairing_token":\#(token)}"#,
+            #"{"name":"alice","device_token":"\#(device)","platform":"android"}"#,
+        ] {
+            let added = try await owner.json("POST", "/api/v1/phones", body)
+            #expect(added.0 == 201 && added.1?["address"] == .null, "\(added.1?.text ?? "")")
+        }
+        let waiters = [first, second].map { stage.world.nextPush(to: $0) }
+        let rung = try await owner.json("POST", ring, #"{"pairing_token":\#(token)}"#).1
+        #expect(rung?["phones"]?.array?.map { $0["outcome"]?.string } == ["delivered", "delivered"])
+        #expect(rung?["owner"]?.integer == 1)
+        for (waiter, phone) in zip(waiters, [first, second]) {
+            let push = try JSON(try #require(await waiter.wait(for: theRun)).push.body)
+            let text = try #require((push["message"]?["data"]?["encrypted"] ?? push["encrypted"])?.string)
+            #expect(try phone.open(text).title == "Onionbell")
+        }
+        let stranger = quoted(try Phone.new(.android, descriptor: "").pairingToken.text)
+        let foreign = try await owner.json("POST", ring, #"{"pairing_token":\#(stranger)}"#)
+        #expect(foreign.0 == 422 && foreign.1?["code"]?.string == "foreign_token")
+        for (body, status) in [
+            (#"{"key":"AA=="}"#, 422), (#"{"key":"AA==","pairing_token":\#(token)}"#, 400),
+            (#"{"key":1}"#, 400),
+        ] { #expect(try await owner.send("POST", ring, body).status == status, "\(body)") }
+        for body in [
+            #"{"name":"bob","device_token":"x"}"#, #"{"name":"bob","device_token":"x","platform":"PC"}"#,
+            #"{"name":"bob","device_token":"x","platform":"iOS","pairing_token":\#(token)}"#,
+        ] { #expect(try await owner.send("POST", "/api/v1/phones", body).status == 400, "\(body)") }
+        await stage.close()
+    }
+
+    /// Page by page; what has no body has its members in the query.
+    @Test func registrationsAreListedAndForgotten() async throws {
+        let (stage, owner) = try await owned()
+        let token = quoted(try Phone.new(.ios, descriptor: "").pairingToken.text)
+        let body = #"{"name":"alice","pairing_token":\#(token)}"#
+        #expect(try await owner.send("POST", "/api/v1/phones", body).status == 201)
+        #expect(
+            try await owner.json("GET", "/api/v1/registrations").1?["kinds"]?.array?.contains("phone") == true
+        )
+        let page = try await owner.json("GET", "/api/v1/registrations/phone").1
+        #expect(page?["fields"]?.array?.prefix(2) == ["id", "name"] && page?["more"]?.bool == false)
+        #expect(page?["rows"]?.array?.first?.array?.prefix(2) == ["1", "alice"])
+        #expect(
+            try await owner.json("GET", "/api/v1/registrations/phone?after=1").1?["rows"]?.array?.isEmpty
+                == true)
+        let one = try await owner.json("GET", "/api/v1/registrations/%70hone/%31").1
+        #expect(one?["rows"] == page?["rows"])
+        for (path, status) in [
+            ("phone?after=1&more=1", 400), ("phone?after=%", 400),
+            ("phone?after=\(String(repeating: "9", count: 300))", 400),
+            ("nothing", 404), ("phone/2", 404), ("phone/%", 404), ("phone/1?after=1", 400),
+            ("installation", 200),
+        ] {
+            let answer = try await owner.send("GET", "/api/v1/registrations/\(path)")
+            #expect(answer.status == status, "\(path): \(answer.status)")
+        }
+        #expect(try await owner.send("DELETE", "/api/v1/registrations/phone/1").status == 204)
+        #expect(try await owner.send("DELETE", "/api/v1/registrations/phone/1").status == 404)
+        // At once: the node's book has no phone that could be rung.
+        #expect(try await owner.send("POST", "/api/v1/phones/1/ring", "{}").status == 404)
+        let key = try await owner.json("GET", "/api/v1/keys/onion").1
+        #expect(key?["address"]?.string?.hasSuffix(".onion") == true && key?.object?.count == 2)
+        #expect(try await owner.json("GET", "/api/v1/keys/vapid").1?["kind"]?.string == "unavailable")
+        await stage.close()
+    }
+
     @Test func oneAddressStandsForAllPhonesOfAName() async throws {
         let (stage, owner) = try await owned()
         let phone = try Phone.new(.android, descriptor: "Pixel")
@@ -198,6 +275,22 @@ import Wire
         #expect(
             try await owner.send("POST", "/api/v1/mailboxes", #"{"name":"x","readers":["a","a"]}"#).status
                 == 422)
+        let publishers = "/api/v1/mailboxes/me/publishers"
+        let published = try await owner.json("POST", publishers, #"{"name":"cron"}"#)
+        #expect(published.0 == 201 && published.1?["token"]?.string?.isEmpty == false)
+        #expect(
+            try await owner.json("POST", publishers, #"{"name":"cron"}"#).1?["code"]?.string == "name_taken")
+        #expect(try await owner.send("POST", publishers, #"{"name":"a b"}"#).status == 422)
+        #expect(try await owner.json("GET", publishers).1 == ["names": .array(["cron"])])
+        #expect(try await owner.send("GET", "/api/v1/mailboxes/you/publishers").status == 404)
+        #expect(try await owner.send("DELETE", publishers + "/cron").status == 204)
+        #expect(try await owner.send("DELETE", publishers + "/cron").status == 404)
+        let same = try await owner.json(
+            "POST", "/api/v1/mailboxes", #"{"name":"you","readers":["phone"],"tokens_of":"me"}"#)
+        #expect(same.1?["readers"]?.array?.first?["token"] == .null, "\(same.1?.text ?? "")")
+        #expect(
+            try await owner.send("POST", "/api/v1/mailboxes", #"{"name":"x","tokens_of":"nobody"}"#).status
+                == 404)
         #expect(try await owner.send("DELETE", "/api/v1/mailboxes/me").status == 204)
         #expect(try await owner.send("DELETE", "/api/v1/mailboxes/me").status == 404)
         await stage.close()

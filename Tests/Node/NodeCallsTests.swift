@@ -74,8 +74,8 @@ import Testing
             for (method, operation) in try #require(operations.object) {
                 #expect(operation["summary"]?.string?.hasSuffix(".") == true, "\(method) \(path)")
                 #expect(operation["responses"]?.object?.isEmpty == false, "\(method) \(path)")
-                let hasParameter = operation["parameters"]?.array?.isEmpty == false
-                #expect(path.contains("{") == hasParameter, "\(method) \(path)")
+                let inPath = operation["parameters"]?.array?.filter { $0["in"]?.string == "path" }
+                #expect(path.count { $0 == "{" } == inPath?.count ?? 0, "\(method) \(path)")
             }
         }
     }

@@ -66,6 +66,16 @@ package struct HTTPQuery: Sendable {
         return marks
     }
 
+    /// All of them, as often as they were given.
+    package var all: [(name: String, value: String)] {
+        marks.map {
+            (
+                String(decoding: bytes[$0.name], as: UTF8.self),
+                String(decoding: bytes[$0.value], as: UTF8.self)
+            )
+        }
+    }
+
     /// The first value given for that name.
     package subscript(name: String) -> String? {
         place(of: name).map { String(decoding: bytes[$0], as: UTF8.self) }

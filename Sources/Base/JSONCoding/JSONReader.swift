@@ -6,8 +6,11 @@ extension JSON {
     /// - Parameters:
     ///   - maximumDepth: how many arrays and objects may lie within each other.
     ///   - ignoresRest: whether anything may come behind the value, unread.
-    package init(_ text: [UInt8], maximumDepth: Int = 16, ignoresRest: Bool = false) throws(JSONError) {
-        var reader = JSONReader(text: text, maximumDepth: maximumDepth)
+    ///   - mostValues: more than ``mostValues`` only off the event loop.
+    package init(
+        _ text: [UInt8], maximumDepth: Int = 16, ignoresRest: Bool = false, mostValues: Int = JSON.mostValues
+    ) throws(JSONError) {
+        var reader = JSONReader(text: text, maximumDepth: maximumDepth, mostValues: mostValues)
         self = try ignoresRest ? reader.firstValue() : reader.document()
     }
 }
@@ -51,12 +54,14 @@ extension [JSON.Member] {
 private struct JSONReader {
     let text: [UInt8]
     let maximumDepth: Int
+    let mostValues: Int
     private var offset = 0
     private var values = 0
 
-    init(text: [UInt8], maximumDepth: Int) {
+    init(text: [UInt8], maximumDepth: Int, mostValues: Int = JSON.mostValues) {
         self.text = text
         self.maximumDepth = maximumDepth
+        self.mostValues = mostValues
     }
 
     mutating func firstValue() throws(JSONError) -> JSON { try value(depth: 0) }
@@ -91,7 +96,7 @@ private struct JSONReader {
         skipSpace()
         guard offset < text.count else { throw .unexpectedEnd }
         values += 1
-        guard values <= JSON.mostValues else { throw .tooManyValues(maximum: JSON.mostValues) }
+        guard values <= mostValues else { throw .tooManyValues(maximum: mostValues) }
         switch text[offset] {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)

@@ -1,8 +1,22 @@
+import HTTP1
 import JSONCoding
 
 /// The body of a call: an object of JSON, each member of which somebody asks for. An empty body is an empty object.
 struct CallBody {
     private let members: JSON.Object
+    /// All of it is text.
+    private var isQuery = false
+
+    init(query: String) throws(CallRefusal) {
+        do throws(HTTPFault) {
+            var members = JSON.Object()
+            for (name, value) in try HTTPQuery(query).all { members[name] = .string(value) }
+            self.members = members
+            isQuery = true
+        } catch {
+            throw CallRefusal(.malformed, "bad_request", "the query can't be read: \(error)")
+        }
+    }
 
     init(_ bytes: [UInt8]) throws(CallRefusal) {
         guard !bytes.isEmpty else {
@@ -32,6 +46,28 @@ struct CallBody {
         guard let value = members[name] else { return false }
         guard let flag = value.bool else { throw Self.fault(name, "must be true or false") }
         return flag
+    }
+
+    /// From zero on.
+    func number(_ name: String) throws(CallRefusal) -> Int64? {
+        guard let value = members[name] else { return nil }
+        guard let number = isQuery ? value.string.flatMap({ Int64($0) }) : value.integer, number >= 0 else {
+            throw Self.fault(name, "must be a whole number")
+        }
+        return number
+    }
+
+    func numbers(_ name: String, most: Int) throws(CallRefusal) -> [Int64]? {
+        guard let value = members[name] else { return nil }
+        guard let items = value.array, items.count <= most else {
+            throw Self.fault(name, "must be a list of at most \(most) numbers")
+        }
+        var numbers: [Int64] = []
+        for item in items {
+            guard let number = item.integer else { throw Self.fault(name, "must be a list of numbers") }
+            numbers.append(number)
+        }
+        return numbers
     }
 
     func texts(_ name: String, limit: Int = 8192) throws(CallRefusal) -> [String] {

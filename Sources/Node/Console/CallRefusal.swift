@@ -1,8 +1,11 @@
+import Doors
+import HTTP1
+
 /// Why what the owner asked for is not done: a kind for programs that decide by it, a word, and a sentence for people.
 ///
 /// Commands and calls share it: the one ends with ``exitStatus``, the other answers with ``status``.
 package struct CallRefusal: Error {
-    package enum Kind: Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         /// The request itself is none.
         case malformed
         /// What it names is not there.
@@ -17,6 +20,21 @@ package struct CallRefusal: Error {
         case unavailable
         /// A restart has to come first.
         case early
+        /// It is another user's of this machine.
+        case foreign
+
+        /// Of a command (sysexits.h).
+        package var exitStatus: Int32 {
+            switch self {
+            case .malformed: 64
+            case .absent, .conflict: 1
+            case .unfit: 65
+            case .unavailable: 69
+            case .early: 75
+            case .foreign: 77
+            case .unconfigured: 78
+            }
+        }
     }
 
     package let kind: Kind
@@ -34,21 +52,24 @@ package struct CallRefusal: Error {
         case .malformed: 400
         case .absent: 404
         case .conflict, .unconfigured: 409
+        case .foreign: 403
         case .unfit: 422
         case .unavailable, .early: 503
         }
     }
 
-    /// Of a command (sysexits.h).
-    package var exitStatus: Int32 {
-        switch kind {
-        case .malformed: 64
-        case .absent, .conflict: 1
-        case .unfit: 65
-        case .unavailable: 69
-        case .early: 75
-        case .unconfigured: 78
-        }
+    package var exitStatus: Int32 { kind.exitStatus }
+}
+
+extension HTTPResponse {
+    /// By its kind a command knows its exit status.
+    init(_ refusal: CallRefusal) {
+        self.init(
+            status: refusal.status,
+            json: [
+                "code": .string(refusal.word), "message": .string(refusal.sentence),
+                "kind": .string(refusal.kind.rawValue),
+            ])
     }
 }
 

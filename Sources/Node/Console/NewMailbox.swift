@@ -11,28 +11,28 @@ import Relay
 import Wire
 
 /// A mailbox that an owner makes, with all that is shown once: the store has digests of it.
-package struct NewMailbox: Sendable {
-    package struct Reader: Sendable {
-        package let name: String
+struct NewMailbox: Sendable {
+    struct Reader: Sendable {
+        let name: String
         /// `nil`: it keeps the token that it has.
-        package fileprivate(set) var token: String?
+        fileprivate(set) var token: String?
     }
 
-    package let name: String
-    package let pairingToken: String
+    let name: String
+    let pairingToken: String
     /// Where phones fetch, with the topic; `nil`: where the mailbox is served is not known.
-    package let url: String?
-    package let topic: String
-    package private(set) var readers: [Reader]
+    let url: String?
+    let topic: String
+    private(set) var readers: [Reader]
     private let show: Mailbox.Show
     private let isOpen: Bool
     private let address: String
 
     /// - Parameter readers: Names, each once; none: one with the name phone, unless it is open.
-    package init(
+    init(
         named name: String, show: Mailbox.Show, readers: [String], isOpen: Bool, in settings: Settings
     ) throws(CallRefusal) {
-        guard settings.apps.contains(where: { $0.service.name == MailboxApp.gateway }) else {
+        guard settings.servesMailboxes else {
             throw CallRefusal(
                 .unconfigured, "no_mailboxes",
                 "there is no app with gateway: mailbox: add it, and doors.mailbox.listen, then restart the node"
@@ -61,15 +61,10 @@ package struct NewMailbox: Sendable {
     }
 
     /// - Parameter other: A mailbox; readers who are also readers of that one keep the tokens that they have there.
-    package mutating func add(
+    mutating func add(
         to file: borrowing RegistrationFile, tokensOf other: String?, in settings: Settings
     ) throws {
-        let digests: MailboxDigests
-        do {
-            digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
-        } catch {
-            throw CallRefusal(.unavailable, "unreadable", "\(error)")
-        }
+        let digests = try NodeFiles(settings).digests()
         var known: [Mailbox.Reader] = []
         if let other {
             guard let found = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: other) }) else {
@@ -113,6 +108,10 @@ package struct NewMailbox: Sendable {
         }
         return nil
     }
+}
+
+extension Settings {
+    var servesMailboxes: Bool { apps.contains { $0.service.name == MailboxApp.gateway } }
 }
 
 extension PhoneBook {

@@ -3,33 +3,46 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Persistence
+import Programs
 import Reactor
 import Registrations
 import Relay
 
-/// Mailboxes.
+/// Mailboxes, and who publishes texts of the owner's own to them.
 extension NodeCalls {
-    static let mailboxCalls: [Call] = [
-        Call("GET", "mailboxes") { calls, asked throws(CallRefusal) in
+    nonisolated static let mailboxCalls: [Call] = [
+        .store("GET", "mailboxes") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.mailboxes()
+            return try files.mailboxes()
         },
-        Call("POST", "mailboxes") { calls, asked throws(CallRefusal) in try await calls.addMailbox(asked.body)
-        },
-        Call("DELETE", "mailboxes", "{}") { calls, asked throws(CallRefusal) in
+        .store("POST", "mailboxes") { files, asked throws(CallRefusal) in try files.addMailbox(asked.body) },
+        .store("DELETE", "mailboxes", "{}") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.removeMailbox(asked.segment)
+            return try files.removeMailbox(asked.segment)
+        },
+        .store("GET", "mailboxes", "{}", "publishers") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.publishers(of: asked.segment)
+        },
+        .store("POST", "mailboxes", "{}", "publishers") { files, asked throws(CallRefusal) in
+            try files.addPublisher(to: asked.segment, asked.body)
+        },
+        .store("DELETE", "mailboxes", "{}", "publishers", "{}") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.removePublisher(asked.segments[1], from: asked.segment)
         },
     ]
+}
 
-    private func mailboxes() async throws(CallRefusal) -> HTTPResponse {
-        try await registrations { file in
-            var waiting: [(name: String, messages: Int64)] = []
+extension NodeFiles {
+    fileprivate func mailboxes() throws(CallRefusal) -> HTTPResponse {
+        try registrations { file in
+            var waiting: [ByteText: Int64] = [:]
             if let view = file.views.first(where: { $0.kind == "mailbox" }) {
                 try file.forEach(of: view) { row in
                     guard let name = row["id"], let messages = row["messages"].flatMap({ Int64($0) })
                     else { return }
-                    waiting.append((name, messages))
+                    waiting[ByteText(name)] = messages
                 }
             }
             let all = try file.mailboxes().filter { !$0.isPush }
@@ -38,40 +51,108 @@ extension NodeCalls {
                     "name": .string(mailbox.name), "show": .string(mailbox.show.rawValue),
                     "open": .bool(mailbox.isOpen),
                     "readers": .array(mailbox.readers.map { .string($0.name) }),
-                    "waiting": .integer(waiting.first { $0.name == mailbox.name }?.messages ?? 0),
+                    "waiting": .integer(waiting[ByteText(mailbox.name)] ?? 0),
                 ]
             }
             return HTTPResponse(status: 200, json: ["mailboxes": .array(rows)])
         }
     }
 
-    private func addMailbox(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
-        try body.refuseOthers(but: "name", "show", "readers", "open")
+    fileprivate func addMailbox(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "name", "show", "readers", "open", "tokens_of")
         let word = try body.optionalText("show", limit: 16) ?? Mailbox.Show.bell.rawValue
         guard let show = Mailbox.Show.allCases.first(where: { $0.rawValue == word }) else {
             throw CallRefusal(.malformed, "bad_request", "show must be bell or sealed")
         }
-        let settings = node.settings
-        let new = try NewMailbox(
+        try refuseEarly()
+        var made = try NewMailbox(
             named: body.text("name", limit: 256), show: show, readers: body.texts("readers", limit: 256),
             isOpen: body.flag("open"), in: settings)
-        let made = try await registrations(changing: true) { file in
-            var made = new
-            try made.add(to: file, tokensOf: nil, in: settings)
-            return made
-        }
-        await node.mailboxes?.lookNow()
+        let other = try body.optionalText("tokens_of", limit: 256)
+        try registrations(changing: true) { try made.add(to: $0, tokensOf: other, in: settings) }
         return HTTPResponse(status: 201, json: made.json)
     }
 
-    private func removeMailbox(_ name: String) async throws(CallRefusal) -> HTTPResponse {
-        try await registrations(changing: true) { file in
+    /// A node that started before its settings named the app would tell senders that the address is no device's, and they
+    /// would give it up.
+    private func refuseEarly() throws(CallRefusal) {
+        guard !settings.servesMailboxes, let file = running?.settingsFile,
+            (try? Settings(file: file, environment: environment))?.servesMailboxes == true
+        else { return }
+        throw CallRefusal(
+            .early, "restart_first",
+            "no mailbox was made: the running node does not serve mailboxes yet. Restart it first, for example systemctl restart onionbell, then do this again"
+        )
+    }
+
+    fileprivate func removeMailbox(_ name: String) throws(CallRefusal) -> HTTPResponse {
+        try registrations(changing: true) { file in
             guard let view = file.views.first(where: { $0.kind == "mailbox" }),
                 try file.remove(name, of: view)
-            else { throw CallRefusal(.absent, "unknown_mailbox", "there is no mailbox of this name") }
+            else { throw NodeFiles.noMailbox(name) }
+            return HTTPResponse(status: 204)
         }
-        await node.mailboxes?.lookNow()
-        return HTTPResponse(status: 204)
+    }
+
+    private static func noMailbox(_ name: String) -> CallRefusal {
+        CallRefusal(.absent, "unknown_mailbox", "there is no mailbox \(SettingsFault.shown(name))")
+    }
+
+    // MARK: Publishers
+
+    fileprivate func publishers(of name: String) throws(CallRefusal) -> HTTPResponse {
+        try registrations { file in
+            guard let found = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: name) }) else {
+                throw NodeFiles.noMailbox(name)
+            }
+            return HTTPResponse(
+                status: 200, json: ["names": .array(found.publishers.map { .string($0.name) })])
+        }
+    }
+
+    fileprivate func addPublisher(to mailbox: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "name")
+        let name = try body.text("name", limit: 256)
+        try PhoneBook.check(name)
+        let token = MailboxDigests.newToken()
+        let publisher = Mailbox.Publisher(name: name, token: try digests().token(token))
+        return try registrations(changing: true) { file in
+            switch try file.add(publisher, to: mailbox, addedAt: EventLoop.unixMilliseconds) {
+            case .added: break
+            case .noSuchMailbox: throw NodeFiles.noMailbox(mailbox)
+            case .nameIsTaken:
+                throw CallRefusal(.conflict, "name_taken", "the mailbox has a publisher of this name")
+            case .tooMany:
+                throw CallRefusal(
+                    .conflict, "too_many", "the mailbox has \(Mailbox.mostPublishers) publishers, the most")
+            case .isOpen:
+                throw CallRefusal(
+                    .conflict, "open_mailbox",
+                    "\(SettingsFault.shown(mailbox)) is open: whoever has its ntfy address reads it, and a publisher has the address. Make a mailbox with a reader for this"
+                )
+            }
+            return HTTPResponse(status: 201, json: ["name": .string(name), "token": .string(token)])
+        }
+    }
+
+    fileprivate func removePublisher(
+        _ name: String, from mailbox: String
+    ) throws(CallRefusal) -> HTTPResponse {
+        try registrations(changing: true) { file in
+            guard try file.removePublisher(name, from: mailbox) else {
+                throw CallRefusal(.absent, "unknown_publisher", "there is no such publisher")
+            }
+            return HTTPResponse(status: 204)
+        }
+    }
+
+    /// By which the store knows addresses and tokens of mailboxes.
+    func digests() throws(CallRefusal) -> MailboxDigests {
+        do throws(NodeError) {
+            return MailboxDigests(key: try StateDirectory.digestKey(in: stateDirectory))
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(error)")
+        }
     }
 }
 

@@ -9,7 +9,7 @@ import Tor
 
 /// What happened last, what waits, and whether the node can be reached from outside.
 extension NodeCalls {
-    static let nowCalls: [Call] = [
+    nonisolated static let nowCalls: [Call] = [
         Call("GET", "history") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
             return HTTPResponse(

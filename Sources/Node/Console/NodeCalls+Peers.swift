@@ -7,75 +7,70 @@ import Tor
 
 /// Who sends: the line for each Bisq, and the peers of a private node.
 extension NodeCalls {
-    static let peerCalls: [Call] = [
-        Call("GET", "point") { calls, asked throws(CallRefusal) in
+    nonisolated static let peerCalls: [Call] = [
+        .files("GET", "point") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.point()
+            return try files.point()
         },
-        Call("GET", "peers") { calls, asked throws(CallRefusal) in
+        .files("GET", "peers") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.peers()
+            try files.refuseStranger()
+            let keys = try files.invitations { invitations throws(InvitationError) in try invitations.load() }
+            let names = (keys ?? [:]).keys.sorted()
+            return HTTPResponse(
+                status: 200,
+                json: ["private": .bool(keys != nil), "clients": .array(names.map { .string($0) })])
         },
-        Call("POST", "peers") { calls, asked throws(CallRefusal) in try await calls.invite(asked.body) },
-        Call("DELETE", "peers") { calls, asked throws(CallRefusal) in
+        .files("POST", "peers") { files, asked throws(CallRefusal) in try files.invite(asked.body) },
+        .files("DELETE", "peers") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.change { invitations throws(InvitationError) in
+            try files.invitations { invitations throws(InvitationError) in
                 if try invitations.load() != nil { try invitations.makePublic() }
             }
+            return HTTPResponse(status: 204)
         },
-        Call("DELETE", "peers", "{}") { calls, asked throws(CallRefusal) in
+        .files("DELETE", "peers", "{}") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            return try await calls.change { invitations throws(InvitationError) in
+            try files.invitations { invitations throws(InvitationError) in
                 try invitations.revoke(asked.segment)
             }
+            return HTTPResponse(status: 204)
         },
     ]
+}
 
-    private func point() async throws(CallRefusal) -> HTTPResponse {
-        guard let pointed = try await NodeCalls.pointed(node.settings) else { throw NodeCalls.noAddress }
+extension NodeFiles {
+    fileprivate func point() throws(CallRefusal) -> HTTPResponse {
+        guard let pointed = try PointedNode.node(of: settings) else {
+            throw CallRefusal(
+                .unavailable, "no_address", "the node has no address yet: it makes one at its first start")
+        }
         return HTTPResponse(
             status: 200,
             json: [
                 "address": .string(pointed.address), "private": .bool(pointed.isPrivate),
+                "bisq2_port": .integer(Int64(pointed.bisq2Port)),
                 "clients": .array(
                     PointedClient.allCases.map { PointedSettings($0, at: pointed).json }),
             ])
     }
 
-    private static let noAddress = CallRefusal(
-        .unavailable, "no_address", "the node has no address yet: it makes one at its first start")
-
-    @FileThread
-    private static func pointed(_ settings: Settings) throws(CallRefusal) -> PointedNode? {
-        try PointedNode.node(of: settings)
-    }
-
-    // MARK: Peers of a private node
-
-    private var invitations: Invitations { Invitations(path: StateDirectory.peers(in: node.state.path)) }
-
-    private func peers() async throws(CallRefusal) -> HTTPResponse {
-        let keys = try await carryOut { invitations throws(InvitationError) in try invitations.load() }
-        let names = (keys ?? [:]).keys.sorted()
-        return HTTPResponse(
-            status: 200,
-            json: ["private": .bool(keys != nil), "clients": .array(names.map { .string($0) })])
-    }
-
-    private func invite(_ body: CallBody) async throws(CallRefusal) -> HTTPResponse {
+    fileprivate func invite(_ body: CallBody) throws(CallRefusal) -> HTTPResponse {
         try body.refuseOthers(but: "name")
         let name = try body.text("name", limit: 256)
-        if let front = node.settings.front {
+        if let front = settings.front {
             throw CallRefusal(
                 .unconfigured, "has_front", "onion.public_address: \(Settings.refusal(of: front))")
         }
-        guard let pointed = try await NodeCalls.pointed(node.settings),
-            let address = OnionAddress(pointed.address)
-        else { throw NodeCalls.noAddress }
-        let secret = try await carryOut { invitations throws(InvitationError) in
-            try invitations.invite(name)
+        let address: OnionAddress
+        do {
+            // Before its first start, too, a node can be private.
+            address = try OnionKeyFile(path: StateDirectory.onionKey(in: stateDirectory)).loadOrCreate()
+                .address
+        } catch {
+            throw CallRefusal(.unavailable, "unreadable", "\(error)")
         }
-        await node.invitationWatch?.lookNow()
+        let secret = try invitations { invitations throws(InvitationError) in try invitations.invite(name) }
         return HTTPResponse(
             status: 201,
             json: [
@@ -84,30 +79,15 @@ extension NodeCalls {
             ])
     }
 
-    private func change(
-        _ body: @escaping @Sendable (Invitations) throws(InvitationError) -> Void
-    ) async throws(CallRefusal) -> HTTPResponse {
-        try await carryOut(body)
-        await node.invitationWatch?.lookNow()
-        return HTTPResponse(status: 204)
-    }
-
-    private func carryOut<Value: Sendable>(
-        _ body: @escaping @Sendable (Invitations) throws(InvitationError) -> Value
-    ) async throws(CallRefusal) -> Value {
-        let invitations = invitations
-        let result = await NodeCalls.onFiles { () -> Result<Value, InvitationError> in
-            Result { () throws(InvitationError) in try body(invitations) }
-        }
+    fileprivate func invitations<Value>(
+        _ body: (Invitations) throws(InvitationError) -> Value
+    ) throws(CallRefusal) -> Value {
         do throws(InvitationError) {
-            return try result.get()
+            return try body(Invitations(path: StateDirectory.peers(in: stateDirectory)))
         } catch {
             throw error.refusal
         }
     }
-
-    @FileThread
-    private static func onFiles<Value: Sendable>(_ body: @Sendable () -> Value) -> Value { body() }
 }
 
 extension InvitationError {

@@ -9,7 +9,7 @@ import Relay
 
 /// The settings: a dozen as fields, the rest as text; checked, and their difference shown, before they are taken.
 extension NodeCalls {
-    static let settingsCalls: [Call] = [
+    nonisolated static let settingsCalls: [Call] = [
         Call("GET", "settings") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
             return try await calls.settings()

@@ -6,13 +6,14 @@ import Overview
 
 /// How the node is, for the widgets of other programs, and their tokens.
 extension NodeCalls {
-    static let widgetCalls: [Call] = [
+    nonisolated static let widgetCalls: [Call] = [
+        // A widget may have its token in the query.
         Call("GET", "widget") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
+            try asked.body.refuseOthers(but: "token")
             return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
         },
         Call("GET", "widget", "umbrel") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers()
+            try asked.body.refuseOthers(but: "token")
             return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
         },
         Call("GET", "widget-tokens") { calls, asked throws(CallRefusal) in

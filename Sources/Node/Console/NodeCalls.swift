@@ -13,32 +13,6 @@ import Reactor
 /// open, and behind the console's login.
 @EventLoop
 final class NodeCalls: HTTPDoor {
-    /// One call: a method, a path, and what it does.
-    struct Call: Sendable {
-        typealias Run =
-            @EventLoop @Sendable (NodeCalls, Asked) async throws(CallRefusal) -> HTTPResponse
-
-        let method: String
-        /// Below `/api/v1/`; `{}` stands for any segment.
-        let path: [String]
-        /// Its body may be long, and is read by the call itself, off the loop.
-        let isLong: Bool
-        let run: Run
-
-        init(_ method: String, _ path: String..., isLong: Bool = false, run: @escaping Run) {
-            (self.method, self.path, self.isLong, self.run) = (method, path, isLong, run)
-        }
-    }
-
-    /// What was asked of a call.
-    struct Asked {
-        /// Where the path has `{}`.
-        let segment: String
-        /// Empty for a long call.
-        let body: CallBody
-        let bytes: [UInt8]
-    }
-
     unowned let node: RelayNode
     var log: Logger { node.log }
     /// One after the other: a change waits for the one before it, and the event loop for none.
@@ -56,31 +30,19 @@ final class NodeCalls: HTTPDoor {
     init(of node: RelayNode) { self.node = node }
 
     func handler(for path: String) -> HTTPServer.Handler? {
-        guard path.hasPrefix(Self.prefix), path.utf8.count <= 200 else { return nil }
-        let segments = path.dropFirst(Self.prefix.utf8.count).split(
-            separator: "/", omittingEmptySubsequences: false)
-        let fitting = Self.all.filter { call in
-            call.path.count == segments.count
-                && zip(call.path, segments).allSatisfy { $0 == "{}" ? !$1.isEmpty : $1 == $0 }
-        }
-        // A word of a path is no name.
-        let exact = fitting.filter { !$0.path.contains("{}") }
-        let found = exact.isEmpty ? fitting : exact
-        guard let any = found.first else { return nil }
-        let place = any.path.firstIndex(of: "{}")
-        let segment = place.map { String(segments[$0]) } ?? ""
-        return { [self] request, respond in answer(request, segment, found, respond) }
+        guard let place = Place(path) else { return nil }
+        return { [self] request, respond in answer(request, place, respond) }
     }
 
     private func answer(
-        _ request: HTTPRequest, _ segment: String, _ calls: [Call],
-        _ respond: @escaping @EventLoop (HTTPResponse) -> Void
+        _ request: HTTPRequest, _ place: Place, _ respond: @escaping @EventLoop (HTTPResponse) -> Void
     ) {
-        let method = request.method == "HEAD" ? "GET" : request.method
-        guard let call = calls.first(where: { $0.method == method }) else {
-            var response = HTTPResponse(
-                status: 405, fault: "bad_method", "only \(calls.map(\.method).joined(separator: ", ")) here")
-            response.fields.append("allow", calls.map(\.method).joined(separator: ", "))
+        let call: Call
+        do throws(Place.Refusal) {
+            call = try place.call(request.method)
+        } catch {
+            var response = HTTPResponse(status: 405, fault: "bad_method", "only \(error.allowed) here")
+            response.fields.append("allow", error.allowed)
             return respond(response)
         }
         guard running < Self.mostRunning else {
@@ -88,20 +50,54 @@ final class NodeCalls: HTTPDoor {
         }
         running += 1
         Task {
-            let response = await answer(request, segment, call)
-            if call.method != "GET", response.status < 300 { node.console?.events.changed(call.kinds) }
+            let response = await answer(request, place.segments, call)
+            if call.method != "GET", response.status < 300 { await changed(call.kinds) }
             respond(response)
             running -= 1
         }
     }
 
-    private func answer(_ request: HTTPRequest, _ segment: String, _ call: Call) async -> HTTPResponse {
+    private func answer(_ request: HTTPRequest, _ segments: [String], _ call: Call) async -> HTTPResponse {
         do throws(CallRefusal) {
-            let body = try CallBody(call.isLong ? [] : request.body)
-            return try await call.run(self, Asked(segment: segment, body: body, bytes: request.body))
+            let asked = try Asked(request, segments, of: call)
+            let files = files
+            switch call.way {
+            case .node(let run), .either(let run, stopped: _): return try await run(self, asked)
+            case .store(let carry):
+                return try await store.run { Result { () throws(CallRefusal) in try carry(files, asked) } }
+                    .get()
+            case .files(let carry):
+                return try await NodeCalls.onFiles {
+                    Result { () throws(CallRefusal) in try carry(files, asked) }
+                }.get()
+            }
         } catch {
-            return HTTPResponse(status: error.status, fault: error.word, error.sentence)
+            return HTTPResponse(error)
         }
+    }
+
+    private var files: NodeFiles {
+        NodeFiles(node.settings, running: NodeFiles.Running(settingsFile: node.settingsFile))
+    }
+
+    @FileThread
+    private static func onFiles<Value: Sendable>(_ body: @Sendable () -> Value) -> Value { body() }
+
+    /// The node takes over at once what a call has changed in its store and its files, and pages hear of it.
+    private func changed(_ kinds: ConsoleEvents.Kinds) async {
+        if kinds.contains(.phones) { await node.phoneBook?.lookNow() }
+        if kinds.contains(.mailboxes) { await node.mailboxes?.lookNow() }
+        if kinds.contains(.peers) { await node.invitationWatch?.lookNow() }
+        node.console?.events.changed(kinds)
+    }
+
+    /// Carries out what concerns the store, over a connection of its own.
+    func registrations<Value: Sendable>(
+        _ body: @escaping @Sendable (borrowing RegistrationFile) throws -> Value
+    ) async throws(CallRefusal) -> Value {
+        let files = files
+        return try await store.run { Result { () throws(CallRefusal) in try files.registrations(body) } }
+            .get()
     }
 }
 
@@ -116,11 +112,11 @@ extension NodeCalls {
     }
 
     /// As the document has them, but for the two of the login.
-    static let all: [Call] =
-        stateCalls + phoneCalls + peerCalls + mailboxCalls + keepCalls + settingsCalls + nowCalls
-        + widgetCalls
+    nonisolated static let all: [Call] =
+        stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
+        + settingsCalls + nowCalls + widgetCalls
 
-    private static let stateCalls: [Call] = [
+    private nonisolated static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
             return calls.node.stateAnswer
@@ -147,36 +143,14 @@ extension NodeCalls {
             return HTTPResponse(status: 201, json: ["links": .array(links.map { .string($0) })])
         },
     ]
-
-    /// Carries out what concerns the store, over a connection of its own as the commands beside the node have one.
-    ///
-    /// - Parameter body: Throws a ``CallRefusal`` for what is not to be.
-    func registrations<Value: Sendable>(
-        changing: Bool = false,
-        _ body: @escaping @Sendable (borrowing RegistrationFile) throws -> Value
-    ) async throws(CallRefusal) -> Value {
-        let settings = node.settings
-        let result = await store.run { () -> Result<Value, CallRefusal> in
-            do {
-                return .success(try body(try RegistrationFile(try settings.store(), isReadOnly: !changing)))
-            } catch let error as CallRefusal {
-                return .failure(error)
-            } catch let error as SQLiteError {
-                let path = StateDirectory.outbox(in: settings.stateDirectory)
-                return .failure(CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))"))
-            } catch {
-                return .failure(CallRefusal(.unavailable, "store_failed", "\(error)"))
-            }
-        }
-        return try result.get()
-    }
 }
 
 extension NodeCalls.Call {
-    /// What a page has to draw anew after it.
+    /// What the node has to look at after it, and a page has to draw anew.
     var kinds: ConsoleEvents.Kinds {
         switch path.first {
         case "phones", "names": .phones
+        case "registrations": [.phones, .mailboxes]
         case "mailboxes": .mailboxes
         case "peers": [.peers, .state]
         case _: .state

@@ -30,13 +30,17 @@ extension PairingToken {
         }
     }
 
-    /// The same phone's, with the address of all phones of its name.
-    package func leading(to alias: DeviceToken) throws(CallRefusal) -> PairingToken {
+    func refuseAlias() throws(CallRefusal) {
         guard platform == .android else {
             throw CallRefusal(
                 .unfit, "android_only",
                 "Bisq takes the address of several phones for Android phones only")
         }
+    }
+
+    /// The same phone's, with the address of all phones of its name.
+    func leading(to alias: DeviceToken) throws(CallRefusal) -> PairingToken {
+        try refuseAlias()
         do throws(PairingTokenError) {
             return try PairingToken(
                 platform: platform, descriptor: descriptor, key: key, deviceToken: alias.text)
@@ -108,6 +112,46 @@ extension PhoneEntry {
             .unfit, "unknown_app",
             "no app for such phones has the name \(SettingsFault.shown(app)); known are: "
                 + (names.isEmpty ? "none" : names.joined(separator: ", ")))
+    }
+}
+
+/// A phone that its owner adds: by its pairing token, or by its device token alone.
+struct NewPhone {
+    let entry: PhoneEntry
+    /// Its key is not stored.
+    let token: PairingToken?
+
+    init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {
+        try body.refuseOthers(but: "name", "pairing_token", "device_token", "platform", "app")
+        let name = try body.text("name", limit: 256)
+        try PhoneBook.check(name)
+        let app = try body.optionalText("app", limit: 256) ?? ""
+        guard let device = try body.optionalText("device_token") else {
+            let token = try PairingToken(entered: body.text("pairing_token"))
+            self.token = token
+            entry = try PhoneEntry(
+                token.platform, token.deviceToken, app: app, named: name, model: token.model, in: settings)
+            return
+        }
+        let word = try body.text("platform", limit: 16)
+        guard let platform = Platform(stored: word), try body.optionalText("pairing_token") == nil else {
+            throw CallRefusal(
+                .malformed, "bad_request",
+                "give pairing_token, or device_token and platform, which is iOS, iOSDev or android")
+        }
+        do throws(NtfyService.AddressFault) {
+            _ = try NtfyService.paired(device)
+        } catch {
+            throw CallRefusal(.unfit, "bad_topic", "\(error)")
+        }
+        token = nil
+        entry = try PhoneEntry(platform, device, app: app, named: name, model: "", in: settings)
+    }
+
+    /// Bisq 2 needs an address that stands for its own.
+    var isTooLongForBisq2: Bool {
+        entry.phone.platform == .android
+            && entry.phone.deviceToken.text.utf8.count > TrustedNodeDevice.tokenLengths.upperBound
     }
 }
 

@@ -9,7 +9,6 @@ package enum PhonePageLink {
     private static let limit = 16_384
 
     /// `nil`: the settings do not say where the page is, or have no app for it.
-    @FileThread
     static func text(for settings: Settings) throws(CallRefusal) -> String? {
         guard !settings.doors.phonePage.url.isEmpty, settings.webPushApp != nil else { return nil }
         let key = try key(in: settings.stateDirectory).publicText
@@ -17,7 +16,7 @@ package enum PhonePageLink {
     }
 
     /// The key by which push services know the node.
-    package nonisolated static func key(in stateDirectory: String) throws(CallRefusal) -> VAPIDKey {
+    package static func key(in stateDirectory: String) throws(CallRefusal) -> VAPIDKey {
         let path = StateDirectory.vapidKey(in: stateDirectory)
         guard access(path, F_OK) == 0 else {
             throw CallRefusal(

@@ -9,7 +9,7 @@ import Relay
 
 /// The copy that an owner keeps, moving in from one, and the restart that this takes.
 extension NodeCalls {
-    static let keepCalls: [Call] = [
+    nonisolated static let keepCalls: [Call] = [
         Call("GET", "backup") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
             let last = await BackupTime.read(calls.node.settings.stateDirectory)

@@ -273,7 +273,7 @@ extension Platform {
         }
     }
 
-    fileprivate init?(stored word: String) {
+    package init?(stored word: String) {
         switch word {
         case "iOS": self = .ios
         case "iOSDev": self = .iosDev

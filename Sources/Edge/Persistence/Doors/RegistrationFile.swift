@@ -10,6 +10,8 @@ package struct RegistrationFile: ~Copyable {
     }
 
     let connection: Connection
+    /// All kinds, those without tables in this file too.
+    package static var kinds: [String] { DoorTableKinds.all.flatMap { $0.views.map(\.kind) }.sorted() }
     /// Of all doors that have tables in this file.
     package let views: [RegistrationView]
 
@@ -36,6 +38,26 @@ package struct RegistrationFile: ~Copyable {
     package func forEach(of view: RegistrationView, _ body: (Row) -> Void) throws(SQLiteError) {
         let statement = try Statement(view.query, on: connection)
         while try statement.step() { body(Row(statement)) }
+    }
+
+    /// The registrations of one kind, short ids first, so that numbers are in their order.
+    ///
+    /// - Parameters:
+    ///   - last: An id: those behind it; empty: the first ones.
+    ///   - count: How many at most.
+    package func page(
+        of view: RegistrationView, after last: String, count: Int
+    ) throws(SQLiteError) -> [Row] {
+        let statement = try Statement(
+            """
+            SELECT * FROM (\(view.query)) AS view
+            WHERE length(id) > length(?1) OR length(id) = length(?1) AND id > ?1 ORDER BY length(id), id LIMIT ?2
+            """, on: connection)
+        try statement.bind(1, last)
+        try statement.bind(2, Int64(count))
+        var rows: [Row] = []
+        while try statement.step() { rows.append(Row(statement)) }
+        return rows
     }
 
     package func row(_ id: String, of view: RegistrationView) throws(SQLiteError) -> Row? {

@@ -37,18 +37,9 @@ struct KeyShowCommand: AsyncParsableCommand {
     @OptionGroup var kind: KeyKind
 
     func run() async throws {
-        if kind.vapid {
-            let file = VapidKeyFile(try config.settings())
-            return show(try file.existing().publicText, as: "public_key", file: file.path)
-        }
-        let (file, key) = try existingKey(config)
-        show("\(key.address)", as: "address", file: file.path)
-    }
-
-    private func show(_ text: String, as name: String, file: String) {
-        printLine(
-            format.json
-                ? JSON.object([name: .string(text), "file": .string(file)]).text : "\(text)\n\(file)")
+        guard let key = try await config.call("GET", kind.vapid ? "keys/vapid" : "keys/onion") else { return }
+        let text = key[kind.vapid ? "public_key" : "address"]?.string ?? ""
+        printLine(format.json ? key.text : "\(text)\n\(key["file"]?.string ?? "")")
     }
 }
 

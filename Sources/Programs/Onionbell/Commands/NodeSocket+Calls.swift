@@ -1,38 +1,72 @@
+import Client
+import Encodings
 import HTTP1
 import JSONCoding
+import Node
 import Programs
 
 /// The calls of `/api/v1`, as the console's pages have them.
-extension NodeSocket {
-    /// Carries out a call.
+extension ConfigOption {
+    /// Carries out a call: by the running node, and where none runs, or none answers yet, by its store and files, if that can
+    /// be done without it.
     ///
     /// - Parameters:
-    ///   - path: Below `/api/v1/`.
+    ///   - path: Below `/api/v1/`, with its query; what stands for `{}` is percent-encoded.
     ///   - refusal: The exit status for what is there already, is not there or can't be used, in place of 1 and 65.
     /// - Returns: What it answers; `nil`: nothing.
     /// - Throws: An exit status, with the node's own sentence: 1 what is there forbids it, 64 or 65 it can't be used, 69 something
-    ///   is missing, 78 the settings have no place for it.
+    ///   is missing, 75 a restart comes first, 77 it is another user's, 78 the settings have no place for it.
     @discardableResult
     func call(
         _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil
     ) async throws -> JSON? {
-        var bytes: [UInt8] = []
-        if let body { bytes.append(json: body) }
-        let answer = try await send(method, "/api/v1/\(path)", bytes)
-        let json = try? JSON(answer.body)
-        guard !(200..<300).contains(answer.status) else { return json }
-        throw fail(
-            json?["message"]?.string ?? "the node answers with status \(answer.status)",
-            status: [404, 409, 422].contains(answer.status)
-                ? refusal ?? Self.exitStatus(of: answer.status) : Self.exitStatus(of: answer.status))
+        var request = HTTPRequest(method: method, path: "/api/v1/\(path)", isKeptAlive: false)
+        if let mark = request.path.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            request.query = String(request.path[request.path.index(after: mark)...])
+            request.path = String(request.path[..<mark])
+        }
+        if let body { request.body.append(json: body) }
+        let settings = try settings()
+        var answer: HTTPResponse?
+        if NodeSocket.isOpen(in: settings.stateDirectory) {
+            let node = try NodeSocket(in: settings.stateDirectory)
+            do throws(HTTPExchangeError) {
+                answer = try await node.exchange(request)
+            } catch {
+                guard case .dial = error else {
+                    throw fail("no node answers at \(node.path): \(error)", status: 69)
+                }
+            }
+        }
+        guard let answer = answer ?? NodeFiles(settings).answer(request) else {
+            let node = try NodeSocket(in: settings.stateDirectory)
+            throw fail("no node answers at \(node.path)", status: 69)
+        }
+        return try NodeSocket.value(of: answer, refusal: refusal)
+    }
+}
+
+extension NodeSocket {
+    /// - Parameter refusal: In place of 1 and 65.
+    static func value(of answer: HTTPResponse, refusal: Int32? = nil) throws -> JSON? {
+        guard !(200..<300).contains(answer.status) else {
+            return try? JSON(answer.body, mostValues: NodeSocket.mostValues)
+        }
+        throw failure(answer, refusal: refusal)
     }
 
-    private static func exitStatus(of status: Int) -> Int32 {
-        switch status {
-        case 400: 64
-        case 404, 409: 1
-        case 422: 65
-        default: 69
-        }
+    /// The phone book has seven thousand.
+    private static let mostValues = 100_000
+
+    /// What a call was refused for, with the exit status of its kind.
+    static func failure(_ answer: HTTPResponse, refusal: Int32? = nil) -> any Error {
+        let json = try? JSON(answer.body)
+        let kind = json?["kind"]?.string.flatMap { CallRefusal.Kind(rawValue: $0) }
+        var status = kind?.exitStatus ?? (answer.status == 413 ? 65 : 69)
+        if let refusal, kind == .absent || kind == .conflict || kind == .unfit { status = refusal }
+        let sentence =
+            json?["message"]?.string
+            ?? "the node answers with status \(answer.status); one of another version has to be restarted first"
+        return fail(sentence, status: status)
     }
 }

@@ -9,48 +9,53 @@ import Programs
 struct NodeSocket {
     let path: String
 
+    /// Bytes of an answer: the longest is a backup.
+    private static let longest = NodeBackup.longestFile
+
+    init(_ config: ConfigOption) throws { try self.init(in: config.settings().stateDirectory) }
+
     /// - Throws: An exit status: 69 no node runs, 77 it is another user's.
-    init(_ config: ConfigOption) throws {
-        path = StateDirectory.statusSocket(in: try config.settings().stateDirectory)
-        guard access(path, R_OK | W_OK) != 0 else { return }
+    init(in stateDirectory: String) throws {
+        path = StateDirectory.statusSocket(in: stateDirectory)
+        guard !NodeSocket.isOpen(in: stateDirectory) else { return }
         if errno == EACCES {
             throw fail("\(path) belongs to another user: run this as that user, or as root", status: 77)
         }
         throw fail("no node runs here: there is no \(path)", status: 69)
     }
 
+    /// A node that was killed has left it.
+    static func isOpen(in stateDirectory: String) -> Bool {
+        access(StateDirectory.statusSocket(in: stateDirectory), R_OK | W_OK) == 0
+    }
+
     func get(_ path: String) async throws -> HTTPResponse {
-        try await answer(HTTPRequest(method: "GET", path: path), within: .seconds(10))
+        try await answer(to: HTTPRequest(method: "GET", path: path), within: .seconds(10))
     }
 
-    /// - Parameter path: Without a query.
-    func send(_ method: String, _ path: String, _ body: [UInt8]) async throws -> HTTPResponse {
-        var request = HTTPRequest(method: method, path: path, body: body, isKeptAlive: false)
-        if !body.isEmpty { request.fields.append("content-type", "application/json") }
-        return try await answer(request, within: PhoneTestDoor.patience + .seconds(10))
+    func post(_ path: String, _ body: [UInt8]) async throws -> HTTPResponse {
+        try await answer(to: HTTPRequest(method: "POST", path: path, body: body, isKeptAlive: false))
     }
 
-    /// What takes as long as a push service.
-    ///
-    /// - Parameter longest: Bytes of the answer's body; `nil`: as many as usual.
-    func post(_ target: String, _ body: [UInt8], longest: Int? = nil) async throws -> HTTPResponse {
-        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
-        var request = HTTPRequest(method: "POST", path: parts[0], body: body, isKeptAlive: false)
-        if parts.count > 1 { request.query = parts[1] }
-        return try await answer(
-            request, within: PhoneTestDoor.patience + .seconds(30),
-            longest: longest ?? HTTPLimits().body)
-    }
-
-    private func answer(
-        _ request: HTTPRequest, within deadline: Duration, longest: Int = HTTPLimits().body
-    ) async throws -> HTTPResponse {
-        do {
-            return try await HTTPExchange.answer(
-                to: request, host: "localhost", by: .direct(.unix(path: path)), deadline: deadline,
-                longest: longest)
+    private func answer(to request: HTTPRequest, within deadline: Duration? = nil) async throws
+        -> HTTPResponse
+    {
+        do throws(HTTPExchangeError) {
+            return try await exchange(request, within: deadline)
         } catch {
             throw fail("no node answers at \(path): \(error)", status: 69)
         }
+    }
+
+    /// - Throws: Also where nobody listens: the node has ended, or has not begun.
+    ///
+    /// - Parameter deadline: `nil`: as long as a push service takes.
+    func exchange(
+        _ request: HTTPRequest, within deadline: Duration? = nil
+    ) async throws(HTTPExchangeError) -> HTTPResponse {
+        try await HTTPExchange.answer(
+            to: request, host: "localhost", by: .direct(.unix(path: path)),
+            deadline: deadline ?? PhoneTest.patience + .seconds(30),
+            longest: NodeSocket.longest)
     }
 }

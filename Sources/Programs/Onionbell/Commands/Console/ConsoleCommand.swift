@@ -33,13 +33,7 @@ struct ConsoleLinkCommand: AsyncParsableCommand {
     @OptionGroup var config: ConfigOption
 
     func run() async throws {
-        let answer = try await NodeSocket(config).post("/api/v1/links", [])
-        let json = try? JSON(answer.body)
-        guard answer.status == 201, let links = json?["links"]?.array else {
-            throw fail(
-                json?["message"]?.string ?? "the node answers with status \(answer.status)",
-                status: answer.status == 409 ? 1 : 69)
-        }
-        for link in links { printLine(link.string ?? "") }
+        let made = try await config.call("POST", "links")
+        for link in made?["links"]?.array ?? [] { printLine(link.string ?? "") }
     }
 }

@@ -25,7 +25,7 @@ struct ConsoleInviteCommand: AsyncParsableCommand {
     var name: String
 
     func run() async throws {
-        try invitations.use(at: { StateDirectory.consoleClients(in: $0) }) { invitations, directory in
+        try invitations.use { invitations, directory in
             let key = try OnionKeyFile(path: StateDirectory.consoleOnionKey(in: directory)).loadOrCreate()
             let secret = try invitations.invite(name)
             printText(
@@ -73,7 +73,7 @@ struct ConsoleRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try invitations.use(at: { StateDirectory.consoleClients(in: $0) }) { invitations, _ in
+        try invitations.use { invitations, _ in
             guard let name else {
                 if try invitations.load() != nil { try invitations.makePublic() }
                 return printLine("The console's onion address is public.")

@@ -35,17 +35,16 @@ struct ConsoleWidgetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let node = try NodeSocket(config)
         guard let name else {
-            let answer = try await node.call("GET", "widget-tokens")
+            let answer = try await config.call("GET", "widget-tokens")
             for name in answer?["names"]?.array ?? [] { printLine(name.string ?? "") }
             return
         }
         if revoke {
-            _ = try await node.call("DELETE", "widget-tokens/\(name)")
+            try await config.call("DELETE", "widget-tokens/\(name)")
             return printLine("\(name)'s token is revoked.")
         }
-        let made = try await node.call("POST", "widget-tokens", ["name": .string(name)])
+        let made = try await config.call("POST", "widget-tokens", ["name": .string(name)])
         printLine(made?["token"]?.string ?? "")
     }
 }

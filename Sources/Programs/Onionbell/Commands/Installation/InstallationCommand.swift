@@ -95,7 +95,7 @@ struct InstallationDisableCommand: ParsableCommand {
 }
 
 /// `onionbell installation list`.
-struct InstallationListCommand: ParsableCommand {
+struct InstallationListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List installations, without their keys.",
         discussion: "Example: onionbell installation list")
@@ -103,11 +103,11 @@ struct InstallationListCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var format: JSONOption
 
-    func run() throws { try config.listRegistrations(of: "installation", asJSON: format.json) }
+    func run() async throws { try await config.listRegistrations(of: "installation", asJSON: format.json) }
 }
 
 /// `onionbell installation remove`.
-struct InstallationRemoveCommand: ParsableCommand {
+struct InstallationRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete an installation and all its devices.",
         discussion: """
@@ -119,7 +119,7 @@ struct InstallationRemoveCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: InstallationName
 
-    func run() throws { try config.removeRegistration(which.id.lowercased(), of: "installation") }
+    func run() async throws { try await config.removeRegistration(which.id.lowercased(), of: "installation") }
 }
 
 struct InstallationName: ParsableArguments {

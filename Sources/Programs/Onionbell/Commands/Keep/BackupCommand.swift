@@ -32,8 +32,7 @@ struct BackupCommand: AsyncParsableCommand {
         guard access(file, F_OK) != 0 else { throw fail("\(file) exists already", status: 73) }
         let secret = try passphrase.secret(isNew: true)
         let body: JSON = ["passphrase": .string(String(decoding: secret.bytes, as: UTF8.self))]
-        let answer = try await socket.post(
-            "/api/v1/backup", Array(body.text.utf8), longest: NodeBackup.longestFile)
+        let answer = try await socket.post("/api/v1/backup", Array(body.text.utf8))
         guard answer.status == 200 else { throw NodeSocket.failure(answer) }
         do throws(SystemError) {
             try PrivateFile.write(answer.body, to: file, replacing: false)

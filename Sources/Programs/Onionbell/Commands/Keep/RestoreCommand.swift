@@ -46,7 +46,7 @@ struct RestoreCommand: AsyncParsableCommand {
             "file": .string(Base64.encode(bytes)), "look": .bool(look),
             "old_node_stopped": .bool(oldNodeStopped), "keep_settings": .bool(keepSettings),
         ]
-        let answer = try await socket.post("/api/v1/restore", Array(body.text.utf8), longest: 1 << 20)
+        let answer = try await socket.post("/api/v1/restore", Array(body.text.utf8))
         guard answer.status == 200, let plan = try? JSON(answer.body) else {
             throw NodeSocket.failure(answer)
         }
@@ -83,20 +83,5 @@ struct RestoreCommand: AsyncParsableCommand {
         for name in plan["left"]?.array ?? [] {
             printLine("copy it from the old machine: \(plainText(name.string ?? ""))")
         }
-    }
-}
-
-extension NodeSocket {
-    /// What a call was refused for, with the exit status of its kind.
-    static func failure(_ answer: HTTPResponse) -> any Error {
-        let sentence = (try? JSON(answer.body))?["message"]?.string
-        let status: Int32 =
-            switch answer.status {
-            case 400: 64
-            case 404, 409: 1
-            case 413, 422: 65
-            case _: 69
-            }
-        return fail(sentence ?? "the node answers with status \(answer.status)", status: status)
     }
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Gateways
-import Glibc
 import JSONCoding
 import Node
 import Pointing
@@ -70,55 +68,39 @@ struct MailboxAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try config.settings()
-        var made = try told { () throws(CallRefusal) in
-            try NewMailbox(named: which.name, show: show, readers: readers, isOpen: isOpen, in: settings)
+        var body: JSON.Object = [
+            "name": .string(which.name), "show": .string(show.rawValue), "open": .bool(isOpen),
+            "readers": .array(readers.map { .string($0) }),
+        ]
+        body["tokens_of"] = tokensOf.map { .string($0) }
+        guard let made = try await config.call("POST", "mailboxes", .object(body)) else { return }
+        let readers = (made["readers"]?.array ?? []).map {
+            (name: $0["name"]?.string ?? "", token: $0["token"]?.string)
         }
-        try await refuseUnknownNode(settings)
-        try config.registrations(isReadOnly: false) { file in
-            try made.add(to: file, tokensOf: tokensOf, in: settings)
-        }
-        print(made, in: settings)
-    }
-
-    /// A node that started before its configuration named the app would tell senders that the address is no device's, and
-    /// they would give it up.
-    private func refuseUnknownNode(_ settings: Settings) async throws {
-        guard (try? StateDirectory.runningNode(in: settings.stateDirectory)) != nil,
-            access(StateDirectory.statusSocket(in: settings.stateDirectory), R_OK | W_OK) == 0
-        else { return }
-        let answer = try? await NodeSocket(config).get("/status.json")
-        guard let gateways = answer.flatMap({ try? JSON($0.body) })?["gateways"]?.array,
-            !gateways.contains(where: { $0["service"]?.string == MailboxApp.gateway })
-        else { return }
-        throw fail(
-            "no mailbox was made: the running node does not serve mailboxes yet. Restart it first, for example "
-                + "systemctl restart onionbell, then run this again", status: 75)
-    }
-
-    // MARK: Output
-
-    private func print(_ made: NewMailbox, in settings: Settings) {
+        let text = (
+            token: made["pairing_token"]?.string ?? "", topic: made["topic"]?.string ?? "",
+            url: made["url"]?.string
+        )
         guard !json else {
-            // All of it is letters, digits and what JSON need not escape.
-            let readers = made.readers.map { #""\#($0.name)":\#($0.token.map { "\"\($0)\"" } ?? "null")"# }
-                .joined(separator: ",")
-            let url = made.url.map { #","url":"\#($0)""# } ?? ""
-            return printLine(
-                #"{"pairingToken":"\#(made.pairingToken)","topic":"\#(made.topic)"\#(url),"readers":{\#(readers)}}"#
-            )
+            var members: JSON.Object = [
+                "pairingToken": .string(text.token), "topic": .string(text.topic),
+                "readers": .object(
+                    JSON.Object(readers.map { ($0.name, $0.token.map { .string($0) } ?? .null) })),
+            ]
+            members["url"] = text.url.map { .string($0) }
+            return printLine(JSON.object(members).text)
         }
         printLine("The pairing token. Enter it in Bisq (Bisq 1: Account, Notifications):")
-        show(made.pairingToken)
+        show(text.token)
         printLine(
             "\nThe ntfy address: the server, and the topic behind the last slash. Subscribe to it on the phone:"
         )
-        if let url = made.url {
+        if let url = text.url {
             show(url)
         } else {
-            printLine("topic \(made.topic), at the place where doors.mailbox is served")
+            printLine("topic \(text.topic), at the place where doors.mailbox is served")
         }
-        for reader in made.readers {
+        for reader in readers {
             guard let token = reader.token else {
                 printLine("\nThe reader \(reader.name) keeps its token.")
                 continue
@@ -127,7 +109,7 @@ struct MailboxAddCommand: AsyncParsableCommand {
             show(token)
         }
         printLine("\nBisq sends to this node with these lines; onionbell point says more:")
-        guard let node = try? PointedNode.node(of: settings) else { return }
+        guard let node = try? PointedNode.node(of: config.settings()) else { return }
         printLine("  Bisq 1, bisq.properties: torrcOptions=\(PointedSettings(.bisq1, at: node).mapAddress)")
         for line in PointedSettings(.bisq2, at: node).bisq2Lines { printLine("  Bisq 2, bisq.conf: \(line)") }
     }

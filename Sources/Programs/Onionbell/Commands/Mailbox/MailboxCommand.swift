@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 /// `onionbell mailbox`: where notifications lie until phones fetch them.
 struct MailboxCommand: AsyncParsableCommand {
@@ -7,8 +8,8 @@ struct MailboxCommand: AsyncParsableCommand {
         abstract: "Manage mailboxes: phones fetch notifications from this node over Tor.",
         discussion: """
             A phone fetches with the ntfy app or any other client of ntfy. Needs an app with gateway: mailbox and \
-            doors.mailbox.listen. All subcommands also work while the node runs, which notices a change within two \
-            seconds. Run it as the node's user: sudo -u onionbell onionbell mailbox list.
+            doors.mailbox.listen. A running node does what they say, at once, by the calls of its console; where none \
+            runs, its store is used. Run it as the node's user: sudo -u onionbell onionbell mailbox list.
             """,
         subcommands: [
             MailboxAddCommand.self, MailboxListCommand.self, MailboxRemoveCommand.self,
@@ -17,7 +18,7 @@ struct MailboxCommand: AsyncParsableCommand {
 }
 
 /// `onionbell mailbox list`.
-struct MailboxListCommand: ParsableCommand {
+struct MailboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the mailboxes, with what waits in each.",
         discussion: """
@@ -29,11 +30,11 @@ struct MailboxListCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var format: JSONOption
 
-    func run() throws { try config.listRegistrations(of: "mailbox", asJSON: format.json) }
+    func run() async throws { try await config.listRegistrations(of: "mailbox", asJSON: format.json) }
 }
 
 /// `onionbell mailbox remove`.
-struct MailboxRemoveCommand: ParsableCommand {
+struct MailboxRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete a mailbox with all that waits in it.",
         discussion: """
@@ -46,5 +47,8 @@ struct MailboxRemoveCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: PhoneBookName
 
-    func run() throws { try config.removeRegistration(which.name, of: "mailbox") }
+    func run() async throws {
+        try await config.call("DELETE", "mailboxes/\(which.name)")
+        printLine("removed")
+    }
 }

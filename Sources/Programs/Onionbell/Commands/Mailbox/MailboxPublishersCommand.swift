@@ -1,11 +1,7 @@
 import ArgumentParser
-import Doors
 import JSONCoding
 import Node
-import Persistence
 import Programs
-import Reactor
-import Registrations
 
 /// `onionbell mailbox publishers`: who puts texts of the owner's own into a mailbox.
 struct MailboxPublishersCommand: ParsableCommand {
@@ -38,7 +34,7 @@ struct PublisherName: ParsableArguments {
 }
 
 /// `onionbell mailbox publishers add`.
-struct PublisherAddCommand: ParsableCommand {
+struct PublisherAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Make a publisher, and print its token.",
         discussion: """
@@ -54,30 +50,10 @@ struct PublisherAddCommand: ParsableCommand {
     @OptionGroup var format: JSONOption
     @OptionGroup var which: PublisherName
 
-    func run() throws {
-        let settings = try config.settings()
-        let token = MailboxDigests.newToken()
-        try config.registrations(isReadOnly: false) { file in
-            let digests: MailboxDigests
-            do {
-                digests = MailboxDigests(key: try StateDirectory.digestKey(in: settings.stateDirectory))
-            } catch {
-                throw fail("\(error)", status: 69)
-            }
-            let publisher = Mailbox.Publisher(name: which.name, token: digests.token(token))
-            switch try file.add(publisher, to: which.mailbox, addedAt: EventLoop.unixMilliseconds) {
-            case .added: break
-            case .noSuchMailbox:
-                throw fail("there is no mailbox \(SettingsFault.shown(which.mailbox))", status: 1)
-            case .nameIsTaken: throw fail("the mailbox has a publisher of this name", status: 1)
-            case .tooMany:
-                throw fail("the mailbox has \(Mailbox.mostPublishers) publishers, the most", status: 1)
-            case .isOpen:
-                throw fail(
-                    "\(which.mailbox) is open: whoever has its ntfy address reads it, and a publisher has the address. "
-                        + "Make a mailbox with a reader for this", status: 1)
-            }
-        }
+    func run() async throws {
+        let made = try await config.call(
+            "POST", "mailboxes/\(which.mailbox)/publishers", ["name": .string(which.name)])
+        let token = made?["token"]?.string ?? ""
         guard !format.json else {
             return printLine(#"{"name":"\#(which.name)","token":"\#(token)"}"#)
         }
@@ -93,7 +69,7 @@ struct PublisherAddCommand: ParsableCommand {
 }
 
 /// `onionbell mailbox publishers list`.
-struct PublisherListCommand: ParsableCommand {
+struct PublisherListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the publishers of a mailbox.",
         discussion: """
@@ -110,20 +86,17 @@ struct PublisherListCommand: ParsableCommand {
     @Argument(help: "The mailbox's name.")
     var mailbox: String
 
-    func run() throws {
-        try config.registrations(isReadOnly: false) { file in
-            guard let found = try file.mailboxes().first(where: { $0.name.hasSameBytes(as: mailbox) }) else {
-                throw fail("there is no mailbox \(SettingsFault.shown(mailbox))", status: 1)
-            }
-            let names = found.publishers.map(\.name)
-            guard !format.json else { return printLine(JSON.array(names.map { .string($0) }).text) }
-            for name in names { printLine(name) }
-        }
+    func validate() throws { try checkPhoneBookName(mailbox) }
+
+    func run() async throws {
+        let names = try await config.call("GET", "mailboxes/\(mailbox)/publishers")?["names"]?.array ?? []
+        guard !format.json else { return printLine(JSON.array(names).text) }
+        for name in names { printLine(name.string ?? "") }
     }
 }
 
 /// `onionbell mailbox publishers remove`.
-struct PublisherRemoveCommand: ParsableCommand {
+struct PublisherRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Make a publisher's token invalid.",
         discussion: """
@@ -138,12 +111,8 @@ struct PublisherRemoveCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: PublisherName
 
-    func run() throws {
-        try config.registrations(isReadOnly: false) { file in
-            guard try file.removePublisher(which.name, from: which.mailbox) else {
-                throw fail("there is no such publisher", status: 1)
-            }
-            printLine("removed")
-        }
+    func run() async throws {
+        try await config.call("DELETE", "mailboxes/\(which.mailbox)/publishers/\(which.name)")
+        printLine("removed")
     }
 }

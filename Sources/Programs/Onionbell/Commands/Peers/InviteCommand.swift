@@ -17,28 +17,13 @@ struct InviteCommand: AsyncParsableCommand {
             Example: onionbell invite alice
             """)
 
-    @OptionGroup var invitations: InvitationsOption
+    @OptionGroup var config: ConfigOption
 
     @Argument(help: "Your name for the peer: 1 to 64 letters, digits, - and _.")
     var name: String
 
     func run() async throws {
-        if let front = try invitations.config.settings().front {
-            throw fail("onion.public_address: \(Settings.refusal(of: front))", status: 78)
-        }
-        if let node = try invitations.runningNode() {
-            let made = try await node.call(
-                "POST", "peers", ["name": .string(name)], refusal: InvitationsOption.refusal)
-            return tell(file: made?["file"]?.string ?? "", command: made?["command"]?.string ?? "")
-        }
-        try invitations.use { invitations, directory in
-            let key = try OnionKeyFile(path: StateDirectory.onionKey(in: directory)).loadOrCreate()
-            let secret = try invitations.invite(name)
-            tell(file: secret.line(for: key.address), command: secret.commandLine(for: key.address))
-        }
-    }
-
-    private func tell(file: String, command: String) {
+        let made = try await config.call("POST", "peers", ["name": .string(name)], refusal: 65)
         printText(
             """
             \(name) is authorized. Add one of these to \(name)'s tor. It is not shown again.
@@ -46,12 +31,12 @@ struct InviteCommand: AsyncParsableCommand {
             A file whose name ends in .auth_private, in the directory of ClientOnionAuthDir in torrc (then reload
             tor), with the line:
 
-            \(file)
+            \(made?["file"]?.string ?? "")
 
             Or a command on tor's control port. It is valid until that tor ends (with Flags=Permanent tor stores it
             in ClientOnionAuthDir):
 
-            \(command)
+            \(made?["command"]?.string ?? "")
 
             """)
     }

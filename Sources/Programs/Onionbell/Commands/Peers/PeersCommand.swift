@@ -14,7 +14,7 @@ struct PeersCommand: AsyncParsableCommand {
             Example: onionbell peers --json
             """)
 
-    @OptionGroup var invitations: InvitationsOption
+    @OptionGroup var config: ConfigOption
 
     @OptionGroup var format: JSONOption
 
@@ -22,27 +22,13 @@ struct PeersCommand: AsyncParsableCommand {
     var letEverybodyIn = false
 
     func run() async throws {
-        if let node = try invitations.runningNode() {
-            if letEverybodyIn { try await node.call("DELETE", "peers") }
-            let peers = try await node.call("GET", "peers")
-            let names = peers?["clients"]?.array?.compactMap(\.string) ?? []
-            return tell(peers?["private"]?.bool == true ? names : nil)
-        }
-        try invitations.use { invitations, _ in
-            if letEverybodyIn, try invitations.load() != nil { try invitations.makePublic() }
-            tell(try invitations.load()?.keys.sorted())
-        }
-    }
-
-    /// - Parameter names: `nil`: the node is public.
-    private func tell(_ names: [String]?) {
-        guard !format.json else {
-            let clients = (names ?? []).map { JSON.string($0) }
-            return printLine(JSON.object(["private": .bool(names != nil), "clients": .array(clients)]).text)
-        }
-        guard let names else {
+        if letEverybodyIn { try await config.call("DELETE", "peers") }
+        guard let peers = try await config.call("GET", "peers") else { return }
+        guard !format.json else { return printLine(peers.text) }
+        guard peers["private"]?.bool == true else {
             return printError("the node is public: everybody who knows its address can connect")
         }
+        let names = peers["clients"]?.array?.compactMap(\.string) ?? []
         for name in names { printLine(name) }
         if names.isEmpty { printError("the node is private, and no client is authorized") }
     }

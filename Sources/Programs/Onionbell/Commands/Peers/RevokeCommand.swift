@@ -16,24 +16,14 @@ struct RevokeCommand: AsyncParsableCommand {
             Example: onionbell revoke alice
             """)
 
-    @OptionGroup var invitations: InvitationsOption
+    @OptionGroup var config: ConfigOption
 
     @Argument(help: "The peer's name in the invitation.")
     var name: String
 
     func run() async throws {
-        // It becomes part of a path.
-        if Invitations.isName(name), let node = try invitations.runningNode() {
-            try await node.call("DELETE", "peers/\(name)", refusal: InvitationsOption.refusal)
-            return tell(left: try await node.call("GET", "peers")?["clients"]?.array?.count ?? 0)
-        }
-        try invitations.use { invitations, _ in
-            try invitations.revoke(name)
-            tell(left: try invitations.load()?.count ?? 0)
-        }
-    }
-
-    private func tell(left: Int) {
+        try await config.call("DELETE", "peers/\(name.percentEncoded)", refusal: 65)
+        let left = try await config.call("GET", "peers")?["clients"]?.array?.count ?? 0
         printLine(
             "\(name)'s invitation is revoked; \(left == 0 ? "no authorized client is left" : "\(left) left")."
         )

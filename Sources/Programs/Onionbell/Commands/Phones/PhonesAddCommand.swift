@@ -1,15 +1,13 @@
 import ArgumentParser
 import Client
-import Encodings
-import Gateways
+import JSONCoding
 import Node
-import Persistence
 import Programs
 import Relay
 import Wire
 
 /// `onionbell phones add`.
-struct PhonesAddCommand: ParsableCommand {
+struct PhonesAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Put a phone into the book under a name.",
         discussion: """
@@ -55,56 +53,30 @@ struct PhonesAddCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let (kind, token, model) = try target()
-        let settings = try config.settings()
-        let entry = try told { () throws(CallRefusal) in
-            try PhoneEntry(kind, token, app: app, named: which.name, model: model, in: settings)
-        }
-        let phone = entry.phone
-        try config.registrations(isReadOnly: false) { file in
-            switch try file.add(entry) {
-            case .failure(let refusal): throw fail(refusal, status: 1)
-            case .success(let number):
-                printLine(
-                    "added \(which.name), phone \(number): \(phone.platform.stored)"
-                        + (model.isEmpty ? "" : ", \(model)")
-                        + (phone.app.isEmpty ? "" : ", app \(phone.app)"))
-                if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
-                if phone.deviceToken.text.utf8.count > TrustedNodeDevice.tokenLengths.upperBound {
-                    try giveAlias(for: phone, in: file)
-                }
-                printLine("Ring it: \(config.command("phones test \(which.name) --pairing-token -"))")
-            }
-        }
-    }
-
-    /// What Bisq 2 can be told in place of an address that is too long for it.
-    private func giveAlias(for phone: PhoneBook.Phone, in file: borrowing RegistrationFile) throws {
-        let alias = PhoneBook.newAlias()
-        // The phone is in the book, and another sender may take its own address.
-        guard case .success(let given) = try file.giveAlias(alias, to: which.name, replacing: false) else {
-            return
-        }
-        let length = phone.deviceToken.text.utf8.count
-        printLine(
-            """
-            Its address has \(length) characters, more than Bisq 2 takes. This one stands for it: \(given.text)
-            As a text for Bisq: \(config.command("phones alias \(which.name) --pairing-token -"))
-            """)
-    }
-
-    private func target() throws -> (Platform, token: String, model: String) {
+    func run() async throws {
+        var body: JSON.Object = ["name": .string(which.name), "app": .string(app)]
         if let pairingToken {
-            let token = try PairingTokenOption.token(pairingToken)
-            return (token.platform, token.deviceToken, token.model)
+            body["pairing_token"] = .string(try PairingTokenOption.token(pairingToken).text)
+        } else {
+            body["device_token"] = .string(try SecretInput.deviceToken.text(deviceToken ?? ""))
+            body["platform"] = platform.map { .string($0.rawValue) }
         }
-        let token = try SecretInput.deviceToken.text(deviceToken ?? "")
-        do throws(NtfyService.AddressFault) {
-            _ = try NtfyService.paired(token)
-        } catch {
-            throw fail(error, status: 65)
+        guard let phone = try await config.call("POST", "phones", .object(body)) else { return }
+        func text(_ member: String, _ words: String = ", ") -> String {
+            guard let text = phone[member]?.string, !text.isEmpty else { return "" }
+            return words + plainText(text)
         }
-        return ((platform ?? .android).value, token, "")
+        printLine(
+            "added \(which.name), phone \(phone["number"]?.integer ?? 0): \(text("platform", ""))"
+                + text("model") + text("app", ", app "))
+        if pairingToken != nil { printLine("The key in the pairing token was not stored.") }
+        if let address = phone["address"]?.string {
+            printLine(
+                """
+                Its address has \(phone["length"]?.integer ?? 0) characters, more than Bisq 2 takes. This one stands for it: \(address)
+                As a text for Bisq: \(config.command("phones alias \(which.name) --pairing-token -"))
+                """)
+        }
+        printLine("Ring it: \(config.command("phones test \(which.name) --pairing-token -"))")
     }
 }

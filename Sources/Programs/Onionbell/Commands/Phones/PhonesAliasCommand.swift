@@ -1,12 +1,10 @@
 import ArgumentParser
-import Node
-import Persistence
+import JSONCoding
 import Programs
-import Relay
 import Wire
 
 /// `onionbell phones alias`.
-struct PhonesAliasCommand: ParsableCommand {
+struct PhonesAliasCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alias", abstract: "Print the address that rings all phones of a name.",
         discussion: """
@@ -42,27 +40,17 @@ struct PhonesAliasCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        if remove {
-            return try config.registrations(isReadOnly: false) { file in
-                guard try file.removeAlias(of: which.name) else {
-                    throw fail("the name has no alias", status: 1)
-                }
-                printLine("removed")
-            }
+    func run() async throws {
+        let path = "names/\(which.name)/address"
+        guard !remove else {
+            try await config.call("DELETE", path)
+            return printLine("removed")
         }
-        let token = try pairingToken.map { try PairingTokenOption.token($0) }
-        if let token, token.platform != .android {
-            throw fail("Bisq takes the address of several phones for Android phones only", status: 65)
+        var body: JSON.Object = ["new": .bool(new)]
+        if let pairingToken {
+            body["pairing_token"] = .string(try PairingTokenOption.token(pairingToken).text)
         }
-        let random = PhoneBook.newAlias()
-        try config.registrations(isReadOnly: false) { file in
-            switch try file.giveAlias(random, to: which.name, replacing: new) {
-            case .failure(let refusal): throw fail(refusal, status: 1)
-            case .success(let alias):
-                guard let token else { return printLine(alias.text) }
-                printLine(try token.leading(to: alias).text)
-            }
-        }
+        let given = try await config.call("PUT", path, .object(body))
+        printLine(given?["pairing_token"]?.string ?? given?["address"]?.string ?? "")
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import JSONCoding
 import Node
-import Persistence
 import Programs
 import Relay
 
@@ -11,9 +10,9 @@ struct PhonesCommand: AsyncParsableCommand {
         commandName: "phones",
         abstract: "Manage the phone book: names for phones, tests, and one address for several phones.",
         discussion: """
-            All subcommands also work while the node runs, which notices a change within two seconds. The book holds \
-            device tokens, never the keys of phones. Run it as the node's user: sudo -u onionbell onionbell phones \
-            list.
+            A running node does what they say, at once, by the calls of its console. Where none runs, all but test use \
+            its store. The book holds device tokens, never the keys of phones. Run it as the node's user: sudo -u \
+            onionbell onionbell phones list.
             """,
         subcommands: [
             PhonesAddCommand.self, PhonesListCommand.self, PhonesShowCommand.self, PhonesTestCommand.self,
@@ -38,7 +37,7 @@ func checkPhoneBookName(_ name: String) throws {
 }
 
 /// `onionbell phones list`.
-struct PhonesListCommand: ParsableCommand {
+struct PhonesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the names, with the number of their phones.",
         discussion: """
@@ -51,32 +50,27 @@ struct PhonesListCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var format: JSONOption
 
-    func run() throws {
-        try config.registrations(isReadOnly: true) { file in
-            let book = try file.phoneBook().book
-            var names: [String] = []
-            for phone in book.phones where !names.contains(phone.name) { names.append(phone.name) }
-            guard !format.json else {
-                let rows = names.map { name in
-                    JSON.object([
-                        "name": .string(name), "phones": .integer(Int64(book.phones(of: name).count)),
-                        "alias": .bool(book.alias(of: name) != nil),
-                    ])
-                }
-                return printLine(JSON.array(rows).text)
+    func run() async throws {
+        let book = try await BookOfCall(config)
+        guard !format.json else {
+            let rows = book.names.map { name in
+                JSON.object([
+                    "name": .string(name), "phones": .integer(Int64(book.phones(of: name).count)),
+                    "alias": .bool(book.hasAlias(name)),
+                ])
             }
-            guard !names.isEmpty else { return printLine("no phones") }
-            printLine("name\tphones\talias")
-            for name in names {
-                printLine(
-                    "\(name)\t\(book.phones(of: name).count)\t\(book.alias(of: name) == nil ? "no" : "yes")")
-            }
+            return printLine(JSON.array(rows).text)
+        }
+        guard !book.names.isEmpty else { return printLine("no phones") }
+        printLine("name\tphones\talias")
+        for name in book.names {
+            printLine("\(name)\t\(book.phones(of: name).count)\t\(book.hasAlias(name) ? "yes" : "no")")
         }
     }
 }
 
 /// `onionbell phones show`.
-struct PhonesShowCommand: ParsableCommand {
+struct PhonesShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the phones of a name, without their device tokens.",
         discussion: """
@@ -91,35 +85,58 @@ struct PhonesShowCommand: ParsableCommand {
     @OptionGroup var format: JSONOption
     @OptionGroup var which: PhoneBookName
 
-    func run() throws {
-        try config.registrations(isReadOnly: true) { file in
-            let (entries, book) = try file.phoneBook()
-            let phones = entries.filter { $0.phone.name == which.name }
-            guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
-            let columns = ["number", "platform", "app", "model", "added"]
-            let rows = phones.map { entry in
-                [
-                    "\(entry.phone.number)", entry.phone.platform.stored,
-                    entry.phone.app.isEmpty ? "default" : entry.phone.app, entry.model,
-                    UTCTime.text(entry.addedAt) ?? "",
-                ]
-            }
-            let hasAlias = book.alias(of: which.name) != nil
-            guard !format.json else {
-                let objects = rows.map { row in
-                    JSON.object(JSON.Object(zip(columns, row.map { JSON.string($0) })))
-                }
-                return printLine(JSON.object(["alias": .bool(hasAlias), "phones": .array(objects)]).text)
-            }
-            printLine(columns.joined(separator: "\t"))
-            for row in rows { printLine(row.map(SettingsFault.shown).joined(separator: "\t")) }
-            printLine("alias: \(hasAlias ? "yes" : "no")")
+    func run() async throws {
+        let book = try await BookOfCall(config)
+        let phones = book.phones(of: which.name)
+        guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+        let columns = ["number", "platform", "app", "model", "added"]
+        let rows = phones.map { phone -> [String] in
+            let app = phone["app"]?.string ?? ""
+            return [
+                "\(phone["number"]?.integer ?? 0)", phone["platform"]?.string ?? "",
+                app.isEmpty ? "default" : app, phone["model"]?.string ?? "",
+                UTCTime.text((phone["added"]?.integer ?? 0) * 1000) ?? "",
+            ]
         }
+        guard !format.json else {
+            let objects = rows.map { row in
+                JSON.object(JSON.Object(zip(columns, row.map { JSON.string($0) })))
+            }
+            return printLine(
+                JSON.object(["alias": .bool(book.hasAlias(which.name)), "phones": .array(objects)]).text)
+        }
+        printLine(columns.joined(separator: "\t"))
+        for row in rows { printLine(row.map(SettingsFault.shown).joined(separator: "\t")) }
+        printLine("alias: \(book.hasAlias(which.name) ? "yes" : "no")")
     }
 }
 
+/// The phone book, as the node tells it.
+struct BookOfCall {
+    let phones: [JSON]
+    private let aliases: [String]
+
+    init(_ config: ConfigOption) async throws {
+        let book = try await config.call("GET", "phones")
+        phones = book?["phones"]?.array ?? []
+        aliases = book?["aliases"]?.array?.compactMap(\.string) ?? []
+    }
+
+    /// In the order of their first phones.
+    var names: [String] {
+        var names: [String] = []
+        for name in phones.compactMap({ $0["name"]?.string }) where !names.contains(name) {
+            names.append(name)
+        }
+        return names
+    }
+
+    func phones(of name: String) -> [JSON] { phones.filter { $0["name"]?.string == name } }
+    func hasAlias(_ name: String) -> Bool { aliases.contains(name) }
+}
+
 /// `onionbell phones rename`.
-struct PhonesRenameCommand: ParsableCommand {
+struct PhonesRenameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Give the phones of a name another name; their alias stays.",
         discussion: """
@@ -136,16 +153,14 @@ struct PhonesRenameCommand: ParsableCommand {
 
     func validate() throws { try checkPhoneBookName(newName) }
 
-    func run() throws {
-        try config.registrations(isReadOnly: false) { file in
-            if let refusal = try file.rename(which.name, to: newName) { throw fail(refusal, status: 1) }
-            printLine("renamed")
-        }
+    func run() async throws {
+        try await config.call("PUT", "names/\(which.name)", ["name": .string(newName)])
+        printLine("renamed")
     }
 }
 
 /// `onionbell phones remove`.
-struct PhonesRemoveCommand: ParsableCommand {
+struct PhonesRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete a name with its phones, or one of the phones.",
         discussion: """
@@ -166,15 +181,16 @@ struct PhonesRemoveCommand: ParsableCommand {
         if let phone, phone < 1 { throw ValidationError("--phone must be 1 or more") }
     }
 
-    func run() throws {
-        try config.registrations(isReadOnly: false) { file in
-            let count = try file.removePhones(of: which.name, number: phone)
-            guard count > 0 else {
-                throw fail(
-                    phone == nil ? "\(PhoneBook.Refusal.unknownName)" : "the name has no such phone",
-                    status: 1)
+    func run() async throws {
+        if let phone {
+            let own = try await BookOfCall(config).phones(of: which.name)
+            guard own.contains(where: { $0["number"]?.integer == phone }) else {
+                throw fail("the name has no such phone", status: 1)
             }
-            printLine("removed \(count == 1 ? "1 phone" : "\(count) phones")")
+            try await config.call("DELETE", "phones/\(phone)")
+            return printLine("removed 1 phone")
         }
+        let count = try await config.call("DELETE", "names/\(which.name)")?["count"]?.integer ?? 0
+        printLine("removed \(count == 1 ? "1 phone" : "\(count) phones")")
     }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
+import JSONCoding
 import Node
 import Programs
 import QR
 
 /// `onionbell phones link`.
-struct PhonesLinkCommand: ParsableCommand {
+struct PhonesLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link", abstract: "Print the link to the phone's page, as text and QR code.",
         discussion: """
@@ -33,15 +34,14 @@ struct PhonesLinkCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let settings = try config.settings()
-        let page = page ?? settings.doors.phonePage.url
+    func run() async throws {
+        let page = try page ?? config.settings().doors.phonePage.url
         guard !page.isEmpty else {
             throw fail(
                 "where is the page? Give its address as --page, or set doors.phone_page.url", status: 64)
         }
-        let key = try VapidKeyFile(settings).existing().publicText
-        let link = "\(page)#k=\(key)"
+        let key = try await config.call("GET", "keys/vapid")
+        let link = "\(page)#k=\(key?["public_key"]?.string ?? "")"
         printLine(link)
         guard !textOnly else { return }
         do {

@@ -1,11 +1,8 @@
 import ArgumentParser
 import Client
-import Encodings
 import Glibc
-import HTTP1
 import JSONCoding
 import Node
-import Persistence
 import Programs
 import Relay
 import Wire
@@ -48,93 +45,36 @@ struct PhonesTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let pairing = try pairingToken.map { try PairingTokenOption.token($0) }
-        let sealer = try sealer(pairing)
-        var phones: [PhoneEntry] = []
-        var alias: DeviceToken?
-        try config.registrations(isReadOnly: true) { file in
-            let (entries, book) = try file.phoneBook()
-            phones = entries.filter { $0.phone.name == which.name }
-            alias = book.alias(of: which.name)
+        var body: JSON.Object = [:]
+        if let pairingToken {
+            body["pairing_token"] = .string(try PairingTokenOption.token(pairingToken).text)
         }
-        guard !phones.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+        if let key { body["key"] = .string(try SecretInput.key.text(key)) }
+        let book = try await BookOfCall(config).phones(of: which.name)
+        guard !book.isEmpty else { throw fail(PhoneBook.Refusal.unknownName, status: 1) }
+        let answer = try await config.call("POST", "names/\(which.name)/ring", .object(body))
         // The phone of this key; `nil`: not known, or all of the name.
-        let owner = try pairing.flatMap { try number(of: $0, among: phones, alias: alias) }
-        let socket = try NodeSocket(config)
+        let owner = answer?["owner"]?.integer
         var status: Int32 = 0
-        for entry in phones {
-            let phone = entry.phone
-            let text = try told { () throws(CallRefusal) in try sealer.seal(for: phone) }
-            let answer = try await Self.answer(of: socket, number: phone.number, Array(text.utf8))
-            let (words, code) = Self.verdict(answer)
-            let model = entry.model.isEmpty ? "" : ", \(entry.model)"
+        for rung in answer?["phones"]?.array ?? [] {
+            let number = rung["number"]?.integer ?? 0
+            let phone = book.first { $0["number"]?.integer == number }
+            let (words, code) = Self.verdict(rung)
+            let model = phone?["model"]?.string.flatMap { $0.isEmpty ? nil : ", \(plainText($0))" } ?? ""
             let doubt =
-                owner.map { $0 != phone.number ? "; it shows the test if it has the key of phone \($0)" : "" }
+                owner.map { $0 != number ? "; it shows the test if it has the key of phone \($0)" : "" }
             printLine(
-                "phone \(phone.number) (\(phone.platform.stored)\(model)): \(words)"
+                "phone \(number) (\(phone?["platform"]?.string ?? "")\(model)): \(words)"
                     + (code == 0 ? doubt ?? "" : ""))
             if status != 1, code != 0 { status = code }
         }
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// The node looks into the book every two seconds: one that was added just now is known in a moment.
-    private static func answer(
-        of socket: NodeSocket, number: Int64, _ text: [UInt8]
-    ) async throws -> HTTPResponse {
-        for _ in 0..<3 {
-            let answer = try await socket.post("/phones/test?number=\(number)", text)
-            guard answer.status == 404 else { return answer }
-            try await Task.sleep(for: .seconds(1))
-        }
-        return try await socket.post("/phones/test?number=\(number)", text)
-    }
-
-    /// Whose the pairing token is: another phone's key would ring the phone with a text that it can't open, and the push
-    /// service takes that as well.
-    ///
-    /// - Returns: The phone's number; `nil`: the token has the address of all phones of the name.
-    private func number(
-        of token: PairingToken, among phones: [PhoneEntry], alias: DeviceToken?
-    ) throws -> Int64? {
-        let given = DeviceToken(token.deviceToken)
-        guard given != alias else { return nil }
-        // As the book has it, in the spelling of its service.
-        let spelt =
-            (try? PhoneEntry(of: token, named: which.name, in: try config.settings()))?.phone.deviceToken
-            ?? given
-        guard let owner = phones.first(where: { [given, spelt].contains($0.phone.deviceToken) }) else {
-            throw fail(
-                "the pairing token is another phone's: no phone of \(which.name) has its device token, so none was rung. "
-                    + "Give the token of one of them, or add this phone: \(config.command("phones add \(which.name) --pairing-token -"))",
-                status: 65)
-        }
-        return owner.phone.number
-    }
-
-    private func sealer(_ pairing: PairingToken?) throws -> TestSeal {
-        if let pairing { return .bisq1(key: pairing.key) }
-        guard let key else { return .nobody }
-        guard let bytes = Base64.decode(try SecretInput.key.text(key)), bytes.count == ConnectPhone.keyLength
-        else {
-            throw fail("--key must be \(ConnectPhone.keyLength) bytes in Base64", status: 65)
-        }
-        return .bisq2(key: bytes)
-    }
-
     /// What the node says became of it.
-    private static func verdict(_ answer: HTTPResponse) -> (words: String, status: Int32) {
-        guard answer.status == 200, let json = try? JSON(answer.body),
-            let outcome = json["outcome"]?.string
-        else {
-            return (
-                answer.status == 404
-                    ? "the node does not have it yet: try again in a few seconds"
-                    : "the node answers with status \(answer.status)", 1
-            )
-        }
-        let reason = json["reason"]?.string.map { ": \(plainText($0))" } ?? ""
-        return switch outcome {
+    private static func verdict(_ rung: JSON) -> (words: String, status: Int32) {
+        let reason = rung["reason"]?.string.map { ": \(plainText($0))" } ?? ""
+        return switch rung["outcome"]?.string ?? "" {
         case "delivered": ("delivered: its push service has taken it", 0)
         case "stored": ("stored; its push service has not answered within a minute", 75)
         case "busy": ("the node has no room for it just now", 75)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Node
 import Pointing
 import Programs
@@ -64,7 +65,7 @@ struct PointCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let undo, let client { return try remove(client, in: undo) }
-        let node = try node()
+        let node = try await node()
         if let write, let client {
             return try add(PointedSettings(client, at: node, hasFallback: fallback), in: write)
         }
@@ -77,7 +78,7 @@ struct PointCommand: AsyncParsableCommand {
 
     // MARK: The node
 
-    private func node() throws -> PointedNode {
+    private func node() async throws -> PointedNode {
         if let to {
             guard let address = OnionAddress(to) else {
                 throw fail("\"\(to)\" is no onion address: a letter is wrong or missing", status: 64)
@@ -89,14 +90,11 @@ struct PointCommand: AsyncParsableCommand {
             }
             return PointedNode(address: address.description, isPrivate: isPrivate)
         }
-        let settings = try config.settings()
-        let known = try told { () throws(CallRefusal) in
-            try PointedNode.node(of: settings, isPrivate: isPrivate)
-        }
-        guard let node = known else {
-            throw fail("the node has no address yet: it makes one at its first start", status: 69)
-        }
-        return node
+        let known = try await config.call("GET", "point")
+        return PointedNode(
+            address: known?["address"]?.string ?? "",
+            bisq2Port: UInt16(clamping: known?["bisq2_port"]?.integer ?? 0),
+            isPrivate: isPrivate || known?["private"]?.bool == true)
     }
 
     // MARK: The file

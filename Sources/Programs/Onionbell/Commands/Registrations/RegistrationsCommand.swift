@@ -1,10 +1,9 @@
 import ArgumentParser
-import Glibc
+import HTTP1
 import JSONCoding
 import Node
 import Persistence
 import Programs
-import Reactor
 
 /// `onionbell registrations`: whom the doors know, for the operator's eyes and hands.
 struct RegistrationsCommand: AsyncParsableCommand {
@@ -12,7 +11,8 @@ struct RegistrationsCommand: AsyncParsableCommand {
         commandName: "registrations",
         abstract: "List and remove the registrations of phones and servers.",
         discussion: """
-            All subcommands also work while the node runs. Device tokens and keys are never shown.
+            A running node is asked, by the calls of its console; where none runs, its store is. Device tokens and keys \
+            are never shown.
             """,
         subcommands: [
             RegistrationsListCommand.self, RegistrationsShowCommand.self, RegistrationsRemoveCommand.self,
@@ -20,7 +20,7 @@ struct RegistrationsCommand: AsyncParsableCommand {
 }
 
 /// `onionbell registrations list`.
-struct RegistrationsListCommand: ParsableCommand {
+struct RegistrationsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List registrations of one kind or of all kinds.",
         discussion: """
@@ -36,11 +36,11 @@ struct RegistrationsListCommand: ParsableCommand {
     @Argument(help: "The kind, such as installation; by default all kinds.")
     var kind: String?
 
-    func run() throws { try config.listRegistrations(of: kind, asJSON: format.json) }
+    func run() async throws { try await config.listRegistrations(of: kind, asJSON: format.json) }
 }
 
 /// `onionbell registrations show`.
-struct RegistrationsShowCommand: ParsableCommand {
+struct RegistrationsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one registration.",
         discussion: """
@@ -53,22 +53,17 @@ struct RegistrationsShowCommand: ParsableCommand {
     @OptionGroup var format: JSONOption
     @OptionGroup var which: RegistrationName
 
-    func run() throws {
-        try config.registrations(isReadOnly: true) { file in
-            let view = try file.views(which.kind)[0]
-            guard let row = try file.row(which.id, of: view) else {
-                throw fail("no \(view.noun) has this id", status: 1)
-            }
-            guard !format.json else { return printLine(row.json(of: view).text) }
-            for (field, value) in zip(row.fields, row.values) {
-                printLine("\(field): \(SettingsFault.shown(value))")
-            }
-        }
+    func run() async throws {
+        let page = try await RegistrationPage(
+            config, "registrations/\(which.kind.percentEncoded)/\(which.id.percentEncoded)")
+        guard let row = page.rows.first else { return }
+        guard !format.json else { return printLine(page.json(row, which.kind).text) }
+        for (field, value) in zip(page.fields, row) { printLine("\(field): \(SettingsFault.shown(value))") }
     }
 }
 
 /// `onionbell registrations remove`.
-struct RegistrationsRemoveCommand: ParsableCommand {
+struct RegistrationsRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Delete one registration.",
         discussion: """
@@ -80,7 +75,7 @@ struct RegistrationsRemoveCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
     @OptionGroup var which: RegistrationName
 
-    func run() throws { try config.removeRegistration(which.id, of: which.kind) }
+    func run() async throws { try await config.removeRegistration(which.id, of: which.kind) }
 }
 
 /// Which registration a command is for.
@@ -92,44 +87,65 @@ struct RegistrationName: ParsableArguments {
     var id: String
 }
 
+/// Some registrations of one kind, as the node tells them.
+private struct RegistrationPage {
+    let fields: [String]
+    let rows: [[String]]
+    let hasMore: Bool
+
+    init(_ config: ConfigOption, _ path: String) async throws {
+        let page = try await config.call("GET", path)
+        fields = page?["fields"]?.array?.compactMap(\.string) ?? []
+        rows = page?["rows"]?.array?.map { $0.array?.compactMap(\.string) ?? [] } ?? []
+        hasMore = page?["more"]?.bool == true
+    }
+
+    func json(_ row: [String], _ kind: String) -> JSON {
+        var members: JSON.Object = ["kind": .string(kind)]
+        for (field, value) in zip(fields, row) { members[field] = .string(value) }
+        return .object(members)
+    }
+}
+
 extension ConfigOption {
     /// - Parameter kind: `nil`: all.
-    func listRegistrations(of kind: String?, asJSON: Bool) throws {
-        try registrations(isReadOnly: true) { file in
-            // Its table comes with the first one.
-            if let kind, ["bitwarden", "installation", "mailbox", "phone", "status"].contains(kind),
-                !file.views.contains(where: { $0.kind == kind })
-            {
-                return printLine(asJSON ? "[]" : "\(kind): none")
-            }
-            guard !asJSON else {
-                var rows: [JSON] = []
-                for view in try file.views(kind) {
-                    try file.forEach(of: view) { rows.append($0.json(of: view)) }
+    func listRegistrations(of kind: String?, asJSON: Bool) async throws {
+        var kinds = kind.map { [$0] } ?? []
+        if kind == nil {
+            kinds = try await call("GET", "registrations")?["kinds"]?.array?.compactMap(\.string) ?? []
+        }
+        var objects: [JSON] = []
+        for kind in kinds {
+            var last: String?
+            var hasMore = true
+            while hasMore {
+                let query = last.map { "?after=\($0.percentEncoded)" } ?? ""
+                let page = try await RegistrationPage(self, "registrations/\(kind.percentEncoded)\(query)")
+                if !asJSON, last == nil {
+                    printLine(
+                        "\(kind): " + (page.rows.isEmpty ? "none" : page.fields.joined(separator: "\t")))
                 }
-                return printLine(JSON.array(rows).text)
-            }
-            for view in try file.views(kind) {
-                var isFirst = true
-                try file.forEach(of: view) { row in
-                    if isFirst { printLine("\(view.kind): " + row.fields.joined(separator: "\t")) }
-                    isFirst = false
-                    printLine(row.values.map(SettingsFault.shown).joined(separator: "\t"))
+                for row in page.rows {
+                    if asJSON {
+                        objects.append(page.json(row, kind))
+                    } else {
+                        printLine(row.map(SettingsFault.shown).joined(separator: "\t"))
+                    }
                 }
-                if isFirst { printLine("\(view.kind): none") }
+                last = page.rows.last?.first
+                hasMore = page.hasMore && last != nil
             }
-            if file.views.isEmpty { printLine("no endpoint stores registrations here") }
+        }
+        if asJSON {
+            printLine(JSON.array(objects).text)
+        } else if kinds.isEmpty {
+            printLine("no endpoint stores registrations here")
         }
     }
 
-    func removeRegistration(_ id: String, of kind: String) throws {
-        try registrations(isReadOnly: false) { file in
-            let view = try file.views(kind)[0]
-            guard try file.remove(id, of: view) else {
-                throw fail("no \(view.noun) has this id", status: 1)
-            }
-            printLine("removed")
-        }
+    func removeRegistration(_ id: String, of kind: String) async throws {
+        try await call("DELETE", "registrations/\(kind.percentEncoded)/\(id.percentEncoded)")
+        printLine("removed")
     }
 
     /// Opens the registrations of a configured node; every failure becomes a sentence and an exit status.
@@ -137,49 +153,15 @@ extension ConfigOption {
         isReadOnly: Bool, _ body: (borrowing RegistrationFile) throws -> Void
     ) throws {
         let settings = try settings()
-        let path = StateDirectory.outbox(in: settings.stateDirectory)
-        do {
-            let store = try settings.store()
-            if case .file(let path) = store, access(path, isReadOnly ? R_OK : R_OK | W_OK) != 0 {
-                throw errno == ENOENT
-                    ? fail(
-                        "there is no \(path) yet: the node creates it when it starts for the first time",
-                        status: 69)
-                    : fail(
-                        "\(SystemError("open \(path)")). Run this as the node's user: sudo -u onionbell onionbell ...",
-                        status: 77)
+        let result = try told { () throws(CallRefusal) in
+            try NodeFiles(settings).registrations(changing: !isReadOnly) { file -> Result<Void, ExitCode> in
+                do {
+                    return .success(try body(file))
+                } catch let end as ExitCode {
+                    return .failure(end)
+                }
             }
-            try body(try RegistrationFile(store, isReadOnly: isReadOnly))
-        } catch let error as NodeError {
-            throw fail(error, status: error.exitStatus)
-        } catch let error as CallRefusal {
-            throw fail(error, status: error.exitStatus)
-        } catch let error as SQLiteError {
-            throw fail(error.explained(path: path), status: 69)
         }
-    }
-}
-
-extension RegistrationFile.Row {
-    fileprivate func json(of view: RegistrationView) -> JSON {
-        var members: JSON.Object = ["kind": .string(view.kind)]
-        for (field, value) in zip(fields, values) { members[field] = .string(value) }
-        return .object(members)
-    }
-}
-
-extension RegistrationView {
-    fileprivate var noun: String { kind == "installation" ? kind : "\(kind) registration" }
-}
-
-extension RegistrationFile {
-    /// The kind of that name, or all.
-    fileprivate borrowing func views(_ kind: String?) throws -> [RegistrationView] {
-        guard let kind else { return views }
-        guard let view = views.first(where: { $0.kind == kind }) else {
-            let known = views.isEmpty ? "none" : views.map(\.kind).joined(separator: ", ")
-            throw fail("unknown kind of registration; known are: \(known)", status: 1)
-        }
-        return [view]
+        try result.get()
     }
 }

@@ -1,0 +1,37 @@
+import Doors
+import HTTP1
+import JSONCoding
+import Tor
+
+/// What is known of the node's two keys. The keys themselves are in no answer.
+extension NodeCalls {
+    nonisolated static let keyCalls: [Call] = [
+        .files("GET", "keys", "onion") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let file = OnionKeyFile(path: StateDirectory.onionKey(in: files.stateDirectory))
+            let key: OnionKey?
+            do throws(OnionKeyFileError) {
+                key = try file.load()
+            } catch {
+                throw CallRefusal(.unavailable, "unreadable", "\(error)")
+            }
+            guard let key else {
+                throw CallRefusal(
+                    .unavailable, "no_key",
+                    "there is no \(file.path) yet: the node creates it at its first start")
+            }
+            return HTTPResponse(
+                status: 200, json: ["address": .string("\(key.address)"), "file": .string(file.path)])
+        },
+        .files("GET", "keys", "vapid") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let key = try PhonePageLink.key(in: files.stateDirectory)
+            return HTTPResponse(
+                status: 200,
+                json: [
+                    "public_key": .string(key.publicText),
+                    "file": .string(StateDirectory.vapidKey(in: files.stateDirectory)),
+                ])
+        },
+    ]
+}

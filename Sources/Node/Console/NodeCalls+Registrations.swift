@@ -1,0 +1,81 @@
+import Doors
+import Encodings
+import HTTP1
+import JSONCoding
+import Persistence
+
+/// Whom the doors know: phones, servers and mailboxes, without device tokens and keys.
+extension NodeCalls {
+    nonisolated static let registrationCalls: [Call] = [
+        .store("GET", "registrations") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.registrations { file in
+                HTTPResponse(
+                    status: 200, json: ["kinds": .array(file.views.map { .string($0.kind) })])
+            }
+        },
+        .store("GET", "registrations", "{}") { files, asked throws(CallRefusal) in
+            try files.page(of: asked.segment, asked.body)
+        },
+        .store("GET", "registrations", "{}", "{}") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.registrations { file in
+                guard let view = try file.view(asked.segment),
+                    let row = try file.row(asked.segments[1], of: view)
+                else { throw NodeFiles.noRegistration(asked.segment) }
+                return HTTPResponse(status: 200, json: RegistrationFile.json([row], hasMore: false))
+            }
+        },
+        .store("DELETE", "registrations", "{}", "{}") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.registrations(changing: true) { file in
+                guard let view = try file.view(asked.segment), try file.remove(asked.segments[1], of: view)
+                else { throw NodeFiles.noRegistration(asked.segment) }
+                return HTTPResponse(status: 204)
+            }
+        },
+    ]
+}
+
+extension NodeFiles {
+    /// Rows of one answer: their values are fewer than ``JSONCoding/JSON/mostValues``.
+    private static let mostRegistrations = 500
+
+    fileprivate func page(of kind: String, _ body: CallBody) throws(CallRefusal) -> HTTPResponse {
+        try body.refuseOthers(but: "after")
+        let last = try body.optionalText("after", limit: 256) ?? ""
+        return try registrations { file in
+            let rows = try file.view(kind).map {
+                try file.page(of: $0, after: last, count: NodeFiles.mostRegistrations)
+            }
+            let hasMore = rows?.count == NodeFiles.mostRegistrations
+            return HTTPResponse(status: 200, json: RegistrationFile.json(rows ?? [], hasMore: hasMore))
+        }
+    }
+
+    fileprivate static func noRegistration(_ kind: String) -> CallRefusal {
+        CallRefusal(
+            .absent, "unknown_registration",
+            "no \(kind == "installation" ? kind : "\(kind) registration") has this id")
+    }
+}
+
+extension RegistrationFile {
+    /// - Returns: `nil`: its table comes with the first one.
+    /// - Throws: There is no such kind.
+    fileprivate borrowing func view(_ kind: String) throws -> RegistrationView? {
+        guard RegistrationFile.kinds.contains(where: { kind.hasSameBytes(as: $0) }) else {
+            throw CallRefusal(
+                .absent, "unknown_kind",
+                "unknown kind of registration; known are: \(RegistrationFile.kinds.joined(separator: ", "))")
+        }
+        return views.first { $0.kind == kind }
+    }
+
+    fileprivate static func json(_ rows: [Row], hasMore: Bool) -> JSON {
+        [
+            "fields": .array((rows.first?.fields ?? []).map { .string($0) }),
+            "rows": .array(rows.map { .array($0.values.map { .string($0) }) }), "more": .bool(hasMore),
+        ]
+    }
+}

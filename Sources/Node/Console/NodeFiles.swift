@@ -1,0 +1,110 @@
+import Doors
+import Glibc
+import HTTP1
+import Persistence
+import Reactor
+
+/// The store and the files of a node, by which those calls are carried out that need no running node: by the node itself, off
+/// its event loop, and by a command where none runs.
+package struct NodeFiles: Sendable {
+    package let settings: Settings
+    /// The node that asks; `nil`: none does.
+    let running: Running?
+
+    /// What is known of a node that runs.
+    struct Running {
+        /// Of which its settings were read.
+        let settingsFile: String?
+    }
+
+    /// In place of a node that is stopped, or beside one that does not answer.
+    package init(_ settings: Settings) { self.init(settings, running: nil) }
+
+    init(_ settings: Settings, running: Running?) {
+        (self.settings, self.running) = (settings, running)
+    }
+
+    var stateDirectory: String { settings.stateDirectory }
+
+    /// - Returns: `nil`: only a running node can do that.
+    package func answer(_ request: HTTPRequest) -> HTTPResponse? {
+        guard let place = NodeCalls.Place(request.path), let call = try? place.call(request.method) else {
+            return nil
+        }
+        do throws(CallRefusal) {
+            let asked = try NodeCalls.Asked(request, place.segments, of: call)
+            switch call.way {
+            case .node: return nil
+            case .either(_, stopped: let carry), .store(let carry), .files(let carry):
+                if case .files = call.way, call.method != "GET" { try refuseStranger() }
+                return try carry(self, asked)
+            }
+        } catch {
+            return HTTPResponse(error)
+        }
+    }
+
+    /// What another user makes there, root too, the node could not read.
+    func refuseStranger() throws(CallRefusal) {
+        guard running == nil else { return }
+        var status = stat()
+        guard stat(stateDirectory, &status) == 0 else {
+            throw errno == ENOENT
+                ? CallRefusal(
+                    .unavailable, "never_started",
+                    "there is no \(stateDirectory) yet: the node creates it when it starts for the first time"
+                )
+                : closed(SystemError("open \(stateDirectory)"))
+        }
+        guard status.st_uid == geteuid() else {
+            throw CallRefusal(
+                .foreign, "another_user",
+                "\(stateDirectory) belongs to another user: run this as that user, for example sudo -u onionbell onionbell ..."
+            )
+        }
+    }
+
+    private func closed(_ error: SystemError) -> CallRefusal {
+        CallRefusal(
+            .foreign, "another_user",
+            "\(error). Run this as the node's user: sudo -u onionbell onionbell ...")
+    }
+
+    // MARK: The store
+
+    /// What is registered, over a connection of its own.
+    ///
+    /// - Parameter body: Throws a ``CallRefusal`` for what is not to be.
+    package func registrations<Value>(
+        changing: Bool = false, _ body: (borrowing RegistrationFile) throws -> Value
+    ) throws(CallRefusal) -> Value {
+        try inStore {
+            let store = try settings.store()
+            if case .file(let path) = store, access(path, changing ? R_OK | W_OK : R_OK) != 0 {
+                throw errno == ENOENT
+                    ? CallRefusal(
+                        .unavailable, "never_started",
+                        "there is no \(path) yet: the node creates it when it starts for the first time")
+                    : closed(SystemError("open \(path)"))
+            }
+            if changing { try refuseStranger() }
+            return try body(try RegistrationFile(store, isReadOnly: !changing))
+        }
+    }
+
+    private func inStore<Value>(_ body: () throws -> Value) throws(CallRefusal) -> Value {
+        do {
+            return try body()
+        } catch let error as CallRefusal {
+            throw error
+        } catch let error as SQLiteError {
+            let path = StateDirectory.outbox(in: stateDirectory)
+            throw CallRefusal(.unavailable, "store_failed", "\(error.explained(path: path))")
+        } catch let error as NodeError {
+            throw CallRefusal(
+                error.exitStatus == 78 ? .unconfigured : .unavailable, "store_failed", "\(error)")
+        } catch {
+            throw CallRefusal(.unavailable, "store_failed", "\(error)")
+        }
+    }
+}
