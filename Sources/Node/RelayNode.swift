@@ -182,11 +182,8 @@ final class RelayNode {
         }
         managementServer = server
         phoneTest = PhoneTest(dispatcher: dispatcher)
-        let doors: [any HTTPDoor] = [OutboxDoor(dispatcher: dispatcher), calls]
-        let status = HTTPServer { request, respond in
-            for own in doors {
-                if let handler = own.handler(for: request.path) { return handler(request, respond) }
-            }
+        let status = HTTPServer { [calls] request, respond in
+            if let handler = calls.handler(for: request.path) { return handler(request, respond) }
             door.answer(request, respond: respond)
         }
         status.bodyLimit = NodeCalls.bodyLimit

@@ -42,13 +42,14 @@ import Wire
             ["registrations", "show", "phone", "1"], ["registrations", "show", "phone", "9"],
             ["registrations", "list", "installation"], ["mailbox", "list"],
             ["mailbox", "publishers", "list", "me"], ["point", "bisq2"], ["key", "show", "--json"],
-            ["key", "show", "--vapid"],
+            ["key", "show", "--vapid"], ["outbox", "list"], ["outbox", "list", "--json"],
+            ["outbox", "list", "--app", "nobody"],
         ]
         var told: [CommandResult] = []
         for look in looks { told.append(try await onionbell(look, stage.configuration)) }
         #expect(told[0].output == "name\tphones\talias\nalice\t1\tno\n")
         #expect(told[7].output.hasPrefix("id: 1\nname: alice\n"))
-        #expect(told.map(\.status) == [0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 69])
+        #expect(told.map(\.status) == [0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 69, 0, 0, 0])
         await stage.node.stop()
         for (look, told) in zip(looks, told) {
             let again = try await onionbell(look, stage.configuration)

@@ -66,6 +66,50 @@ import Wire
         await stage.close()
     }
 
+    /// By their numbers, by app and host, and nothing that nobody asks for.
+    @Test func theCallsBeneathTakeWhatTheirDescriptionSays() async throws {
+        let stage = try await stage(3)
+        let socket = stage.world.state + "/status"
+        func ask(
+            _ method: String, _ path: String, query: String = "", _ body: String = ""
+        ) async throws -> (Int, JSON?) {
+            let words = [
+                "curl", "-s", "-X", method, "-w", "\n%{http_code}", "--unix-socket", socket, "-d", body,
+                "http://localhost/api/v1/waiting\(path)?\(query)",
+            ]
+            let lines = try await Task.detached { try run(words).output }.value.split(separator: "\n")
+            return (Int(lines.last ?? "") ?? 0, try? JSON(Array((lines.first ?? "").utf8)))
+        }
+        func rows(_ query: String) async throws -> [Int64?]? {
+            try await ask("GET", "", query: query).1?["rows"]?.array?.map { $0["sequence"]?.integer }
+        }
+        #expect(try await rows("") == [1, 2, 3])
+        #expect(try await rows("after=1&app=bisq-remote-ios") == [2, 3])
+        #expect(try await rows("app=nobody") == [])
+        for query in ["after=x", "after=-1", "after=99999999999999999999", "number=1", "app=%"] {
+            #expect(try await ask("GET", "", query: query).0 == 400, "\(query)")
+        }
+        for body in [
+            #"{"sequences":[]}"#, #"{"sequences":[0]}"#, #"{"sequences":["1"]}"#,
+            #"{"sequences":[1],"app":"x"}"#, #"{"app":1}"#,
+            #"{"sequences":[\#(Array(repeating: "1", count: 1001).joined(separator: ","))]}"#,
+            #"{"all":true}"#,
+        ] {
+            #expect(try await ask("POST", "/retry", body).0 == 400)
+            #expect(try await ask("POST", "/drop", body).0 == 400)
+        }
+        #expect(try await ask("POST", "/move", #"{"app":"x"}"#).0 == 400)
+        #expect(try await ask("POST", "/move", #"{"app":"x","to":"x"}"#).0 == 400)
+        let unknown = try await ask("POST", "/move", #"{"app":"x","to":"y"}"#)
+        #expect(unknown.0 == 409 && unknown.1?["kind"]?.string == "unconfigured")
+        #expect(
+            try await ask("POST", "/drop", #"{"sequences":[2,9]}"#).1 == ["count": 1, "running": .bool(true)])
+        #expect(try await ask("POST", "/drop", #"{"app":"nobody"}"#).1?["count"]?.integer == 0)
+        #expect(try await ask("GET", "/check").1?["sound"]?.bool == true)
+        try await until { try await rows("") == [1, 3] }
+        await stage.close()
+    }
+
     /// Nothing of it was put off: the push service can't be asked.
     @Test func anOutageIsToldBesideTheList() async throws {
         let stage = try LoopbackStage()

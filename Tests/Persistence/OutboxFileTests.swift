@@ -107,3 +107,16 @@ import Testing
         await outbox.close()
     }
 }
+
+extension OutboxFile {
+    /// Page by page, as the node's call and whoever asks it.
+    borrowing func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
+        var last: Int64 = 0
+        while true {
+            let rows = try page(after: last, app: app)
+            for row in rows { body(row) }
+            guard rows.count == OutboxFile.page, let end = rows.last else { return }
+            last = end.sequence
+        }
+    }
+}

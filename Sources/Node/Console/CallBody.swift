@@ -64,7 +64,9 @@ struct CallBody {
         }
         var numbers: [Int64] = []
         for item in items {
-            guard let number = item.integer else { throw Self.fault(name, "must be a list of numbers") }
+            guard let number = item.integer, number > 0 else {
+                throw Self.fault(name, "must be a list of numbers from 1 on")
+            }
             numbers.append(number)
         }
         return numbers

@@ -1,4 +1,5 @@
 import Doors
+import Gateways
 import HTTP1
 import JSONCoding
 import Tor
@@ -17,7 +18,7 @@ extension NodeCalls {
             }
             guard let key else {
                 throw CallRefusal(
-                    .unavailable, "no_key",
+                    .absent, "no_key",
                     "there is no \(file.path) yet: the node creates it at its first start")
             }
             return HTTPResponse(
@@ -25,7 +26,12 @@ extension NodeCalls {
         },
         .files("GET", "keys", "vapid") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            let key = try PhonePageLink.key(in: files.stateDirectory)
+            let key: VAPIDKey
+            do throws(CallRefusal) {
+                key = try PhonePageLink.key(in: files.stateDirectory)
+            } catch {
+                throw error.word == "no_key" ? CallRefusal(.absent, error.word, error.sentence) : error
+            }
             return HTTPResponse(
                 status: 200,
                 json: [

@@ -3,6 +3,7 @@ import Encodings
 import HTTP1
 import JSONCoding
 import Logging
+import Overview
 import Persistence
 import Programs
 import Reactor
@@ -76,7 +77,7 @@ final class NodeCalls: HTTPDoor {
         }
     }
 
-    private var files: NodeFiles {
+    var files: NodeFiles {
         NodeFiles(node.settings, running: NodeFiles.Running(settingsFile: node.settingsFile))
     }
 
@@ -114,12 +115,23 @@ extension NodeCalls {
     /// As the document has them, but for the two of the login.
     nonisolated static let all: [Call] =
         stateCalls + phoneCalls + peerCalls + mailboxCalls + registrationCalls + keyCalls + keepCalls
-        + settingsCalls + nowCalls + widgetCalls
+        + settingsCalls + nowCalls + waitingCalls + widgetCalls
 
     private nonisolated static let stateCalls: [Call] = [
         Call("GET", "state") { calls, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
             return calls.node.stateAnswer
+        },
+        Call("GET", "state", "text") { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers(but: "colours")
+            let word = try asked.body.optionalText("colours", limit: 8) ?? "false"
+            guard ["true", "false"].contains(word) else {
+                throw CallRefusal(.malformed, "bad_request", "colours must be true or false")
+            }
+            let text = StatusText.text(of: calls.node.report, coloured: word == "true")
+            var response = HTTPResponse(status: 200, body: Array(text.utf8))
+            response.fields.append("content-type", "text/plain; charset=utf-8")
+            return response
         },
         Call("GET", "openapi.json") { _, asked throws(CallRefusal) in
             try asked.body.refuseOthers()

@@ -92,7 +92,8 @@ package struct NodeFiles: Sendable {
         }
     }
 
-    private func inStore<Value>(_ body: () throws -> Value) throws(CallRefusal) -> Value {
+    /// Each fault of the store is a refusal.
+    func inStore<Value>(_ body: () throws -> Value) throws(CallRefusal) -> Value {
         do {
             return try body()
         } catch let error as CallRefusal {

@@ -88,8 +88,6 @@ package final class ManagementDoor {
         case "/healthz": return health(report().checks)
         case "/readyz": return health(report().readinessChecks)
         case "/status.json": return page("application/json", StatusJSON.bytes(of: report()))
-        case "/status.txt": return text(coloured: false)
-        case "/status.ansi": return text(coloured: true)
         case _:
             let level = Check.Level.allCases.first { StatusDrawings.iconPath($0) == path }
             return level.map { page("image/svg+xml", Array(StatusDrawings.icon($0).utf8)) }
@@ -100,10 +98,6 @@ package final class ManagementDoor {
         var response = HTTPResponse(status: 200, body: body)
         response.fields.append("content-type", type)
         return response
-    }
-
-    private func text(coloured: Bool) -> HTTPResponse {
-        page("text/plain; charset=utf-8", Array(StatusText.text(of: report(), coloured: coloured).utf8))
     }
 
     private func health(_ checks: [Check]) -> HTTPResponse {

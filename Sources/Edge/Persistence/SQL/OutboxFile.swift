@@ -43,8 +43,8 @@ package struct OutboxFile: ~Copyable {
     /// SQL for all rows that wait.
     private var rows: String { Schema.waitingRows(version: version) }
 
-    /// Rows that ``forEach(app:_:)`` reads at a time.
-    static let page = 1000
+    /// Rows of one page.
+    package static let page = 1000
 
     /// - Parameter isReadOnly: Beside a node that runs.
     /// - Throws: ``SQLiteError``; a damaged file may be found only later, by ``faults()``.
@@ -115,21 +115,13 @@ package struct OutboxFile: ~Copyable {
         return apps
     }
 
-    /// Calls `body` with each of the waiting, in the order of delivery of each device.
+    /// Some of the waiting, in the order of delivery of each device.
     ///
     /// Each page is read by a statement of its own: whoever takes long over the rows holds no read transaction, which
     /// would keep the node's log from being emptied. What comes or goes meanwhile is there or not.
-    package func forEach(app: String?, _ body: (Row) -> Void) throws(SQLiteError) {
-        var last: Int64 = 0
-        while true {
-            let rows = try page(after: last, app: app)
-            for row in rows { body(row) }
-            guard rows.count == OutboxFile.page, let end = rows.last else { return }
-            last = end.sequence
-        }
-    }
-
-    private func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
+    ///
+    /// - Parameter last: A sequence: those behind it, at most ``page``.
+    package func page(after last: Int64, app: String?) throws(SQLiteError) -> [Row] {
         let statement = try Statement(
             """
             SELECT sequence, app, flags, token_digest, \(sizeColumn), attempts, not_before, accepted_at, expires_at,

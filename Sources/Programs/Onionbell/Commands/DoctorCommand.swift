@@ -85,7 +85,7 @@ extension DoctorCommand {
         for line in machine.machine { printLine(line) }
         guard let node = try? StateDirectory.runningNode(in: settings.stateDirectory),
             let process = node.processID,
-            let answer = try? await NodeSocket(config).get("/status.json"),
+            let answer = try? await NodeSocket(config).get("/api/v1/state"),
             let status = try? JSON(answer.body)
         else { return printLine("node: it does not run, or this user may not ask it") }
         for line in machine.node(process, status: status) { printLine(line) }

@@ -37,7 +37,8 @@ struct KeyShowCommand: AsyncParsableCommand {
     @OptionGroup var kind: KeyKind
 
     func run() async throws {
-        guard let key = try await config.call("GET", kind.vapid ? "keys/vapid" : "keys/onion") else { return }
+        let path = kind.vapid ? "keys/vapid" : "keys/onion"
+        guard let key = try await config.call("GET", path, refusal: 69) else { return }
         let text = key[kind.vapid ? "public_key" : "address"]?.string ?? ""
         printLine(format.json ? key.text : "\(text)\n\(key["file"]?.string ?? "")")
     }

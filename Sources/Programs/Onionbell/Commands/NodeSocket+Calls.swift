@@ -20,11 +20,7 @@ extension ConfigOption {
     func call(
         _ method: String, _ path: String, _ body: JSON? = nil, refusal: Int32? = nil
     ) async throws -> JSON? {
-        var request = HTTPRequest(method: method, path: "/api/v1/\(path)", isKeptAlive: false)
-        if let mark = request.path.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            request.query = String(request.path[request.path.index(after: mark)...])
-            request.path = String(request.path[..<mark])
-        }
+        var request = NodeSocket.request(method, "/api/v1/\(path)")
         if let body { request.body.append(json: body) }
         let settings = try settings()
         var answer: HTTPResponse?

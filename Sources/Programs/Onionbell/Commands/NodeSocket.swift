@@ -30,11 +30,19 @@ struct NodeSocket {
     }
 
     func get(_ path: String) async throws -> HTTPResponse {
-        try await answer(to: HTTPRequest(method: "GET", path: path), within: .seconds(10))
+        try await answer(to: NodeSocket.request("GET", path), within: .seconds(10))
     }
 
     func post(_ path: String, _ body: [UInt8]) async throws -> HTTPResponse {
-        try await answer(to: HTTPRequest(method: "POST", path: path, body: body, isKeptAlive: false))
+        try await answer(to: NodeSocket.request("POST", path, body))
+    }
+
+    /// - Parameter target: A path with its query.
+    static func request(_ method: String, _ target: String, _ body: [UInt8] = []) -> HTTPRequest {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        return HTTPRequest(
+            method: method, path: parts[0], query: parts.count > 1 ? parts[1] : nil, body: body,
+            isKeptAlive: false)
     }
 
     private func answer(to request: HTTPRequest, within deadline: Duration? = nil) async throws

@@ -61,7 +61,7 @@ struct StatusCommand: AsyncParsableCommand {
     private func checkLife() async throws {
         let answer: HTTPResponse
         do {
-            answer = try await NodeSocket(config).get("/status.json")
+            answer = try await NodeSocket(config).get("/api/v1/state")
         } catch let status as ExitCode where status.rawValue != 78 {
             throw ExitCode(1)
         }
@@ -72,7 +72,9 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func ask(_ socket: NodeSocket) async throws -> String {
-        let path = json ? "/status.json" : hasColours ? "/status.ansi" : "/status.txt"
-        return String(decoding: try await socket.get(path).body, as: UTF8.self)
+        let text = hasColours ? "state/text?colours=true" : "state/text"
+        let answer = try await socket.get("/api/v1/\(json ? "state" : text)")
+        guard answer.status == 200 else { throw NodeSocket.failure(answer) }
+        return String(decoding: answer.body, as: UTF8.self)
     }
 }

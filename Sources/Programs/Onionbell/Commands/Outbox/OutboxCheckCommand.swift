@@ -1,16 +1,15 @@
 import ArgumentParser
+import Client
 import JSONCoding
 import Node
-import Persistence
 import Programs
-import Reactor
 
 /// `onionbell outbox check`: whether the file is sound, and what is in it.
-struct OutboxCheckCommand: ParsableCommand {
+struct OutboxCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check the outbox file, and count what waits in it.",
         discussion: """
-            With --json an object: sound, faults, running; of a sound file also waiting, bytes, oldest_ms, apps, \
+            With --json an object: sound, faults, running, advice; of a sound file also waiting, bytes, oldest_ms, apps, \
             remembered, dead_devices.
 
             Nothing is changed, also in place of a stopped node.
@@ -20,68 +19,33 @@ struct OutboxCheckCommand: ParsableCommand {
             Example: onionbell outbox check --json
             """)
 
-    @OptionGroup var outbox: OutboxOption
+    @OptionGroup var config: ConfigOption
     @OptionGroup var format: JSONOption
 
-    func run() throws {
-        let isSound = try outbox.read { file, settings, isRunning in
-            let faults = try file.faults()
-            guard faults.isEmpty else {
-                if format.json {
-                    printLine(report(faults: faults, isRunning: isRunning, [:]))
-                    return false
-                }
-                for fault in faults { printLine("  \(fault)") }
-                printLine(
-                    "damaged. \(SQLiteError.advice(path: StateDirectory.outbox(in: settings.stateDirectory)))"
-                )
-                return false
-            }
-            let summary = try file.summary()
-            let now = EventLoop.unixMilliseconds
-            if format.json {
-                let apps = try file.apps().map {
-                    JSON.object(["app": .string($0), "waiting": .integer(Int64($1))])
-                }
-                printLine(
-                    report(
-                        faults: [], isRunning: isRunning,
-                        [
-                            "waiting": .integer(Int64(summary.waiting)),
-                            "bytes": .integer(Int64(summary.bytes)),
-                            "oldest_ms": summary.oldest.map { .integer(max(0, now - $0)) } ?? .null,
-                            "apps": .array(apps), "remembered": .integer(Int64(summary.identities)),
-                            "dead_devices": .integer(Int64(summary.deadTokens)),
-                        ]))
-                return true
-            }
-            let oldest = summary.oldest.map { ", the oldest for \(Age.text(now - $0))" } ?? ""
-            printLine("\(summary.waiting) waiting, \(summary.bytes) bytes\(oldest)")
-            for (app, waiting) in try file.apps() {
-                let known = settings.apps.first { $0.name == app }
-                let trouble =
-                    known == nil
-                    ? " (not configured: they wait until they expire)"
-                    : known?.hasCredentials == false ? " (no credentials: they wait until they expire)" : ""
-                printLine("  \(SettingsFault.shown(app)): \(waiting)\(trouble)")
-            }
-            printLine("\(summary.identities) remembered for repetitions, \(summary.deadTokens) dead devices")
-            let path = StateDirectory.outbox(in: settings.stateDirectory)
-            if settings.storage.url.isEmpty, !isRunning, StoreFile.logBytes(beside: path) > 0 {
-                printLine(SQLiteError.leftOver(path: path))
-            }
-            printLine("sound" + (isRunning ? " (the node runs)" : ""))
-            return true
-        }
+    func run() async throws {
+        guard let found = try await config.call("GET", "waiting/check") else { return }
+        let isSound = found["sound"]?.bool == true
+        if format.json { printLine(found.text) } else { tell(found, isSound: isSound) }
         guard isSound else { throw ExitCode(1) }
     }
 
-    private func report(faults: [String], isRunning: Bool, _ members: JSON.Object) -> String {
-        let head: JSON.Object = [
-            "sound": .bool(faults.isEmpty), "faults": .array(faults.map { .string($0) }),
-            "running": .bool(isRunning),
-        ]
-        return JSON.object(head.merging(members)).text
+    private func tell(_ found: JSON, isSound: Bool) {
+        for fault in found["faults"]?.array ?? [] { printLine("  \(plainText(fault.string ?? ""))") }
+        let advice = found["advice"]?.string
+        guard isSound else { return printLine("damaged. \(advice ?? "")") }
+        func number(_ name: String) -> Int64 { found[name]?.integer ?? 0 }
+        let oldest = found["oldest_ms"]?.integer.map { ", the oldest for \(Age.text($0))" } ?? ""
+        printLine("\(number("waiting")) waiting, \(number("bytes")) bytes\(oldest)")
+        for app in found["apps"]?.array ?? [] {
+            let trouble = app["trouble"]?.string.map { " (\($0): they wait until they expire)" } ?? ""
+            printLine(
+                "  \(SettingsFault.shown(app["app"]?.string ?? "")): \(app["waiting"]?.integer ?? 0)\(trouble)"
+            )
+        }
+        printLine(
+            "\(number("remembered")) remembered for repetitions, \(number("dead_devices")) dead devices")
+        if let advice { printLine(advice) }
+        printLine("sound" + (found["running"]?.bool == true ? " (the node runs)" : ""))
     }
 }
 

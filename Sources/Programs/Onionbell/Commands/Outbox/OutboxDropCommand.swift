@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Programs
 
 /// `onionbell outbox drop`: gives notifications up.
@@ -16,7 +17,7 @@ struct OutboxDropCommand: AsyncParsableCommand {
             Example: onionbell outbox drop --app bisq-remote-ios --yes
             """)
 
-    @OptionGroup var outbox: OutboxOption
+    @OptionGroup var config: ConfigOption
     @OptionGroup var which: OutboxSelection
 
     @Flag(help: "Required except with sequence numbers.")
@@ -29,9 +30,8 @@ struct OutboxDropCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (count, isRunning) = try await outbox.change(
-            orAsk: "/outbox/drop?\(which.query)", which.sequences
-        ) { try $0.drop(which.selection) }
+        let done = try await config.call("POST", "waiting/drop", which.body)
+        let (count, isRunning) = (Int(done?["count"]?.integer ?? 0), done?["running"]?.bool == true)
         printLine("\(count) dropped")
         // A number that doesn't wait was probably mistyped.
         let missing = which.sequences.count - count

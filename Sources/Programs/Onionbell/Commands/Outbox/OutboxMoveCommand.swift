@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Programs
 
 /// `onionbell outbox move`: what waits for an app that was renamed or closed goes to another one.
@@ -15,7 +16,7 @@ struct OutboxMoveCommand: AsyncParsableCommand {
             Example: onionbell outbox move --app old-name --to new-name
             """)
 
-    @OptionGroup var outbox: OutboxOption
+    @OptionGroup var config: ConfigOption
 
     @Option(help: "The app for which they wait.")
     var app: String
@@ -28,12 +29,7 @@ struct OutboxMoveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try outbox.config.settings()
-        guard settings.apps.contains(where: { $0.name == other }) else {
-            throw fail("there is no app \"\(other)\" in the settings", status: 78)
-        }
-        let target = "/outbox/move?app=\(app.percentEncoded)&to=\(other.percentEncoded)"
-        let (count, _) = try await outbox.change(orAsk: target) { try $0.move(app: app, toApp: other) }
-        printLine("\(count) moved")
+        let done = try await config.call("POST", "waiting/move", ["app": .string(app), "to": .string(other)])
+        printLine("\(done?["count"]?.integer ?? 0) moved")
     }
 }

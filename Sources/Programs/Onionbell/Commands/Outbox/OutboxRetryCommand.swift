@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONCoding
 import Programs
 
 /// `onionbell outbox retry`: what was put off is tried now.
@@ -14,13 +15,12 @@ struct OutboxRetryCommand: AsyncParsableCommand {
             Example: onionbell outbox retry --all
             """)
 
-    @OptionGroup var outbox: OutboxOption
+    @OptionGroup var config: ConfigOption
     @OptionGroup var which: OutboxSelection
 
     func run() async throws {
-        let (count, isRunning) = try await outbox.change(
-            orAsk: "/outbox/retry?\(which.query)", which.sequences
-        ) { try $0.makeDue(which.selection) }
+        let done = try await config.call("POST", "waiting/retry", which.body)
+        let (count, isRunning) = (done?["count"]?.integer ?? 0, done?["running"]?.bool == true)
         guard count > 0 else {
             return printLine(
                 "nothing was put off: what waits goes as soon as its push service takes it; onionbell status says which does not"

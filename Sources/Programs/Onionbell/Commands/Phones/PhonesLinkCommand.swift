@@ -40,7 +40,7 @@ struct PhonesLinkCommand: AsyncParsableCommand {
             throw fail(
                 "where is the page? Give its address as --page, or set doors.phone_page.url", status: 64)
         }
-        let key = try await config.call("GET", "keys/vapid")
+        let key = try await config.call("GET", "keys/vapid", refusal: 69)
         let link = "\(page)#k=\(key?["public_key"]?.string ?? "")"
         printLine(link)
         guard !textOnly else { return }

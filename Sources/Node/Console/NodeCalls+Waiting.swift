@@ -1,0 +1,222 @@
+import Dispatching
+import Doors
+import Glibc
+import HTTP1
+import JSONCoding
+import Persistence
+import Reactor
+import Relay
+
+/// What waits for delivery, without tokens and messages.
+extension NodeCalls {
+    nonisolated static let waitingCalls: [Call] = [
+        .store("GET", "waiting") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers(but: "app", "after")
+            let app = try asked.body.optionalText("app", limit: 256)
+            let last = try asked.body.number("after") ?? 0
+            return try files.waiting(for: app, after: last)
+        },
+        // Of a long file it takes long, and no other call waits for it.
+        Call("GET", "waiting", "check") { files, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            return try files.checkWaiting()
+        } run: { calls, asked throws(CallRefusal) in
+            try asked.body.refuseOthers()
+            let files = calls.files
+            return try await calls.keep { () throws(CallRefusal) in try files.checkWaiting() }
+        },
+        Call("POST", "waiting", "retry") { files, asked throws(CallRefusal) in
+            try files.change(try OutboxFile.Selection(asked.body)) { try $0.makeDue($1) }
+        } run: { calls, asked throws(CallRefusal) in
+            let dispatcher = try calls.dispatcher
+            switch try OutboxFile.Selection(asked.body) {
+            case .sequences(let numbers): return .counted(dispatcher.hurry(numbers), isRunning: true)
+            case .lanes(let app, let host):
+                return .counted(dispatcher.hurry(app: app, host: host), isRunning: true)
+            }
+        },
+        Call("POST", "waiting", "drop") { files, asked throws(CallRefusal) in
+            try files.change(try OutboxFile.Selection(asked.body)) { try $0.drop($1) }
+        } run: { calls, asked throws(CallRefusal) in
+            let dispatcher = try calls.dispatcher
+            switch try OutboxFile.Selection(asked.body) {
+            case .sequences(let numbers): return .counted(dispatcher.giveUp(numbers), isRunning: true)
+            case .lanes(let app, let host):
+                return .counted(dispatcher.giveUp(app: app, host: host), isRunning: true)
+            }
+        },
+        Call("POST", "waiting", "move") { files, asked throws(CallRefusal) in
+            let wanted = try WantedTransfer(asked.body, in: files.settings)
+            return try files.change(wanted) { try $0.move(app: $1.app, toApp: $1.other) }
+        } run: { calls, asked throws(CallRefusal) in
+            let wanted = try WantedTransfer(asked.body, in: calls.node.settings)
+            guard let count = try calls.dispatcher.move(app: wanted.app, to: wanted.other) else {
+                throw CallRefusal(
+                    .conflict, "app_in_use",
+                    "the first app must not be in the settings, or have no credentials, and the other one must have credentials and the same hosts"
+                )
+            }
+            return .counted(count, isRunning: true)
+        },
+    ]
+
+    private var dispatcher: Dispatcher {
+        get throws(CallRefusal) {
+            guard let dispatcher = node.dispatcher else {
+                throw CallRefusal(.early, "not_started", "the node has not started yet")
+            }
+            return dispatcher
+        }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static func counted(_ count: Int, isRunning: Bool) -> HTTPResponse {
+        HTTPResponse(status: 200, json: ["count": .integer(Int64(count)), "running": .bool(isRunning)])
+    }
+}
+
+extension OutboxFile.Selection {
+    /// Of one app, of one host of it, of all, or by their numbers.
+    fileprivate init(_ body: CallBody) throws(CallRefusal) {
+        try body.refuseOthers(but: "app", "host", "sequences")
+        let app = try body.optionalText("app", limit: 256)
+        let host = try body.optionalText("host", limit: 512).map { LaneHost($0) }
+        guard let numbers = try body.numbers("sequences", most: 1000) else {
+            self = .lanes(app: app, host: host)
+            return
+        }
+        guard app == nil, host == nil, !numbers.isEmpty else {
+            throw CallRefusal(.malformed, "bad_request", "give sequences, or app and host")
+        }
+        self = .sequences(numbers)
+    }
+}
+
+/// From one app to another.
+private struct WantedTransfer {
+    let app: String
+    let other: String
+
+    init(_ body: CallBody, in settings: Settings) throws(CallRefusal) {
+        try body.refuseOthers(but: "app", "to")
+        (app, other) = (try body.text("app", limit: 256), try body.text("to", limit: 256))
+        guard app != other else {
+            throw CallRefusal(.malformed, "bad_request", "app and to are the same")
+        }
+        guard settings.apps.contains(where: { $0.name == other }) else {
+            throw CallRefusal(
+                .unconfigured, "unknown_app", "there is no app \(SettingsFault.shown(other)) in the settings")
+        }
+    }
+}
+
+// MARK: By the store
+
+extension NodeFiles {
+    fileprivate func waiting(for app: String?, after last: Int64) throws(CallRefusal) -> HTTPResponse {
+        try outbox { file, isRunning in
+            let now = EventLoop.unixMilliseconds
+            let rows = try file.page(after: last, app: app)
+            return HTTPResponse(
+                status: 200,
+                json: [
+                    "rows": .array(rows.map { $0.json(now) }), "more": .bool(rows.count == OutboxFile.page),
+                    "running": .bool(isRunning),
+                ])
+        }
+    }
+
+    fileprivate func checkWaiting() throws(CallRefusal) -> HTTPResponse {
+        try outbox { file, isRunning in
+            let faults = try file.faults()
+            var members: JSON.Object = [
+                "sound": .bool(faults.isEmpty), "faults": .array(faults.map { .string($0) }),
+                "running": .bool(isRunning), "advice": .null,
+            ]
+            let path = StateDirectory.outbox(in: stateDirectory)
+            guard faults.isEmpty else {
+                members["advice"] = .string(SQLiteError.advice(path: path))
+                return HTTPResponse(status: 200, json: .object(members))
+            }
+            let summary = try file.summary()
+            let now = EventLoop.unixMilliseconds
+            members["waiting"] = .integer(Int64(summary.waiting))
+            members["bytes"] = .integer(Int64(summary.bytes))
+            members["oldest_ms"] = summary.oldest.map { .integer(max(0, now - $0)) } ?? .null
+            members["apps"] = .array(try file.apps().map { json(ofApp: $0, $1) })
+            members["remembered"] = .integer(Int64(summary.identities))
+            members["dead_devices"] = .integer(Int64(summary.deadTokens))
+            if settings.storage.url.isEmpty, !isRunning, StoreFile.logBytes(beside: path) > 0 {
+                members["advice"] = .string(SQLiteError.leftOver(path: path))
+            }
+            return HTTPResponse(status: 200, json: .object(members))
+        }
+    }
+
+    private func json(ofApp name: String, _ waiting: Int) -> JSON {
+        let known = settings.apps.first { $0.name == name }
+        let trouble =
+            known == nil ? "not configured" : known?.hasCredentials == false ? "no credentials" : nil
+        return [
+            "app": .string(name), "waiting": .integer(Int64(waiting)),
+            "trouble": trouble.map { .string($0) } ?? .null,
+        ]
+    }
+
+    /// Reads what waits, beside the node that runs too, and changes nothing.
+    private func outbox<Value>(
+        _ body: (borrowing OutboxFile, _ isRunning: Bool) throws -> Value
+    ) throws(CallRefusal) -> Value {
+        try inStore {
+            guard running == nil else { return try body(OutboxFile(try store(), for: .reading), true) }
+            return try withLock { lock in
+                let isRunning = lock == nil
+                return try body(OutboxFile(try store(), for: isRunning ? .reading : .inspecting), isRunning)
+            }
+        }
+    }
+
+    /// Changes it in place of a node that is stopped.
+    fileprivate func change<Wanted>(
+        _ wanted: Wanted, _ body: (borrowing OutboxFile, Wanted) throws -> Int
+    ) throws(CallRefusal) -> HTTPResponse {
+        try inStore {
+            try withLock { lock in
+                guard lock != nil else {
+                    throw CallRefusal(
+                        .unavailable, "no_answer", "a node runs with \(stateDirectory), and does not answer")
+                }
+                let count = try body(try OutboxFile(try store(), isReadOnly: false), wanted)
+                return .counted(count, isRunning: false)
+            }
+        }
+    }
+
+    /// - Parameter body: Gets the node's lock, which nobody else has meanwhile; `nil`: a node has it.
+    private func withLock<Value>(_ body: (borrowing StateDirectory?) throws -> Value) throws -> Value {
+        let lock = try StateDirectory(ofStoppedNode: stateDirectory)
+        return try body(lock)
+    }
+
+    private func store() throws(NodeError) -> StorePlace {
+        let store = try settings.store()
+        guard case .file(let path) = store, access(path, F_OK) != 0 else { return store }
+        throw .unavailable(
+            "there is no outbox in \(stateDirectory) yet: the node creates it when it starts for the first time"
+        )
+    }
+}
+
+extension OutboxFile.Row {
+    fileprivate func json(_ now: Int64) -> JSON {
+        [
+            "sequence": .integer(sequence), "app": .string(lane.app), "host": .string("\(lane.host)"),
+            "sandbox": .bool(lane.host == .sandbox), "urgent": .bool(isUrgent),
+            "age_ms": .integer(max(0, now - acceptedAt)), "attempts": .integer(Int64(attempts)),
+            "next_attempt_in_ms": .integer(max(0, notBefore - now)),
+            "expires_in_ms": .integer(max(0, expiresAt - now)), "bytes": .integer(Int64(size)),
+            "device": .string(device.shortHex),
+        ]
+    }
+}
