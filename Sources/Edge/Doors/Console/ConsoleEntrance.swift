@@ -35,9 +35,20 @@ package struct ConsoleEntrance {
         let ends: Int64
     }
 
+    /// What was done to judge strangers. It is the same for each text, right or wrong, whatever the node has: from how long an
+    /// answer takes nobody learns whether there is a link or a passphrase.
+    struct Work: Equatable, Sendable {
+        /// Of passphrases.
+        var hashes = 0
+        /// Of links.
+        var digests = 0
+        var comparisons = 0
+    }
+
     /// `nil`: the node has no owner.
     package private(set) var kept: Kept?
     private var link: Link?
+    private(set) var work = Work()
 
     /// Bytes of a link's secret, and of a session's token.
     package static let secretLength = 20
@@ -69,11 +80,34 @@ package struct ConsoleEntrance {
 
     /// Enters by a link, which is spent by it. A wrong text spends nothing.
     package mutating func spendLink(_ text: String, at now: Int64) -> Bool {
-        let isRight = equalInConstantTime(Self.digest(text), link?.digest ?? Self.digest(""))
+        work.digests += 1
+        let isRight = isEqual(Self.digest(text), link?.digest ?? Self.nobodys)
         guard isRight, let link, now < link.ends else { return false }
         self.link = nil
         return true
     }
+
+    /// The salt with which a text is hashed that may be the passphrase; there is one where there is no passphrase, too.
+    mutating func saltToTry() -> [UInt8] {
+        work.hashes += 1
+        return passphrase?.salt ?? Self.noSalt
+    }
+
+    /// - Parameter digest: Of a text, made with ``saltToTry()``. Another passphrase may have been set since.
+    mutating func isPassphrase(_ digest: PassphraseDigest) -> Bool {
+        let hasSalt = isEqual(digest.salt, passphrase?.salt ?? Self.noSalt)
+        let hasKey = isEqual(digest.key.bytes, passphrase?.key.bytes ?? Self.nobodys)
+        return passphrase != nil && hasSalt && hasKey
+    }
+
+    private mutating func isEqual(_ given: [UInt8], _ known: [UInt8]) -> Bool {
+        work.comparisons += 1
+        return equalInConstantTime(given, known)
+    }
+
+    /// They stand where there is no link and no passphrase.
+    private static let nobodys = [UInt8](repeating: 0, count: 32)
+    private static let noSalt = [UInt8](repeating: 0, count: 16)
 
     // MARK: Sessions
 

@@ -44,6 +44,7 @@ package final class ConsoleEntry {
     }
 
     package var hasOwner: Bool { entrance.hasOwner }
+    var work: ConsoleEntrance.Work { entrance.work }
 
     /// Makes a link's text, which is good once and for a quarter of an hour. The one before it is not any more.
     package func makeLink() -> String {
@@ -66,9 +67,8 @@ package final class ConsoleEntry {
             return .later(1_000_000_000)
         }
         defer { hashing.remove(sender) }
-        guard let digest = await hash(text, like: entrance.passphrase),
-            // It may have been changed meanwhile.
-            let passphrase = entrance.passphrase, digest == passphrase
+        // It may have been changed meanwhile.
+        guard let digest = await hash(text, salt: entrance.saltToTry()), entrance.isPassphrase(digest)
         else { return .refused }
         return await enter(by: .passphrase)
     }
@@ -94,7 +94,7 @@ package final class ConsoleEntry {
         var digest: PassphraseDigest?
         if let text {
             guard hashing.count < Self.mostWaiting else { return false }
-            digest = await hash(text, like: nil)
+            digest = await hash(text, salt: nil)
             guard digest != nil else { return false }
         }
         // The session may have ended meanwhile.
@@ -111,9 +111,11 @@ package final class ConsoleEntry {
         if let kept = entrance.kept { await save(kept) }
     }
 
-    /// One at a time, each on a thread of its own. Where no passphrase is set it takes as long.
-    private func hash(_ text: String, like known: PassphraseDigest?) async -> PassphraseDigest? {
+    /// One at a time, each on a thread of its own.
+    ///
+    /// - Parameter salt: `nil`: a new one.
+    private func hash(_ text: String, salt: [UInt8]?) async -> PassphraseDigest? {
         let passphrase = Secret(Array(text.utf8))
-        return await hashes.run { try? PassphraseDigest(of: passphrase, salt: known?.salt) }
+        return await hashes.run { try? PassphraseDigest(of: passphrase, salt: salt) }
     }
 }
