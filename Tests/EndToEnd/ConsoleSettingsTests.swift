@@ -41,6 +41,10 @@ import Wire
         // What the node takes over as it runs.
         let live = try await check(owner, ["log.level": "debug"])
         #expect(live["needs_restart"]?.array == [] && live["fault_count"]?.integer == 0, "\(live.text)")
+        // As the command says it of the same file.
+        let words = [program, "check-config", "--config", stage.configuration]
+        let said = try await Task.detached { try run(words).output }.value.split(separator: "\n").dropFirst()
+        #expect(live["remarks"]?.array?.compactMap(\.string) == said.map { String($0.dropFirst(2)) })
         let lines = live["difference"]?.array?.filter { $0["kind"]?.string == "added" } ?? []
         #expect(lines.contains { $0["text"]?.string?.contains("level: debug") == true })
         #expect(try String(contentsOfFile: stage.configuration, encoding: .utf8) == text)

@@ -87,17 +87,13 @@ extension NodeCalls {
         }
         let checked = try await check(text, file)
         let difference = try await keep { () throws(CallRefusal) in TextDiff.lines(from: present, to: text) }
-        let shown = checked.faults.prefix(Self.mostFaults).map { fault -> JSON in
-            [
-                "key": .string(fault.key), "line": fault.line.map { .integer(Int64($0)) } ?? .null,
-                "problem": .string(fault.problem),
-            ]
-        }
+        let shown = checked.faults.prefix(Self.mostFaults).map(\.json)
         return HTTPResponse(
             status: 200,
             json: [
                 "text": .string(text), "version": .string(NodeCalls.version(of: present)),
                 "faults": .array(Array(shown)), "fault_count": .integer(Int64(checked.faults.count)),
+                "remarks": .array(checked.remarks.prefix(Self.mostFaults).map { .string($0) }),
                 "difference": .array(difference.map(\.json)), "needs_restart": checked.json,
             ])
     }
@@ -105,6 +101,7 @@ extension NodeCalls {
     /// What check-config says, and what a restart is needed for.
     private struct Checked: Sendable {
         var faults: [SettingsFault] = []
+        var remarks: [String] = []
         var restartKeys: [String] = []
 
         var json: JSON { .array(restartKeys.prefix(NodeCalls.mostKeys).map { .string($0) }) }
@@ -120,10 +117,10 @@ extension NodeCalls {
         switch result {
         case .failure(let error): return Checked(faults: error.faults)
         case .success(let settings):
-            let faults =
-                GatewayAssembly.faults(in: settings, except: settings.closedCredentials)
-                + settings.missingPlaces + settings.frontFaults + node.moveFaults(of: settings)
-            return Checked(faults: faults, restartKeys: node.keysThatNeedRestart(for: settings))
+            let check = SettingsCheck(of: settings)
+            return Checked(
+                faults: check.faults + node.moveFaults(of: settings), remarks: check.remarks,
+                restartKeys: node.keysThatNeedRestart(for: settings))
         }
     }
 

@@ -7,13 +7,12 @@ import Overview
 /// How the node is, for the widgets of other programs, and their tokens.
 extension NodeCalls {
     nonisolated static let widgetCalls: [Call] = [
-        // A widget may have its token in the query.
         Call("GET", "widget") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers(but: "token")
+            try asked.body.refuseOthers()
             return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).json)
         },
         Call("GET", "widget", "umbrel") { calls, asked throws(CallRefusal) in
-            try asked.body.refuseOthers(but: "token")
+            try asked.body.refuseOthers()
             return HTTPResponse(status: 200, json: WidgetFigures(of: calls.node.report).fourStats)
         },
         Call("GET", "widget-tokens") { calls, asked throws(CallRefusal) in

@@ -1,9 +1,7 @@
 import ArgumentParser
 import JSONCoding
-import Logging
 import Node
 import Programs
-import Reactor
 
 /// `onionbell check-config`: reads the configuration and the files it names, and tells every fault.
 struct CheckConfigCommand: AsyncParsableCommand {
@@ -11,6 +9,9 @@ struct CheckConfigCommand: AsyncParsableCommand {
         commandName: "check-config",
         abstract: "Check the configuration and the files that it names, and report all errors.",
         discussion: """
+            It reads them by itself, so that it works before there is a node. The console's settings are checked in the same \
+            way; that tor takes its torrc is checked here only.
+
             With --json an array of errors on standard output: key, line (null if a key is missing or comes from the \
             environment), problem.
 
@@ -31,42 +32,17 @@ struct CheckConfigCommand: AsyncParsableCommand {
         } catch {
             throw failure(error)
         }
-        let closed = settings.closedCredentials
-        let faults =
-            await GatewayAssembly.faults(in: settings, except: closed) + settings.missingPlaces
-            + settings.frontFaults + [await TorrcCheck.fault(in: settings)].compactMap(\.self)
+        let check = await SettingsCheck(of: settings)
+        let faults = check.faults + [await TorrcCheck.fault(in: settings)].compactMap(\.self)
         guard faults.isEmpty else { throw failure(SettingsError(file: config.config, faults: faults)) }
         guard !json else { return printLine("[]") }
         printLine("\(config.config): no errors")
-        for path in closed { printLine("  not checked, because this user may not read it: \(path)") }
-        for app in settings.apps {
-            guard let doubt = app.settings.doubt else { continue }
-            printLine("  \(app.name): \(doubt.words): \(doubt.advice)")
-        }
-        for app in settings.apps where !app.hasCredentials {
-            printLine("  \(app.name): disabled, because it has no credentials")
-        }
-        for endpoint in settings.openEndpoints { printLine("  \(endpoint)") }
-        for warning in settings.warnings { printLine("  \(warning.words): \(warning.advice)") }
-        if settings.apps.isEmpty {
-            printLine("  no apps: every notification will be refused; onionbell init --bisq needs no account")
-        }
+        for remark in check.remarks { printLine("  \(remark)") }
     }
 
     private func failure(_ error: SettingsError) -> ExitCode {
         guard json else { return fail(error, status: 78) }
-        printLine("[\n" + error.faults.map(\.json).joined(separator: ",\n") + "\n]")
+        printLine("[\n" + error.faults.map(\.json.text).joined(separator: ",\n") + "\n]")
         return ExitCode(78)
-    }
-}
-
-extension SettingsFault {
-    /// One object.
-    fileprivate var json: String {
-        var text: [UInt8] = Array(#"{"key":"#.utf8)
-        text.append(jsonString: key)
-        text += Array(#","line":\#(line.map(String.init) ?? "null"),"problem":"#.utf8)
-        text.append(jsonString: problem)
-        return String(decoding: text + [UInt8(ascii: "}")], as: UTF8.self)
     }
 }
