@@ -14,7 +14,7 @@ extension NodeCalls {
         },
         .files("GET", "peers") { files, asked throws(CallRefusal) in
             try asked.body.refuseOthers()
-            try files.refuseStranger()
+            try files.refuseNobody()
             let keys = try files.invitations { invitations throws(InvitationError) in try invitations.load() }
             let names = (keys ?? [:]).keys.sorted()
             return HTTPResponse(
@@ -62,6 +62,7 @@ extension NodeFiles {
             throw CallRefusal(
                 .unconfigured, "has_front", "onion.public_address: \(Settings.refusal(of: front))")
         }
+        try refuseNobody()
         let address: OnionAddress
         do {
             // Before its first start, too, a node can be private.

@@ -36,7 +36,7 @@ package struct NodeFiles: Sendable {
             switch call.way {
             case .node: return nil
             case .either(_, stopped: let carry), .store(let carry), .files(let carry):
-                if case .files = call.way, call.method != "GET" { try refuseStranger() }
+                if call.method != "GET" { try refuseStranger() }
                 return try carry(self, asked)
             }
         } catch {
@@ -44,17 +44,19 @@ package struct NodeFiles: Sendable {
         }
     }
 
-    /// What another user makes there, root too, the node could not read.
-    func refuseStranger() throws(CallRefusal) {
-        guard running == nil else { return }
+    func refuseNobody() throws(CallRefusal) {
+        guard running == nil, access(stateDirectory, F_OK) != 0, errno == ENOENT else { return }
+        throw CallRefusal(
+            .unavailable, "never_started",
+            "there is no \(stateDirectory) yet: the node creates it when it starts for the first time")
+    }
+
+    /// What another user makes there, root too, the node could not read. Where a node runs, root asks that one.
+    private func refuseStranger() throws(CallRefusal) {
         var status = stat()
         guard stat(stateDirectory, &status) == 0 else {
-            throw errno == ENOENT
-                ? CallRefusal(
-                    .unavailable, "never_started",
-                    "there is no \(stateDirectory) yet: the node creates it when it starts for the first time"
-                )
-                : closed(SystemError("open \(stateDirectory)"))
+            guard errno != ENOENT else { return }
+            throw closed(SystemError("open \(stateDirectory)"))
         }
         guard status.st_uid == geteuid() else {
             throw CallRefusal(
@@ -87,7 +89,6 @@ package struct NodeFiles: Sendable {
                         "there is no \(path) yet: the node creates it when it starts for the first time")
                     : closed(SystemError("open \(path)"))
             }
-            if changing { try refuseStranger() }
             return try body(try RegistrationFile(store, isReadOnly: !changing))
         }
     }

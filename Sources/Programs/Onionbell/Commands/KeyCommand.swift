@@ -27,6 +27,8 @@ struct KeyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the address and the path of its key.",
         discussion: """
+            A running node is asked; where none runs, its files are read. export and import always go by the files.
+
             With --json an object: address (with --vapid public_key), file.
 
             Example: onionbell key show --json

@@ -79,6 +79,11 @@ struct SecretInput: Sendable {
         case .tooLong: throw fail("the \(name.lowercased()) is longer than \(Self.longest) bytes", status: 65)
         case .interrupted:
             signal(SIGINT, SIG_DFL)
+            // The threads of async commands have signals blocked.
+            var interrupt = sigset_t()
+            sigemptyset(&interrupt)
+            sigaddset(&interrupt, SIGINT)
+            pthread_sigmask(SIG_UNBLOCK, &interrupt, nil)
             raise(SIGINT)
             throw ExitCode(130)
         }

@@ -12,7 +12,7 @@ struct InviteCommand: AsyncParsableCommand {
         discussion: """
             Makes a key for the peer and prints the lines for the peer's tor. The key is shown only once and not \
             stored. Send it to the peer over a channel that nobody else reads. A running node applies the invitation \
-            within seconds. The first invitation ends all open connections; later ones disturb nobody.
+            at once; where none runs, it waits in the node's files for the next start. The first invitation ends all open connections; later ones disturb nobody.
 
             Example: onionbell invite alice
             """)

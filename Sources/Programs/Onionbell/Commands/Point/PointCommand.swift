@@ -13,7 +13,8 @@ struct PointCommand: AsyncParsableCommand {
         commandName: "point",
         abstract: "Show how a Bisq program is pointed at this node.",
         discussion: """
-            Prints what to write where, for this node's address or for the one behind --to. Bisq itself is not changed. \
+            Prints what to write where, for this node's address or for the one behind --to. Without --to a running node is \
+            asked, and where none runs its files are. Bisq itself is not changed. \
             With --write the command changes the program's file and shows the changed lines; all other lines stay. \
             Run it as the user who runs Bisq, on the machine where Bisq runs.
 
