@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Node
+
 /// The limits of the package's units: what a fault in tor or in the node may take of the machine.
 @Suite struct UnitFileTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
@@ -68,6 +70,15 @@ import Testing
             let value = try #require(unit[directive]?.last)
             #expect(article.contains("`\(directive)=\(value)`"), "\(directive)")
         }
+    }
+
+    /// The console's restart is the node's own end, and no failure.
+    @Test func aRestartThatItsOwnerAskedForIsMade() throws {
+        let unit = try directives("onionbell.service")
+        let status = "\(NodeError.restarting.exitStatus)"
+        #expect(unit["SuccessExitStatus"] == [status] && unit["RestartForceExitStatus"] == [status])
+        #expect(unit["RestartPreventExitStatus"] == ["\(NodeError.configuration("").exitStatus)"])
+        #expect(unit["Restart"] == ["on-failure"])
     }
 
     /// Tor needs no other service of the machine.

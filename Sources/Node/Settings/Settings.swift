@@ -10,6 +10,7 @@ import Wire
 package struct Settings: Sendable {
     /// Where the package installs it.
     package static let standardFile = "/etc/onionbell/onionbell.yaml"
+    package static let standardStateDirectory = "/var/lib/onionbell"
 
     package struct Tor: Sendable {
         package enum Mode: String, CaseIterable, Sendable { case own, instance, system }
@@ -93,7 +94,7 @@ package struct Settings: Sendable {
         package var format = Format.text
     }
 
-    package var stateDirectory = "/var/lib/onionbell"
+    package var stateDirectory = Settings.standardStateDirectory
     package var tor = Tor()
     package var onion = Onion()
     package var apps: [App] = []

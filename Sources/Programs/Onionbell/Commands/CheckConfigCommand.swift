@@ -26,6 +26,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        try config.becomeOwner()
         let settings: Settings
         do {
             settings = try Settings(file: config.config, environment: environment)

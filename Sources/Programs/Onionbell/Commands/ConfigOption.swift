@@ -29,6 +29,12 @@ struct ConfigOption: ParsableArguments {
         return "\(user)onionbell \(words)\(self.words)"
     }
 
+    /// For a command that starts a program that the settings name: root goes on as who may change them (``SettingsOwner``).
+    func becomeOwner() throws {
+        guard let fault = SettingsOwner.become(of: config) else { return }
+        throw fail(fault, status: 77)
+    }
+
     /// The checked settings; every fault is printed, and the exit status is 78.
     func settings() throws -> Settings {
         do {

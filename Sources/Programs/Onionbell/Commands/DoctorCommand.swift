@@ -49,6 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
+        try config.becomeOwner()
         guard await examine() else { throw ExitCode(1) }
     }
 

@@ -21,6 +21,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var config: ConfigOption
 
     func run() throws {
+        try config.becomeOwner()
         throw fail(
             ProgramBeside("onionbelld").replaceThisProcess(arguments: ["--config", config.config]), status: 69
         )

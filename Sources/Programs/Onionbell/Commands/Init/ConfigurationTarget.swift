@@ -42,7 +42,7 @@ struct ConfigurationTarget {
         for app in choices.needless { sample.turnOff(app) }
         // First with the files where they are: everything is checked before anything is written.
         let files = choices.credentialFiles.map { ($0.key, absolute($0.file)) }
-        try await check(configured(&sample, choices.settings + files))
+        let settings = try await check(configured(&sample, choices.settings + files))
         var written: [String] = []
         var copies: [(String, String)] = []
         for (key, file) in files {
@@ -56,6 +56,10 @@ struct ConfigurationTarget {
         if let name = choices.httpsName { written += try writeRequest(for: name) }
         _ = try configured(&sample, copies)
         let text = sample.differences
+        if path == Settings.standardFile, let node = NodeAccount.installed(for: settings) {
+            try wrapped { () throws(SystemError) in try node.write(text, linkedFrom: path) }
+            return written + ["\(path) (\(node.settings), which the console can change)"]
+        }
         try wrapped { () throws(SystemError) in try PrivateFile.write(text, to: path, replacing: true) }
         try letTheNodeRead(path)
         return written + [path]
@@ -122,7 +126,7 @@ struct ConfigurationTarget {
         return sample.text
     }
 
-    private func check(_ text: String) async throws(InitError) {
+    private func check(_ text: String) async throws(InitError) -> Settings {
         let settings: Settings
         do {
             settings = try Settings(yaml: text, file: path, directory: directory)
@@ -133,6 +137,7 @@ struct ConfigurationTarget {
         guard faults.isEmpty else {
             throw .unusable("\(SettingsError(file: path, faults: faults.map(\.withoutLine)))")
         }
+        return settings
     }
 
     private func copy(_ file: String, to name: String) throws(InitError) {

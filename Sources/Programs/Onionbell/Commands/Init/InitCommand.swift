@@ -19,7 +19,8 @@ struct InitCommand: AsyncParsableCommand {
             on this machine, or at an onion address for Tor Browser. With --bisq the node rings the phone apps that Bisq publishes \
             through Bisq's own relay, over Tor, and needs no account. It checks keys and certificates and copies them into \
             credentials/ beside the configuration, where only their owner can read them. If anything is wrong, it \
-            writes nothing.
+            writes nothing. With a console, root writes the settings for the node's user, who is to change them: into the \
+            state directory, with a link to them at /etc/onionbell/onionbell.yaml.
 
             --from bisq-relay takes over what a running bisq-relay has: its directory, or the file of its environment \
             (.env) or properties. It asks no questions, and says what has no counterpart. Other options go before.

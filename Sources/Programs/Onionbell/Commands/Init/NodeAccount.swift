@@ -1,0 +1,51 @@
+import Glibc
+import Node
+import Reactor
+
+/// The user that an installation has made for the node, and its state directory.
+///
+/// What a console changes, the node has to write. The settings are then a file of the node's own, and in /etc there is a link
+/// to it: root's folder stays root's, and the credentials in it too.
+struct NodeAccount {
+    private static let name = "onionbell"
+    let user: uid_t
+    let group: gid_t
+    let stateDirectory: String
+
+    var settings: String { "\(stateDirectory)/onionbell.yaml" }
+
+    /// `nil`: nothing of them is to be changed by a console, or this is not root in an installation.
+    static func installed(for settings: Settings) -> NodeAccount? {
+        // systemd lets the node write into no other one.
+        guard settings.console.isOn, settings.stateDirectory == Settings.standardStateDirectory,
+            geteuid() == 0,
+            let entry = getpwnam(name)
+        else { return nil }
+        return NodeAccount(
+            user: entry.pointee.pw_uid, group: entry.pointee.pw_gid, stateDirectory: settings.stateDirectory)
+    }
+
+    /// - Parameter link: A place in a folder of root's; what is there goes.
+    func write(_ text: String, linkedFrom link: String) throws(SystemError) {
+        // As systemd makes it at the node's first start.
+        if mkdir(stateDirectory, 0o700) == 0 {
+            guard lchown(stateDirectory, user, group) == 0 else {
+                throw SystemError("give \(stateDirectory) to the node")
+            }
+        } else if errno != EEXIST {
+            throw SystemError("make directory \(stateDirectory)")
+        }
+        // With the node's rights alone: whatever it has put there, nothing of anybody else's is written.
+        guard setegid(group) == 0, seteuid(user) == 0 else { throw SystemError("write as the node's user") }
+        let written = Result { () throws(SystemError) in
+            try PrivateFile.write(text, to: settings, replacing: true)
+        }
+        guard seteuid(0) == 0, setegid(0) == 0 else { throw SystemError("go on as root") }
+        try written.get()
+        let unfinished = "\(link).\(getpid()).new"
+        unlink(unfinished)
+        guard symlink(settings, unfinished) == 0, rename(unfinished, link) == 0 else {
+            throw SystemError("link \(link) to \(settings)")
+        }
+    }
+}
