@@ -28,4 +28,20 @@ import Testing
         }
         #expect(scripts > 15)
     }
+
+    /// What Deploy/repository prints, and Deploy/tools/package-test types: README has the same.
+    @Test func theLinesForARepositoryAreThoseThatItPrints() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+        }
+        let printed = try #require(try text("Deploy/repository").components(separatedBy: "as root:\n").last)
+            .split(separator: "\n").prefix { $0.hasPrefix("  ") }
+        #expect(printed.count == 3)
+        let readme = try text("README.md")
+        for line in printed {
+            let line = line.dropFirst(2).replacing("$url", with: "https://HOST/PATH")
+                .replacing("&& apt", with: "&& sudo apt")
+            #expect(readme.contains("\nsudo \(line)\n"), "\(line)")
+        }
+    }
 }
