@@ -1,0 +1,44 @@
+import JSONCoding
+import Relay
+
+@testable import Gateways
+
+/// Reads the answers of the skeleton's service (name its page here): a status, and JSON with an `error`.
+///
+/// What each verdict does:
+///
+/// | verdict | the notification | beyond it |
+/// | --- | --- | --- |
+/// | `accepted` | has ended | |
+/// | `tokenDead` | has ended | senders hear it, and so do all later ones for this device |
+/// | `refused` | has ended | with `.ownFault` it is counted as our mistake |
+/// | `blocked` | waits | so does the whole lane, until a person has mended something; the doctor and the log say so |
+/// | `deferred(…, .device)` | is tried again | so are those behind it for the same device |
+/// | `deferred(…, .host)` | is tried again | after a few of them the whole lane pauses |
+/// | `throttled` | is tried again | the device is spared for a while |
+///
+/// When in doubt, defer: what has ended never comes back. A proxy's page (`isPage`) is no answer of the service.
+enum SkeletonAnswer {
+    private static let pause: Duration = .seconds(10)
+
+    static func verdict(_ answer: GatewayAnswer) -> Verdict {
+        // Anything but a short plain word could be a device token, and goes nowhere.
+        let reason = GatewayAnswer.word((try? JSON(answer.body))?["error"]?.string)
+        switch answer.status {
+        case 200..<300:
+            return answer.isPage ? .deferred("WebPage", .host) : Verdict(outcome: .accepted)
+        case 401, 403: return .blocked(reason ?? answer.statusWord)
+        // Without the service's word something else may have answered.
+        case 404, 410:
+            return switch reason {
+            case "NoSuchDevice"?: Verdict(outcome: .tokenDead(reason: "NoSuchDevice", since: nil))
+            case let reason?: .refused(reason)
+            case nil: .deferred(answer.statusWord, .host, after: pause)
+            }
+        case 429: return .throttled(reason ?? answer.statusWord, after: answer.retryAfter ?? pause)
+        case 408: return .deferred(reason ?? answer.statusWord, .device, after: answer.retryAfter)
+        case 400..<500: return .refused(reason ?? answer.statusWord, .ownFault)
+        case _: return .deferred(reason ?? answer.statusWord, .host, after: answer.retryAfter ?? pause)
+        }
+    }
+}

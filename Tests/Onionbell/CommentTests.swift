@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// Doc comments begin with the thing that they are about (`StyleGuide.md`), so that each can be read alone.
+@Suite struct CommentTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").standardized
+
+    /// The first lines of all doc comments, with their files.
+    private static let summaries: [(file: String, line: Substring)] = {
+        let all = FileManager.default.enumerator(atPath: sources.path)?.allObjects ?? []
+        var summaries: [(file: String, line: Substring)] = []
+        for file in all.compactMap({ $0 as? String }).sorted() where file.hasSuffix(".swift") {
+            let text = (try? String(contentsOf: sources.appending(path: file), encoding: .utf8)) ?? ""
+            var isInside = false
+            for line in text.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
+                if line.hasPrefix("/// "), !isInside { summaries.append((file, line.dropFirst(4))) }
+                isInside = line.hasPrefix("///")
+            }
+        }
+        return summaries
+    }()
+
+    /// They finish the sentence that the identifier begins.
+    private static let beginnings = ["Of ", "What ", "Where ", "The same"]
+
+    /// What is left of them. It only goes down.
+    private static let left = 969
+
+    @Test func noSummaryFinishesTheSentenceOfItsIdentifier() {
+        let found = Self.summaries.filter { summary in
+            Self.beginnings.contains { summary.line.hasPrefix($0) }
+        }
+        #expect(Self.summaries.count > 5000)
+        #expect(found.count <= Self.left, "\(found.suffix(10).map { "\($0.file): \($0.line)" })")
+    }
+}
