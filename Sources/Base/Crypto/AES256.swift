@@ -107,7 +107,7 @@ struct CipherContext: ~Copyable {
 
     deinit { EVP_CIPHER_CTX_free(handle) }
 
-    /// Of what was sealed in GCM mode: 16 bytes.
+    /// Returns the tag of what was sealed in GCM mode: 16 bytes.
     func tag() throws(CryptoError) -> [UInt8] {
         var tag = [UInt8](repeating: 0, count: 16)
         guard EVP_CIPHER_CTX_ctrl(handle, EVP_CTRL_AEAD_GET_TAG, 16, &tag) == 1 else {

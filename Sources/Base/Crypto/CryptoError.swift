@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What went wrong in a cryptographic operation. No case holds key or message bytes.
+/// A failure of a cryptographic operation. No case holds key or message bytes.
 package enum CryptoError: Error, Equatable, Sendable {
     /// An argument of a wrong size: our own mistake, or a peer's bytes that were not checked.
     case wrongLength(of: String, bytes: Int, allowed: String)

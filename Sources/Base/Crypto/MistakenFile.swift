@@ -1,9 +1,9 @@
-/// What a file is that should be a key or a certificate and is none, found by looking at its bytes.
+/// Says in words what a file is that should be a key or a certificate and is none, by looking at its bytes.
 ///
 /// OpenSSL's words for such a file ("no start line", "wrong tag") name neither what it is nor what helps. These do, and
 /// hold nothing of what is in it.
 package enum MistakenFile {
-    /// What the file should be.
+    /// The kind of file that is wanted.
     package enum Wanted {
         /// A private key in PEM, without a pass phrase.
         case privateKey
@@ -110,7 +110,7 @@ package enum MistakenFile {
         return nil
     }
 
-    /// What stands behind each `BEGIN`.
+    /// Returns the word behind each `BEGIN`.
     private static func labels(in text: ArraySlice<UInt8>) -> [String] {
         var labels: [String] = []
         var rest = text

@@ -8,8 +8,8 @@ package enum P256 {
         bytes.count == 65 && bytes[0] == 4 && withPoint(bytes) { _ in true } == true
     }
 
-    /// The same point with both coordinates, 65 bytes; `nil` for what is no point of the curve. About 20 us for a point
-    /// of one coordinate.
+    /// Returns a point with both coordinates, 65 bytes; `nil` for what is no point of the curve. About 20 us for a point of
+    /// one coordinate.
     ///
     /// - Parameter bytes: 2 or 3, then one coordinate, 33 bytes; or as ``isPoint(_:)`` takes it. OpenSSL knows other forms
     ///   (infinity, the hybrid ones), which are none for Web Push.
@@ -200,7 +200,7 @@ extension Key {
         return name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Of a key on P-256: 65 bytes.
+    /// Returns the public point of a key on P-256: 65 bytes.
     func publicPoint() throws(CryptoError) -> [UInt8] {
         LibraryErrors.clear()
         var start: UnsafeMutablePointer<UInt8>?

@@ -1,4 +1,5 @@
-/// What is kept of a passphrase to know it again: scrypt (RFC 7914; N 2^15, r 8, p 3: 32 MiB), with a salt of its own.
+/// The digest that is kept of a passphrase to know it again: scrypt (RFC 7914; N 2^15, r 8, p 3: 32 MiB), with a salt of
+/// its own.
 package struct PassphraseDigest: Equatable, Sendable {
     package let salt: [UInt8]
     package let key: Secret

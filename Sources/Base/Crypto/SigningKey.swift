@@ -47,7 +47,7 @@ package struct SigningKey: Sendable {
     /// PKCS#8, as ``init(pem:algorithm:)`` takes it.
     package func privatePEM() throws(CryptoError) -> Secret { Secret(try key.privatePEM()) }
 
-    /// Of an ES256 key: 65 bytes, 4 and both coordinates.
+    /// Returns the public point of an ES256 key: 65 bytes, 4 and both coordinates.
     package func publicPoint() throws(CryptoError) -> [UInt8] { try key.publicPoint() }
 
     /// Checks what this key signs. The private part is not used, but kept in memory with it.
@@ -96,7 +96,7 @@ package struct VerifyingKey: Sendable {
         self.key = key
     }
 
-    /// Of an ES256 key that is known by its point.
+    /// Makes an ES256 key of its public point.
     ///
     /// - Parameter point: As ``P256/uncompressed(_:)`` takes it.
     package init(point: [UInt8]) throws(CryptoError) {

@@ -35,7 +35,7 @@ extension Span<UInt8> {
         return least
     }
 
-    /// Where the run of allowed bytes ends that begins at `start`.
+    /// Returns the index behind the run of allowed bytes that begins at `start`.
     @inlinable @inline(__always)
     public func endOfRun(from start: Int = 0, of isAllowed: (UInt8) -> Bool) -> Int {
         var end = start

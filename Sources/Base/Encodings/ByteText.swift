@@ -52,7 +52,7 @@ extension String {
 }
 
 extension String {
-    /// The same text when it could be one of our own names: at most `limit` bytes of ASCII. Only such a text is looked up,
+    /// Returns the text if it could be one of our own names: at most `limit` bytes of ASCII. Only such a text is looked up,
     /// split or compared as a `String`.
     package func name(limit: Int = 64) -> String? {
         let bytes = utf8.span

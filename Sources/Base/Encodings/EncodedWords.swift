@@ -30,7 +30,7 @@ package enum EncodedWords {
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
     private struct Word {
-        /// Of UTF-8; `nil`: of an unknown charset.
+        /// The decoded bytes, in UTF-8; `nil`: the charset is unknown.
         let content: [UInt8]?
         /// Behind it.
         let end: Int

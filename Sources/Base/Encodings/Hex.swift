@@ -35,7 +35,7 @@ public enum Hex {
         excess(digit) == 0 ? valueOfDigit(digit) : nil
     }
 
-    /// Of a number below 16.
+    /// Returns the digit of a number below 16.
     @inlinable public static func digit(_ value: UInt8) -> UInt8 {
         value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }

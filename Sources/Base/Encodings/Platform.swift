@@ -1,4 +1,4 @@
-/// What a sender says of the phone that a notification is for, by its number in the peers' protocol.
+/// The kind of phone that a sender says a notification is for, by its number in the peers' protocol.
 package enum Platform: Int32, CaseIterable, Sendable {
     case ios = 1
     /// Served by Apple's sandbox host, for apps built by their developers.

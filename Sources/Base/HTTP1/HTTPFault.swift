@@ -35,7 +35,7 @@ package enum HTTPFault: Error, Equatable {
     /// The stream ended within a message.
     case truncated
 
-    /// What a server answers.
+    /// The status that a server answers.
     package var status: Int {
         switch self {
         case .requestLineTooLong: 414

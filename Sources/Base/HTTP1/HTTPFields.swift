@@ -4,7 +4,7 @@ import Encodings
 ///
 /// They lie as bytes in one run, and a text is made of those only that are asked for.
 package struct HTTPFields: Sendable {
-    /// Where one lies.
+    /// The place of one field in the bytes.
     private struct Mark {
         let name: Range<Int>
         let value: Range<Int>
@@ -59,7 +59,7 @@ package struct HTTPFields: Sendable {
         return nil
     }
 
-    /// The same as its bytes; none where there is no such field.
+    /// Calls `body` with the bytes of a field's value; with none where there is no such field.
     func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result {
         let wanted = name.utf8.span
         for mark in marks where has(mark, wanted) {
@@ -77,7 +77,7 @@ package struct HTTPFields: Sendable {
         return nil
     }
 
-    /// The same from the last field to the first.
+    /// Calls `body` with the values of all fields of a name, from the last to the first, and returns its first result.
     package func lastResult<Result>(of name: String, _ body: (Span<UInt8>) -> Result?) -> Result? {
         let wanted = name.utf8.span
         for mark in marks.reversed() where has(mark, wanted) {

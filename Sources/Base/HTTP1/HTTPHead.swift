@@ -61,7 +61,7 @@ struct HTTPHead {
 struct HTTPHeadScanner {
     private var scanned = 0
     private var lineStart = 0
-    /// Where the start line ends, without its CR LF, once it has come.
+    /// The index of the end of the start line, without its CR LF, once it has come.
     private(set) var startLineEnd: Int?
 
     /// The number of bytes up to the end of the empty line, or `nil` until it has come.

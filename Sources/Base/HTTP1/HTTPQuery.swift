@@ -5,7 +5,7 @@ import Encodings
 /// A plus sign is a plus sign: what senders write here is hex digits, booleans and device tokens, none of which has a
 /// blank, so a form's way to write one would only make two texts of one.
 package struct HTTPQuery: Sendable {
-    /// Where one lies.
+    /// The place of one parameter in the bytes.
     private struct Mark {
         let name: Range<Int>
         let value: Range<Int>
@@ -50,7 +50,7 @@ package struct HTTPQuery: Sendable {
         guard (try? UTF8Span(validating: bytes.span)) != nil else { throw .badPercentEncoding }
     }
 
-    /// Where each lies as sent.
+    /// Finds the place of each parameter as sent.
     private static func marks(in text: Span<UInt8>) throws(HTTPFault) -> [Mark] {
         var marks: [Mark] = []
         marks.reserveCapacity(8)
@@ -81,7 +81,7 @@ package struct HTTPQuery: Sendable {
         place(of: name).map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
-    /// The same as its bytes; `nil` where there is none.
+    /// Calls `body` with the bytes of a parameter's value; returns `nil` where there is none.
     package func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         place(of: name).map { body(bytes.span.extracting($0)) }
     }

@@ -36,7 +36,7 @@ package struct HTTPRequestDecoder {
         if case .body = state { true } else { !unread.isEmpty || hasSkippedEmptyLine }
     }
 
-    /// What a decoder holds.
+    /// The state of a decoder between two reads.
     package struct Standing {
         /// A request has begun and is not whole: its deadline runs.
         package var isWithinRequest = false

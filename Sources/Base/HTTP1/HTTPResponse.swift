@@ -22,7 +22,7 @@ package struct HTTPResponse: Equatable, Sendable {
         fields.append("content-type", "text/plain")
     }
 
-    /// What a server answers to a message that it can't take, before it closes.
+    /// Makes a server's answer to a message that it can't take, after which it closes.
     package init(_ fault: HTTPFault) {
         self.init(status: fault.status, text: fault.description, isKeptAlive: false)
     }

@@ -23,7 +23,7 @@ package struct HTTPResponseDecoder {
         self.limits = limits
     }
 
-    /// What came behind the last whole answer.
+    /// The bytes behind the last whole answer.
     package var rest: [UInt8] { Array(unread) }
 
     package mutating func append(_ bytes: RawSpan) {

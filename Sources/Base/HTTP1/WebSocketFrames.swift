@@ -1,6 +1,7 @@
 import Encodings
 
-/// What a WebSocket brings, and what goes out over it (RFC 6455, section 5). No extension is ever agreed on.
+/// A message or control frame that comes or goes out over a WebSocket (RFC 6455, section 5). No extension is ever agreed
+/// on.
 package enum WebSocketMessage: Equatable, Sendable {
     case text(String)
     case ping([UInt8])
@@ -66,7 +67,7 @@ package struct WebSocketDecoder {
     private var unread: [UInt8] = []
     /// Bytes of it that are done with: they go when more comes, once for all frames of a read.
     private var done = 0
-    /// Of the message whose last frame has not come.
+    /// The bytes so far of the message whose last frame has not come.
     private var begun: [UInt8]?
 
     package init(isMasked: Bool, limit: Int) {

@@ -4,7 +4,7 @@ import Encodings
 package enum WebSocketHandshake {
     private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-    /// What the server says to prove that it has read the client's key.
+    /// Returns the text with which the server proves that it has read the client's key.
     package static func acceptance(of key: String, sha1: ([UInt8]) -> [UInt8]) -> String {
         Base64.encode(sha1(Array((key + identifier).utf8)))
     }

@@ -9,7 +9,7 @@ package struct HTTP2Response: Sendable {
     package let body: [UInt8]
 }
 
-/// What became of a request that got no answer.
+/// The reason why a request got no answer.
 package enum HTTP2RequestFailure: Equatable, Sendable {
     /// The server surely did not process it (RFC 9113, 8.7): refused, above the last stream of a GOAWAY, or never
     /// sent. It may be sent again at once.
@@ -88,7 +88,7 @@ package final class HTTP2ClientSession: HTTP2Session {
     /// Announces the end: no answer is waited for that has not been asked for.
     package func goaway() { submitGoaway(lastStream: 0, code: .noError, debug: []) }
 
-    /// What happened since the last call, in order.
+    /// Takes out the events since the last call, in order.
     package func takeEvents() -> [HTTP2ClientEvent] {
         guard !events.isEmpty else { return [] }
         let taken = events

@@ -18,11 +18,11 @@ package struct HTTP2ErrorCode: RawRepresentable, Equatable, Sendable, CustomStri
     package var description: String { String(cString: nghttp2_http2_strerror(rawValue)) }
 }
 
-/// What broke an HTTP/2 connection.
+/// A failure that broke an HTTP/2 connection.
 package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     /// The peer broke the protocol, and was told so with this code in a GOAWAY; `reason` is nghttp2's.
     case protocolBroken(HTTP2ErrorCode, reason: String)
-    /// What came was not HTTP/2 at all, or a flood of frames that must be answered (`NGHTTP2_ERR_...`).
+    /// The bytes were not HTTP/2 at all, or a flood of frames that must be answered (`NGHTTP2_ERR_...`).
     case unusable(code: Int32)
 
     package var description: String {
@@ -33,7 +33,7 @@ package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What concerns the whole connection.
+/// An event that concerns the whole connection.
 package enum HTTP2ConnectionEvent: Equatable, Sendable {
     /// The peer said how many requests may be under way at once. Comes with every SETTINGS frame.
     case settings(maxConcurrentStreams: Int)

@@ -9,8 +9,8 @@ package struct HTTP2Headers: Sendable {
         case automatic
         /// A literal that no one on the way may keep either ("never indexed", RFC 7541, 6.2.3): for device tokens.
         case never
-        /// The same, and not compressed: for what is long, and has another value each time. Its bytes cost less than to make
-        /// them fewer. Such fields are added behind all others.
+        /// As ``never``, and not compressed: for what is long, and has another value each time. Its bytes cost less than to
+        /// make them fewer. Such fields are added behind all others.
         case verbatim
     }
 
@@ -18,9 +18,9 @@ package struct HTTP2Headers: Sendable {
         /// `nil`: it came, or was made at run time, and stands in front of the value.
         var name: StaticString?
         var nameLength: Int32
-        /// Where what is the field's begins.
+        /// The index at which the field begins.
         var begin: Int32
-        /// Of the value.
+        /// The index at which its value begins.
         var start: Int32
         var valueLength: Int32
         var indexing: Indexing
@@ -158,7 +158,7 @@ package struct HTTP2Headers: Sendable {
         append(length: nameLength, to: &block)
     }
 
-    /// Of a text that is not compressed (RFC 7541, 5.1 and 5.2).
+    /// Appends the length of a text that is not compressed (RFC 7541, 5.1 and 5.2).
     private static func append(length: Int, to block: inout [UInt8]) {
         guard length >= 0x7F else { return block.append(UInt8(length)) }
         block.append(0x7F)

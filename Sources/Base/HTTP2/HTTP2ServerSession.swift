@@ -63,7 +63,7 @@ package final class HTTP2ServerSession: HTTP2Session {
         check(nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1))
     }
 
-    /// What happened since the last call, in order.
+    /// Takes out the events since the last call, in order.
     package func takeEvents() -> [HTTP2ServerEvent] {
         guard !events.isEmpty else { return [] }
         let taken = events

@@ -1,7 +1,7 @@
 import CNGHTTP2
 import Glibc
 
-/// What client and server sessions share: an nghttp2 session without a socket, and the streams on it.
+/// The part that client and server sessions share: an nghttp2 session without a socket, and the streams on it.
 ///
 /// nghttp2 must not be entered again from its own callbacks except to submit; so callbacks only note what happened,
 /// and whoever owns the session takes the notes afterwards. One owner, one isolation.
@@ -17,10 +17,11 @@ package class HTTP2Session {
     // These two are lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private var streams: [HTTP2Stream] = []
     @exclusivity(unchecked) private var spareStreams: [HTTP2Stream] = []
-    /// What the peer did wrong, once it is told.
+    /// The peer's fault, once it was sent to it.
     private var fault: HTTP2Error?
     private(set) final var hasEnded = false
-    /// What nghttp2 could not take from us, as for want of memory: the connection ends with the next bytes.
+    /// The code with which nghttp2 could take nothing more from us, as for want of memory. The connection ends with the
+    /// next bytes.
     private var failure: Int32 = 0
     /// Whose header list is being received: header lists never interleave.
     private var receiving: HTTP2Stream?

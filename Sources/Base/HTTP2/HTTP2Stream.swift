@@ -8,7 +8,7 @@ final class HTTP2Stream {
     /// The client's name for its request; unused by servers.
     var tag = 0
     var status = 0
-    /// What came and is kept; `nil` while that is nothing.
+    /// The headers and body that came and are kept; `nil` as long as there are none.
     var content: Content?
     /// As HTTP/2 counts all header fields that came, kept or not.
     var listSize = 0
@@ -16,7 +16,7 @@ final class HTTP2Stream {
     var outgoingOffset = 0
     /// The end of the header block, which nghttp2 knows nothing of; empty once it has gone to the output.
     var blockEnd: [UInt8] = []
-    /// What comes now are trailers, which nobody needs.
+    /// Whether the headers have come: further ones are trailers, which nobody needs.
     var hasHeaders = false
     /// The peer has said all.
     var isComplete = false
@@ -77,7 +77,8 @@ final class HTTP2Stream {
         return (count, outgoingOffset == outgoing.count)
     }
 
-    /// Where nghttp2 gets the body from; `nil` if there is none, so that the headers end the stream.
+    /// Calls `body` with nghttp2's source of the outgoing body; with `nil` if there is none, so that the headers end the
+    /// stream.
     func withBodyProvider<Result>(_ body: (UnsafePointer<nghttp2_data_provider>?) -> Result) -> Result {
         guard !outgoing.isEmpty else { return body(nil) }
         var provider = nghttp2_data_provider(

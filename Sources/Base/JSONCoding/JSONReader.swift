@@ -180,7 +180,7 @@ private struct JSONReader {
         }
     }
 
-    /// What is not UTF-8 becomes U+FFFD: one text of a request spoils no other.
+    /// Makes a string of bytes. Bytes that are not UTF-8 become U+FFFD: one text of a request spoils no other.
     private func string(_ bytes: Span<UInt8>) -> String {
         if let value = try? UTF8Span(validating: bytes) { return String(copying: value) }
         var copy: [UInt8] = []
@@ -189,7 +189,7 @@ private struct JSONReader {
         return String(decoding: copy, as: UTF8.self)
     }
 
-    /// Where the next quote, backslash or control byte is.
+    /// Returns the index of the next quote, backslash or control byte.
     private func endOfPlainText() -> Int {
         var rest = text.span.extracting(droppingFirst: offset)
         // Many bytes at a time while none of them is one: the least of them all takes a few vector instructions.
@@ -234,7 +234,7 @@ private struct JSONReader {
         offset += 1
     }
 
-    /// What stands behind a backslash and the `u` at ``offset``, with the second half of a pair. One half alone is U+FFFD.
+    /// Reads the escape whose `u` is at ``offset``, with the second half of a pair. One half alone is U+FFFD.
     private mutating func scalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try hexDigits()
         guard (0xD800..<0xDC00).contains(unit) else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }

@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// Where a database is, as `storage.url` says it, and how it is gone to.
+/// The place of a database, as `storage.url` names it, and the settings of the way there.
 package struct PostgreSQLAddress: Equatable, Sendable {
     /// `postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE`, or `postgresql:///DATABASE?host=/DIRECTORY`.
     package let url: String
@@ -16,7 +16,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         url.utf8.starts(with: "postgresql://".utf8) || url.utf8.starts(with: "postgres://".utf8)
     }
 
-    /// What libpq is to be told, in its own words: all of the address, and what it leaves out.
+    /// Returns libpq's parameters, in its own words: all of the address, and what it leaves out.
     ///
     /// - Throws: libpq's own words about what is wrong with it, without what they repeat of it.
     package func parameters() throws(PostgreSQLError) -> [(name: String, value: String)] {

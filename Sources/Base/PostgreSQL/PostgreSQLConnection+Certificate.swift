@@ -2,7 +2,7 @@ import COpenSSL
 import CPostgreSQL
 import Glibc
 
-/// What is wrong with a server's certificate: libpq says only that it is not believed.
+/// Finds out what is wrong with a server's certificate: libpq says only that it is not trusted.
 extension PostgreSQLConnection {
     /// Behind whose fault it is that an authority's certificate, and not the server's, has.
     package static let ofAuthority = " (the authority's)"

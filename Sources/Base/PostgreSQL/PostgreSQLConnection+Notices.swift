@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// What sessions tell one another, beside all else: it may get lost with the connection.
+/// Notices between sessions, outside transactions. One may get lost with the connection.
 extension PostgreSQLConnection {
     /// To be watched while nothing is asked: what comes then is a notice, or the end of the connection.
     package var socket: Int32? { handle.map { libpq.socket($0) } }

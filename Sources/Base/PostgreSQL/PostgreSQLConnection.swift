@@ -10,12 +10,12 @@ package final class PostgreSQLConnection {
     let libpq: onionbell_libpq
     // Owned: finished in deinit, and when it is lost.
     private(set) var handle: OpaquePointer?
-    /// Of the connections that are made from now on.
+    /// The address for the connections that are made from now on.
     package var address: PostgreSQLAddress
-    /// Of the connections made so far: what was prepared on an earlier one is not on this one.
+    /// The number of connections made so far. A statement that was prepared on an earlier one is not on this one.
     private(set) var generation = 0
     private var lastName = 0
-    /// What the server has not answered yet, in order.
+    /// Requests that the server has not answered yet, in order.
     private(set) var unanswered: [Expected] = []
     /// The first failure since the last ``settle()``.
     private var failure: PostgreSQLError?
@@ -29,7 +29,7 @@ package final class PostgreSQLConnection {
         case changes(PostgreSQLStatement?)
         case rows(PostgreSQLStatement)
         case sync
-        /// What failed before it concerns nobody.
+        /// A posted statement, whose failure concerns nobody.
         case posted
     }
 
@@ -39,7 +39,7 @@ package final class PostgreSQLConnection {
     /// Milliseconds after which TLS is asked for what it has.
     private static let look: Int32 = 20
 
-    /// Of how many statements the answers may lie in memory before they are read.
+    /// The most statements whose answers may lie in memory before they are read.
     private static let mostUnread = 256
 
     /// Connects later, when something is asked.

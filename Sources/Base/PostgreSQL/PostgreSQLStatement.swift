@@ -164,7 +164,7 @@ package final class PostgreSQLStatement {
             UnsafeRawBufferPointer(start: bytes, count: Int(connection.libpq.getlength(result, row, column))))
     }
 
-    /// Of a column of any integer type, or of truth.
+    /// Returns the value of a column of any integer type, or of truth.
     package func integer(_ column: Int32) -> Int64 {
         withBytes(column) { bytes in
             guard let first = bytes.first, bytes.count <= 8 else { return 0 }

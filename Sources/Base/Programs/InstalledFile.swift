@@ -24,7 +24,7 @@ package enum InstalledFile {
             + "install the package onionbell, or build and start it in a checkout"
     }
 
-    /// Where an installation has it.
+    /// Returns the paths at which an installation may have the file.
     private static func places(of installed: String) -> [String] {
         let program = ProgramBeside.directory
         let parent = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? ""

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Of all three programs.
+/// The version of all three programs.
 package let programVersion = "0.1.0"
 
 /// The process' environment.

@@ -7,7 +7,7 @@ package struct ProgramBeside {
 
     package init(_ name: String) { self.name = name }
 
-    /// Where it is, or would be.
+    /// The program's path, whether it is there or not.
     package var path: String { "\(ProgramBeside.directory)/\(name)" }
 
     /// Goes on as this program: same process, same environment, same output.

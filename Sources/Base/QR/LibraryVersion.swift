@@ -1,4 +1,4 @@
 import CQREncode
 
-/// Of the library that the process runs with.
+/// The version of the library that the process runs with.
 package var codeLibraryVersion: String { "libqrencode " + String(cString: QRcode_APIVersionString()) }

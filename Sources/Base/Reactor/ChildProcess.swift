@@ -122,7 +122,7 @@ private final class LineReader {
         event.add()
     }
 
-    /// What is left in the pipe after the child ended, up to 1 MiB.
+    /// Reads the rest of the pipe after the child ended, up to 1 MiB.
     func readRest() {
         for _ in 0..<256 where !readSome() { break }
         if !partial.isEmpty { emit() }

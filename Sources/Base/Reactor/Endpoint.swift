@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where to listen or to connect: a host and port, or a Unix socket.
+/// A place to listen at or to connect to: a host and port, or a Unix socket.
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// A name or a numeric address (IPv6 without brackets).
     case host(String, port: UInt16)

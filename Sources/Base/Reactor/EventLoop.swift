@@ -27,7 +27,7 @@ package actor EventLoop {
         machineMilliseconds - clockError.load(ordering: .relaxed)
     }
 
-    /// The same as this machine has it, right or wrong.
+    /// Milliseconds since 1970 by this machine's clock, right or wrong.
     package nonisolated static var machineMilliseconds: Int64 {
         nanoseconds(of: CLOCK_REALTIME) / 1_000_000
     }
@@ -69,8 +69,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     let base: OpaquePointer
     private let wakeDescriptor: CInt
     private var wakeEvent: OpaquePointer!
-    /// What other threads hand over. (The thread sanitizer reports races at this mutex that there are not: Swift's is
-    /// not known to it.)
+    /// The jobs that other threads hand over. (The thread sanitizer reports races at this mutex that there are not: it does
+    /// not know Swift's.)
     private let waiting = Mutex(Waiting())
     private var spare: [UnownedJob] = []
     // Lent to nobody, as `Stream.output`.

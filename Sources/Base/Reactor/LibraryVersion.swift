@@ -1,4 +1,4 @@
 import CEvent
 
-/// Of the library that the process runs with.
+/// The version of the library that the process runs with.
 package var eventLibraryVersion: String { "libevent " + String(cString: event_get_version()) }

@@ -8,7 +8,7 @@ import Glibc
 /// connections wait in the kernel's backlog.
 @EventLoop
 package final class Listener {
-    /// Where it listens, with the real port when 0 was asked for.
+    /// The endpoint that it listens at, with the real port when 0 was asked for.
     package let endpoint: Endpoint
 
     private let descriptor: Descriptor

@@ -23,7 +23,7 @@ final class LoopEvent {
         precondition(event != nil, "out of memory for an event")
     }
 
-    /// What libevent calls, on the loop's thread.
+    /// The function that libevent calls, on the loop's thread.
     private nonisolated static let call: event_callback_fn = { _, what, context in
         // Held for the call: the action may let go of its event.
         let event = Unmanaged<LoopEvent>.fromOpaque(context!).takeUnretainedValue()
@@ -63,7 +63,7 @@ final class LoopEvent {
         precondition(code == 0, "an event can't be taken out of the loop: errno \(errno)")
     }
 
-    /// What an action is called with for an event that can't be watched.
+    /// The flag with which an action is called for an event that can't be watched.
     static let failed = EV_CLOSED
 
     /// Calls the action later in this turn of the loop.

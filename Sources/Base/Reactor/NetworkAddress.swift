@@ -72,7 +72,7 @@ package struct NetworkAddress: Hashable, Sendable {
         return NetworkAddress(high: 0, low: 0xFFFF_0000_0000 | front >> 32)
     }
 
-    /// What one user surely has: an IPv4 address, or the /64 of an IPv6 one.
+    /// The block of addresses that one user surely has: an IPv4 address, or the /64 of an IPv6 one.
     package var block: NetworkAddress { isIPv4 ? self : NetworkAddress(high: high, low: 0) }
 
     /// Addresses that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address.

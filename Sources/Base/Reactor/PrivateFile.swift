@@ -18,7 +18,7 @@ package enum PrivateFile {
         try write(Array(text.utf8), to: path, replacing: replacing)
     }
 
-    /// The same for bytes.
+    /// Writes bytes in the same way.
     package static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(SystemError) {
         let operation = "write \(path)"
         let directory = parent(of: path)

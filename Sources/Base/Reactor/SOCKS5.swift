@@ -83,7 +83,7 @@ package enum SOCKS5Error: Error, Equatable, CustomStringConvertible {
     case lengthOutOfRange(of: String, bytes: Int)
     case proxyUnreachable(ConnectError)
     case proxyEnded(StreamEnd)
-    /// What answers there speaks something else.
+    /// The answer is in another protocol.
     case notSOCKS5
     /// The proxy wants another kind of login.
     case methodRefused

@@ -1,4 +1,4 @@
-/// Where to connect through a SOCKS5 proxy.
+/// A destination behind a SOCKS5 proxy.
 package struct SOCKS5Route: Equatable, Sendable {
     package var proxy: Endpoint
     /// The proxy looks the name up: an onion address, for tor.

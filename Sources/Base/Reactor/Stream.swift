@@ -144,7 +144,7 @@ package final class Stream {
         isReading = false
     }
 
-    /// The same for longer: nothing that comes meanwhile wakes anybody but the peer's end, with which reading goes on.
+    /// Stops reading for longer: nothing that comes meanwhile wakes anybody but the peer's end, with which reading goes on.
     package func restReading() {
         guard isReading, isOpen else { return }
         isReading = false

@@ -1,4 +1,5 @@
-/// What ArgumentParser asks of Foundation, and nothing more: descriptions of errors, and JSON of its commands for man pages.
+/// The part of Foundation that ArgumentParser asks for, and nothing more: descriptions of errors, and JSON of its commands
+/// for man pages.
 ///
 /// `Deploy/install` compiles this folder under the name `FoundationEssentials` and lets ArgumentParser find it before the
 /// toolchain's, which weighs ten megabytes in a program, and which can't be had for arm64. Under its own name only the tests

@@ -20,7 +20,7 @@ package enum TLSTrust: Equatable, Sendable {
     case authorities(pem: [UInt8])
 }
 
-/// What all sessions of one kind share. TLS 1.2 or later; a client always verifies certificate and name.
+/// The settings that all sessions of one kind share. TLS 1.2 or later; a client always verifies certificate and name.
 package final class TLSContext: @unchecked Sendable {
     // Unchecked: set up in `init`, never changed afterwards; OpenSSL lets any thread make sessions from it.
     let handle: OpaquePointer

@@ -7,13 +7,13 @@ package enum TLSError: Error, Equatable, Sendable {
     /// The peer ended the connection with this alert (RFC 8446, section 6): often our certificate, or no protocol in
     /// common.
     case refusedByPeer(alert: Int, reason: String)
-    /// What came was not TLS, or was broken.
+    /// The bytes were not TLS, or broken.
     case broken(reason: String)
     /// A certificate, key or CA file that can't be used. `what` names it.
     case unusable(what: String, reason: String)
 }
 
-/// What is wrong with a peer's certificate.
+/// A fault of a peer's certificate.
 package enum TrustFault: Equatable, Sendable {
     case expired
     case notYetValid

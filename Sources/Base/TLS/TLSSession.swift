@@ -15,7 +15,7 @@ package final class TLSSession {
     }
 
     package private(set) var state = State.handshaking
-    /// What ALPN agreed on; `nil` before the session is open, or without ALPN.
+    /// The protocol that ALPN agreed on; `nil` before the session is open, or without ALPN.
     package private(set) var negotiatedProtocol: String?
     private let context: TLSContext
     private let transport = MemoryTransport()

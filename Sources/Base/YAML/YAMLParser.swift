@@ -131,13 +131,13 @@ private struct Event: ~Copyable {
         }
     }
 
-    /// Of a scalar.
+    /// The text of a scalar.
     var text: String {
         String(
             decoding: UnsafeBufferPointer(start: event.data.scalar.value, count: event.data.scalar.length),
             as: UTF8.self)
     }
 
-    /// Of a scalar.
+    /// Whether a scalar stands without quotation marks.
     var isPlain: Bool { event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE }
 }
