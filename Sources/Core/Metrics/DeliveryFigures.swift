@@ -1,4 +1,4 @@
-/// What came in by one door since the start of the process. Counts only: nothing here is about one device.
+/// Counts of one door since the start of the process. Nothing here is about one device.
 package struct DoorFigures: Equatable, Sendable {
     package var stored = 0
     /// Sent at once, and at their end before they were stored: never stored.
@@ -15,17 +15,17 @@ package struct DoorFigures: Equatable, Sendable {
     package var refused = WordCounts()
     /// From the submission to its first receipt, whatever that says.
     package var receiptTime = Histogram()
-    /// What its own protocol has beside notifications, by the words of the article `Metrics`.
+    /// Counts of its own protocol's events beside notifications, by the words of the article `Metrics`.
     package var events = WordCounts()
 
     package init() {}
 
-    /// What the node took, in whichever way.
+    /// Notifications that the node took, stored or not.
     package var accepted: Int { stored + unstored }
     package var submitted: Int { accepted + duplicates + busyDevice + busyNode + probes + refused.total }
 }
 
-/// What became of the notifications of one lane since the start of the process.
+/// Counts of the notifications of one lane since the start of the process.
 package struct LaneFigures: Equatable, Sendable {
     package var delivered = 0
     /// Those that the gateway keeps until their phones fetch them.
@@ -67,7 +67,7 @@ package struct LaneFigures: Equatable, Sendable {
     }
 }
 
-/// What the outbox did since the start of the process.
+/// Counts of the outbox' commits since the start of the process.
 package struct CommitFigures: Equatable, Sendable {
     package var done = 0
     package var failed = 0

@@ -1,4 +1,4 @@
-/// What an operator may see of a gateway: counters since the start of the process, and how it stands now.
+/// The figures of a gateway that an operator may see: counters since the start of the process, and how it stands now.
 package struct GatewayFigures: Equatable, Sendable {
     /// Connections now open or being opened.
     package var connections = 0
@@ -20,9 +20,10 @@ package struct GatewayFigures: Equatable, Sendable {
     package var answerTime = Histogram()
     /// Why the last connection ended or could not be opened, if it was not in order.
     package var lastError: String?
-    /// What the gateway asked for last, as long as it has taken nothing since.
+    /// The gateway's last wish, as long as it has taken nothing since.
     package var wish: Wish?
-    /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
+    /// The fault that the operator must mend before anything can be delivered, in the service's word; `nil` when nothing is
+    /// known to be wrong.
     package var fault: String?
     /// Device tokens refused in a row, with none accepted between them: many mean that the configured host, topic or
     /// project is wrong rather than the tokens.
@@ -70,7 +71,7 @@ package struct GatewayFigures: Equatable, Sendable {
         certificateEnd = [certificateEnd, other.certificateEnd].compactMap(\.self).min()
     }
 
-    /// What has been counted, without how it stands.
+    /// Adds the counters of another gateway, without how it stands.
     package mutating func addCounts(of other: GatewayFigures) {
         connectionsOpened += other.connectionsOpened
         connectionFailures += other.connectionFailures

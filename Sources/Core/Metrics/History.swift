@@ -1,5 +1,5 @@
-/// What happened in each of the last 1,440 minutes, from counters that only grow: read once a minute, and once more
-/// whenever somebody looks.
+/// Totals of each of the last 1,440 minutes, from counters that only grow: read once a minute, and once more whenever
+/// somebody looks.
 ///
 /// Minutes are counted on the monotonic clock; one in which nobody read (the machine slept) is empty.
 package struct History: Equatable, Sendable {
@@ -16,7 +16,7 @@ package struct History: Equatable, Sendable {
 
         package init() {}
 
-        /// What has come since.
+        /// Returns the difference to earlier totals.
         func since(_ before: Totals) -> Totals {
             var result = Totals()
             result.stored = stored - before.stored
@@ -86,7 +86,7 @@ package struct History: Equatable, Sendable {
     /// Minutes that it tells of, up to ``minutes``.
     package var covered: Int64 { min(Int64(History.minutes), present - first) }
 
-    /// What a process after this one can go on with.
+    /// The minutes with which a process after this one can go on.
     package var kept: [Minute] {
         (0..<Int64(History.minutes)).compactMap { age in
             let index = History.index(present - age)

@@ -2,7 +2,7 @@
 package struct RecentTimes: Equatable, Sendable {
     private static let span: Int64 = 30_000_000_000
 
-    /// Of the present span, and of the one before it.
+    /// The times of the present span; ``before`` has those of the one before it.
     private var now = Histogram()
     private var before = Histogram()
     private var longestNow: Int64 = 0

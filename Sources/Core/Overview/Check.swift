@@ -15,9 +15,9 @@ package struct Check: Equatable, Sendable {
 
     package var name: String
     package var level: Level
-    /// What it is, in words; never empty when it is not well.
+    /// The finding, in words; never empty when it is not well.
     package var state: String
-    /// What to do about it; `nil` where it is well, and only there.
+    /// The advice to an operator; `nil` where all is well, and only there.
     package private(set) var advice: String?
 
     /// - Parameter advice: Needed for every level that is not ``Level/ok``; forgotten for that.
@@ -49,7 +49,8 @@ extension [Check] {
 }
 
 extension Report {
-    /// What is due waits for so long, and its gateway has judged nothing for as long: pushing has stopped.
+    /// The time after which pushing has stopped: something due waits for so long, and its gateway has judged nothing for as
+    /// long.
     package static let stalledAfter = Duration.seconds(300)
     /// Something waits for so long, and nothing is on its way to a gateway that has made trouble.
     package static let lateAfter = Duration.seconds(30)
@@ -122,7 +123,7 @@ extension Report {
         )
     }
 
-    /// What one app has waiting takes room from all others.
+    /// The check whether what one app has waiting takes room from all others.
     private var backlogCheck: Check {
         let full = lanes.filter { $0.fullAge.map { $0 <= Report.recentlyFull } ?? false }
         if let lane = full.max(by: { $0.waiting < $1.waiting }) {
@@ -268,7 +269,7 @@ extension Report {
         return .ok(lane.name, "open")
     }
 
-    /// Of an app that was renamed or closed.
+    /// The check of an app that was renamed or closed, for which something waits.
     private static func leftOver(_ lane: Lane) -> Check? {
         guard lane.waiting > 0 else { return nil }
         return Check(
@@ -291,7 +292,8 @@ extension Report {
             advice: lane.blockedAdvice ?? GatewayAdvice.text(for: reason))
     }
 
-    /// What the gateway asked for, while something waits for the end of it. The last connection's error says nothing of that.
+    /// The check for a pause that the gateway asked for, while something waits for its end. The last connection's error
+    /// says nothing of that.
     private func wish(
         of lane: Lane, _ gateway: GatewayFigures
     ) -> (wish: GatewayFigures.Wish, left: Duration)? {

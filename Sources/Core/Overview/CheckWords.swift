@@ -1,9 +1,9 @@
 import Metrics
 import Relay
 
-/// What checks mean for people who don't know their names.
+/// Words for people who don't know the names of the checks.
 extension Check {
-    /// What is checked, as a heading; an app's is its name.
+    /// The subject of the check, as a heading; an app's is its name.
     package var title: String {
         if name.hasSuffix(Check.certificateSuffix) {
             return "Certificate of \(name.dropLast(Check.certificateSuffix.count))"
@@ -27,7 +27,7 @@ extension Check {
         }
     }
 
-    /// Where more stands about it.
+    /// The article that says more about it.
     package var article: String {
         if name.hasSuffix(Check.certificateSuffix) { return "WhenThingsBreak" }
         return switch name {
@@ -40,7 +40,7 @@ extension Check {
 
     private static let certificateSuffix = ".certificate"
 
-    /// What it means for those whom notifications are for, as a headline.
+    /// Says in a headline what the check means for those whom notifications are for.
     fileprivate func headline(in report: Report) -> String {
         if name.hasSuffix(Check.certificateSuffix) {
             return level == .failing ? "\(title) is about to end, or has ended" : "\(title) ends soon"
@@ -109,7 +109,7 @@ extension Report {
         !checks.contains { $0.level != .ok && (isOfLane($0) || ["outbox", "pushing"].contains($0.name)) }
     }
 
-    /// What is not well, the worst first. What is said of an app's second host in the same words is said once.
+    /// The checks that are not well, the worst first. If two hosts of an app have the same words, they are said once.
     package var faults: [Check] {
         var faults: [Check] = []
         for check in checks where check.level != .ok {

@@ -1,15 +1,15 @@
 import Relay
 
-/// What an operator does about what no single service explains.
+/// Advice to an operator about words that belong to no single service.
 package enum GatewayAdvice {
-    /// Where a service has nothing more to say about its reason code.
+    /// The advice where a service has nothing more to say about its reason code.
     package static let article = "look the reason code up in the article about reason codes (ReasonCodes.md)"
 
     /// While a gateway may come back by itself.
     package static let network =
         "if it does not pass within minutes, see whether this machine reaches the push service (firewall, route, proxy): onionbell doctor"
 
-    /// What helps against a word of the node's own connections; another one's meaning is in the article.
+    /// Returns the advice about a word of the node's own connections; the article has the meanings of all others.
     package static func text(for reason: String) -> String {
         switch reason {
         case "TLS": text(forTLS: "")

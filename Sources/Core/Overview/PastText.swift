@@ -35,7 +35,7 @@ package enum PastText {
         return Array(text.utf8)
     }
 
-    /// What can be made of such a file; of one that is none, or was cut, what there is.
+    /// Reads as much of such a file as can be read, also of one that was cut or is none.
     ///
     /// - Parameter minute: The present one of the history's clock.
     package static func read(_ bytes: [UInt8], at now: Int64, minute: Int64) -> (History, Timeline) {

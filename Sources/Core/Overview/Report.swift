@@ -24,14 +24,14 @@ package struct Report: Equatable, Sendable {
         package var waiting = 0
         /// Since the oldest that waits was submitted; `nil`: nothing waits.
         package var oldestAge: Duration?
-        /// The same without those whose device its gateway wants spared for a while.
+        /// The age of the oldest waiting notification, without those whose device its gateway wants spared for a while.
         package var oldestDueAge: Duration?
         package var figures = LaneFigures()
-        /// What the operator has to mend; `nil`: nothing.
+        /// The fault that the operator has to mend, in the service's word; `nil`: none.
         package var blockedReason: String?
-        /// What its service says of that; `nil`: nothing more.
+        /// The advice of its service about that; `nil`: nothing more.
         package var blockedAdvice: String?
-        /// What its service says of the reason why the gateway wants nothing for a while; `nil`: nothing more.
+        /// The advice of its service about the reason why the gateway wants nothing for a while; `nil`: nothing more.
         package var wishAdvice: String?
         /// Nothing is sent for a while: the gateway is overloaded or away.
         package var isPaused = false
@@ -61,7 +61,7 @@ package struct Report: Equatable, Sendable {
         package var waitingBytesLimit = 0
         /// Why the last commit failed; `nil` while it works.
         package var fault: String?
-        /// What to do about it.
+        /// The advice to an operator; empty where all is well.
         package var advice = ""
         package var commits = CommitFigures()
         /// Device tokens known to be dead, as digests.
@@ -102,18 +102,18 @@ package struct Report: Equatable, Sendable {
         }
     }
 
-    /// What lies in mailboxes, and who reads it.
+    /// The mailboxes with their messages and readers.
     package struct Mailboxes: Equatable, Sendable {
         package var mailboxes = 0
         /// Topics of UnifiedPush.
         package var pushTopics = 0
-        /// What lies in all of them, counted once a minute.
+        /// The messages in all of them, counted once a minute.
         package var messages = 0
         package var bytes = 0
         /// Open answers of registered readers.
         package var readers = 0
         package var readersLimit = 0
-        /// The same of readers without a token.
+        /// Readers without a token.
         package var strangers = 0
         /// Readers that were refused for want of room or of a right, and pushes to topics that nobody has.
         package var refused = 0
@@ -153,7 +153,7 @@ package struct Report: Equatable, Sendable {
         package init() {}
     }
 
-    /// Of the last minute.
+    /// The delays of the event loop within the last minute.
     package struct Loop: Equatable, Sendable {
         /// How late a timer was at worst.
         package var lag = Duration.zero
@@ -189,14 +189,14 @@ package struct Report: Equatable, Sendable {
 
     package var peers = Connections()
     package var peerFrames = 0
-    /// Of peers' connections, by why they ended.
+    /// Ended connections of peers, by the reason of the end.
     package var peerCloses = WordCounts()
     package var http = Connections()
     package var places: [Places] = []
     package var watches: [Watch] = []
     /// `nil`: there is no such door.
     package var mailboxes: Mailboxes?
-    /// What all connections' buffers hold.
+    /// Bytes in the buffers of all connections.
     package var bufferBytes = 0
     package var bufferBytesLimit = 0
     /// Circuits that tor was asked to close, and peers that went without a word, within the last minute.
@@ -222,9 +222,9 @@ package struct Report: Equatable, Sendable {
 
     package init() {}
 
-    /// Of a moment on the monotonic clock.
+    /// Returns the age of a moment on the monotonic clock.
     package func age(of time: Int64) -> Duration { .nanoseconds(max(0, monotonicNow - time)) }
-    /// Of a moment in milliseconds since 1970.
+    /// Returns the age of a moment in milliseconds since 1970.
     package func age(ofUnix time: Int64) -> Duration { .milliseconds(max(0, now - time)) }
     package var uptime: Duration { age(ofUnix: process.startedAt) }
 
@@ -263,9 +263,9 @@ extension History.Totals {
 package struct OnionReport: Equatable, Sendable {
     /// That clients use. Without `.onion` it is no address: the whole name.
     package var address: String?
-    /// The same as ``address``, unless an onionbalance stands before the node.
+    /// The node's own address: ``address``, unless an onionbalance stands before the node.
     package var ownAddress: String?
-    /// What stands behind ``address``, where that is another one's.
+    /// Whether ``address`` is that of an onionbalance before the node.
     package var isBehindFront: Bool { ownAddress != nil && ownAddress != address }
     /// At which clients call.
     package var ports: [UInt16] = []

@@ -4,7 +4,7 @@ extension Report {
         /// One that the database knows.
         package struct Node: Equatable, Sendable {
             package var number: Int
-            /// Of its machine.
+            /// The name of its machine.
             package var name: String
             package var version: String
             package var isHere: Bool
@@ -43,10 +43,11 @@ extension Report {
         package var nodes: [Node] = []
         package var withoutOwner = 0
         package var withoutOwnerFor: Duration?
-        /// Of nodes that did not give up their shards, and how many notifications they may have begun to send.
+        /// The number of nodes that did not give up their shards; ``mayRepeat`` is how many notifications they may have
+        /// begun to send.
         package var takeOvers = 0
         package var mayRepeat = 0
-        /// Of commits within the last minute; `nil`: there was none.
+        /// The median time of a commit within the last minute; `nil`: there was none.
         package var medianCommit: Duration?
         package var longestCommit: Duration?
 
@@ -184,7 +185,7 @@ extension StatusPage {
 }
 
 extension Words {
-    /// Of a shared database, beside its nodes.
+    /// Returns the facts about a shared database, beside its nodes.
     static func facts(of shared: Report.Shared) -> [(String, String)] {
         var facts = [("own shards", "\(shared.shards) of 256")]
         if shared.withoutOwner > 0 {

@@ -19,7 +19,7 @@ package enum StatusDrawings {
             """
     }
 
-    /// Where a page in this state has its icon: one of its own for each, which a browser may keep.
+    /// Returns the path of the icon of a page in this state: one of its own for each, which a browser may keep.
     package static func iconPath(_ level: Check.Level) -> String { "/favicon-\(level.rawValue).svg" }
 
     // MARK: QR code
@@ -45,7 +45,7 @@ package enum StatusDrawings {
             """
     }
 
-    /// The same with block characters, two rows of modules in each line, dark on light.
+    /// Draws a code with block characters, two rows of modules in each line, dark on light.
     static func codeAsText(_ modules: Modules) -> String {
         let range = -quietZone..<modules.width + quietZone
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in

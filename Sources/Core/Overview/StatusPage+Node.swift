@@ -89,7 +89,7 @@ extension StatusPage {
         return "<section><h2>All checks</h2><ul class=\"checks\">\(items)</ul></section>"
     }
 
-    /// What changed last, the latest first.
+    /// The last changes, the latest first.
     var events: Markup {
         let items = report.timeline.events.reversed().map { event -> Markup in
             let title = Check.ok(event.name, "").title
@@ -128,7 +128,7 @@ extension WordCounts {
         words.joined(separator: ", ")
     }
 
-    /// The same in lines of at most so many characters; none if nothing was counted.
+    /// Returns the counted words in lines of at most so many characters; none if nothing was counted.
     func inLines(upTo width: Int) -> [String] {
         words.reduce(into: []) { lines, word in
             if let last = lines.last, last.count + word.count + 2 <= width {

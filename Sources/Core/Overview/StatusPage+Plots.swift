@@ -1,7 +1,7 @@
 import Metrics
 
-/// What happened when. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each
-/// tells its values to whoever points at it.
+/// The plots over time. The bars are boxes and no drawings: they are there where a browser shows no SVG too, and each tells
+/// its values to whoever points at it.
 extension StatusPage {
     /// Health in each quarter of an hour of the last day.
     var strip: Markup {

@@ -6,7 +6,7 @@ import Relay
 package struct StatusPage {
     /// Its only style; the page's policy names its digest.
     package static var style: String { StatusStyle.css }
-    /// The same for its script.
+    /// The text of its script.
     package static var script: String { StatusScript.text }
 
     let report: Report
@@ -168,7 +168,7 @@ package struct StatusPage {
             """
     }
 
-    /// Of the last hour and the last day; one for a history that is shorter than both.
+    /// Returns the cells for the last hour and the last day; one for a history that is shorter than both.
     private func cells(_ hour: String, _ day: String, in tag: Markup = "td") -> Markup {
         let isYoung = covered(60) == covered(History.minutes)
         return "\(isYoung ? "" : "<\(tag)>\(hour)</\(tag)>" as Markup)<\(tag)>\(day)</\(tag)>"

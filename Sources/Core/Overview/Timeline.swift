@@ -6,7 +6,7 @@ package struct Timeline: Equatable, Sendable {
     package struct Event: Equatable, Sendable {
         package var at: Int64
         package var level: Check.Level
-        /// Of the check, or ``Timeline/start``.
+        /// The name of the check, or ``Timeline/start``.
         package var name: String
         package var words: String
 
@@ -23,7 +23,7 @@ package struct Timeline: Equatable, Sendable {
     package static let slots = 96
     package static let mostEvents = 20
     private static let slot: Int64 = 900_000
-    /// Of a start: meanwhile nobody wonders that the address can't be reached.
+    /// The time that a start may take: meanwhile nobody wonders that the address can't be reached.
     package static let settling: Int64 = 120_000
     private static let settlingChecks: Set<String> = ["onion", "self_dial", "front", "tor"]
 
@@ -72,7 +72,7 @@ package struct Timeline: Equatable, Sendable {
     /// Since when a check has stood as it does, if a change of it is still remembered.
     package func since(_ name: String) -> Int64? { events.last { $0.name == name }?.at }
 
-    /// Of each quarter of an hour, oldest first, when it began and the worst of it; `nil`: nobody looked.
+    /// Returns the beginning and the worst level of each quarter of an hour, oldest first; `nil`: nobody looked.
     package func strip(at now: Int64) -> [(from: Int64, level: Check.Level?)] {
         let present = now / Timeline.slot
         return (0..<Int64(Timeline.slots)).map { index in

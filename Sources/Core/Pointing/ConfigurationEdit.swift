@@ -71,7 +71,7 @@ extension CollectionDifference.Change {
 /// `torrcOptions` in a Java properties file: tor's options, separated by commas (Bisq 1, `Config.java`, `NewTor.java`).
 private struct TorrcOptions {
     private var lines: [Substring]
-    /// Of the line that counts: the last one with that key.
+    /// The index of the line that counts: the last one with that key.
     private let index: Int?
     private var options: [String] = []
     private let source: String
@@ -112,7 +112,7 @@ private struct TorrcOptions {
         isMap(option) && option.lowercased().dropFirst("mapaddress ".count).trimmed.hasPrefix(source)
     }
 
-    /// What stands behind the key; `nil` for other lines. Key and value are separated by `=`, `:` or a blank.
+    /// Returns the text behind the key; `nil` for other lines. Key and value are separated by `=`, `:` or a blank.
     private static func value(of line: Substring) -> Substring? {
         let line = line.trimmed
         guard line.hasPrefix(key) else { return nil }

@@ -53,7 +53,7 @@ package enum PointedClient: String, CaseIterable, Sendable {
 package struct PointedNode: Equatable, Sendable {
     /// `….onion`, in lower case.
     package let address: String
-    /// Of the node's endpoint for Bisq 2.
+    /// The port of the node's endpoint for Bisq 2.
     package let bisq2Port: UInt16
     /// Whether the node lets in authorized clients only.
     package let isPrivate: Bool
@@ -67,7 +67,7 @@ package struct PointedNode: Equatable, Sendable {
     var bisq2URL: String { "http://\(address):\(bisq2Port)" }
 }
 
-/// What a client's configuration has to say.
+/// The settings that a client's configuration needs to use the node.
 package struct PointedSettings: Equatable, Sendable {
     package let client: PointedClient
     package let node: PointedNode
@@ -95,7 +95,7 @@ package struct PointedSettings: Equatable, Sendable {
         ]
     }
 
-    /// The same as properties of the Java machine: a list is written by the index of its items.
+    /// The settings as properties of the Java machine: a list is written by the index of its items.
     package var javaOptions: [String] {
         var options = PointedSettings.javaOptions("providers.0", url: node.bisq2URL, operator: "me")
         if hasFallback {

@@ -1,4 +1,4 @@
-/// What `onionbell point` prints.
+/// The advice that `onionbell point` prints.
 extension PointedSettings {
     /// Paragraphs and lines to copy, which are indented by four blanks. No line is longer than what has to be copied.
     package var advice: String {
@@ -120,7 +120,7 @@ extension PointedSettings {
             """
     }
 
-    /// What is known to work, and how it is known.
+    /// Says what is known to work, and how it is known.
     private var evidence: String {
         switch client {
         case .bisq1:

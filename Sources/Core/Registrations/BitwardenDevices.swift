@@ -6,11 +6,11 @@ import Relay
 /// Of what names users, organizations and devices only keyed digests are kept, made under the installation's id: one
 /// installation's digests are never another's. A push token is kept as it is, since it is what is sent to.
 package struct BitwardenDevice: Equatable, Sendable {
-    /// Of the device's id: what a later registration takes the place of.
+    /// The digest of the device's id: a later registration takes the place of the one with the same.
     package let id: Digest
     package let installation: String
     package let user: Digest
-    /// Of the app installation's own id.
+    /// The digest of the app installation's own id.
     package let identifier: Digest
     /// Bitwarden's device type: 0 Android, 1 iOS.
     package let type: Int
@@ -30,7 +30,7 @@ package struct BitwardenDevice: Equatable, Sendable {
         self.organizations = organizations
     }
 
-    /// Where to push to.
+    /// The phone to push to.
     package struct Phone: Equatable, Sendable {
         package let type: Int
         package let pushToken: String

@@ -3,7 +3,7 @@ import Relay
 /// The way back: what a phone says to its Bisq, or Bisq's agent to the phone, until the other one fetches it. The node can
 /// open none of it.
 package struct MailboxReply: Equatable, Sendable {
-    /// Of a later one it is higher.
+    /// The number of a reply; a later one has a higher number.
     package let number: Int64
     package let sealed: [UInt8]
 
@@ -38,7 +38,7 @@ package struct MailboxReplyBounds: Equatable, Sendable {
     package init() {}
 }
 
-/// What became of a reply.
+/// The result of storing a reply.
 package enum MailboxReplyResult: Equatable, Sendable {
     /// It lies here, now or since an earlier try.
     case stored
@@ -59,7 +59,7 @@ package protocol MailboxReplies: Sendable {
         within bounds: MailboxReplyBounds
     ) async throws(OutboxError) -> MailboxReplyResult
 
-    /// What lies in a channel of a mailbox, the oldest first.
+    /// Returns the replies in a channel of a mailbox, the oldest first.
     ///
     /// - Parameter acknowledged: Up to this number they are deleted before.
     /// - Returns: `nil`: there is no such mailbox.

@@ -1,7 +1,7 @@
 import Encodings
 import Relay
 
-/// Where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
+/// A place where notifications lie until their phones fetch them: what the store keeps of one, beside its messages.
 ///
 /// Four capabilities lead to it, and none of them gives another: the address writes, the topic with a reader's token
 /// reads, the topic with a publisher's token publishes. Only keyed digests of them are kept.
@@ -30,7 +30,7 @@ package struct Mailbox: Equatable, Sendable {
         }
     }
 
-    /// What an app shows that can't decrypt.
+    /// The text that an app shows if it can't decrypt.
     package enum Show: String, CaseIterable, Sendable {
         /// A text that the node writes; the message goes beside it.
         case bell
@@ -47,7 +47,7 @@ package struct Mailbox: Equatable, Sendable {
     /// A topic of UnifiedPush, which a reader made by subscribing: whoever has it writes to it.
     package let isPush: Bool
     package let topic: Digest
-    /// What writes to it; `nil`: it is not read from the store.
+    /// The digest of the address by which senders write to it; `nil`: it is not read from the store.
     package let address: Digest?
     /// Those whose acknowledgements count.
     package let readers: [Reader]
@@ -76,12 +76,12 @@ package struct Mailbox: Equatable, Sendable {
     package static let mostPushTopics = 50
 }
 
-/// What lies in a mailbox.
+/// A message in a mailbox.
 package struct MailboxMessage: Equatable, Sendable {
     /// Letters and digits; the same for a repetition.
     package static let idLength = 12
 
-    /// Of a later message it is higher, also after a restart. 0: not stored yet.
+    /// The number of a message; a later one has a higher number, also after a restart. 0: not stored yet.
     package let number: Int64
     package let id: String
     /// Milliseconds since 1970, as the next.
@@ -129,10 +129,10 @@ package struct MailboxMessage: Equatable, Sendable {
 package struct MailboxBounds: Equatable, Sendable {
     package var messages = 500
     package var bytes = 2 << 20
-    /// Of what is published, beside those: neither takes the other's room. The newest counts, and the oldest goes.
+    /// The most published messages, beside those: neither takes the other's room. The newest counts, and the oldest goes.
     package var publishedMessages = 100
     package var publishedBytes = 256 << 10
-    /// Of what one publisher wants published later. What is beyond that is refused: each has its time.
+    /// The most messages that one publisher wants published later. What is beyond that is refused: each has its time.
     package var delayedMessages = 50
     package var delayedBytes = 128 << 10
 
@@ -140,7 +140,7 @@ package struct MailboxBounds: Equatable, Sendable {
 
     package enum Room: Equatable, Sendable {
         case enough
-        /// Where a bell is a bell, the newest counts: the oldest goes.
+        /// The oldest message goes: where a bell is a bell, the newest counts.
         case oldestGoes
         /// It is refused: nothing that the phone has not seen is thrown away.
         case none
@@ -164,7 +164,7 @@ package struct MailboxBounds: Equatable, Sendable {
     }
 }
 
-/// What a reader has seen, as it says.
+/// The point up to which a reader has seen the messages, as it says.
 package enum MailboxSince: Equatable, Sendable {
     case all
     /// Only what comes.
@@ -173,8 +173,8 @@ package enum MailboxSince: Equatable, Sendable {
     case latest
     /// From this time on, in milliseconds since 1970.
     case time(Int64)
-    /// What came after the message of this id, in all mailboxes that are asked for: a registered reader of its mailbox
-    /// acknowledges it there, and all before it.
+    /// Behind the message of this id, in all mailboxes that are asked for: a registered reader of its mailbox acknowledges
+    /// it there, and all before it.
     case message(String)
 }
 
@@ -189,7 +189,7 @@ package struct MailboxPlace: Equatable, Sendable {
     }
 }
 
-/// What became of a message, and of those that went for it.
+/// The result of storing a message, and of those that went for it.
 package struct MailboxPut: Equatable, Sendable {
     package let result: MailboxPutResult
     package let ends: [KeptEnd]
@@ -200,7 +200,7 @@ package struct MailboxPut: Equatable, Sendable {
     }
 }
 
-/// What had waited for its time.
+/// The messages whose time has come.
 package struct MailboxDelivery: Equatable, Sendable {
     /// Those that have got something.
     package let mailboxes: Set<Int64>
@@ -213,7 +213,7 @@ package struct MailboxDelivery: Equatable, Sendable {
     }
 }
 
-/// What became of a message.
+/// The result of storing a message.
 package enum MailboxPutResult: Equatable, Sendable {
     /// It lies in the mailbox of that number, now or since an earlier try.
     case stored(Int64)
@@ -237,7 +237,7 @@ package protocol Mailboxes: Sendable {
     /// These topics are read.
     func touch(_ mailboxes: Set<Int64>, at time: Int64) async throws(OutboxError)
 
-    /// What lies in all of them.
+    /// Returns what lies in all mailboxes together.
     func held() async throws(OutboxError) -> (messages: Int, bytes: Int)
 
     /// Puts a message into the mailbox of an address, once. Durable when it returns.
@@ -256,7 +256,7 @@ package protocol Mailboxes: Sendable {
     /// The last messages of mailboxes that have got any behind that number, whichever node put them there.
     func news(behind number: Int64) async throws(OutboxError) -> [MailboxPlace]
 
-    /// Where a reader of these mailboxes begins.
+    /// Returns the point from which a reader of these mailboxes begins.
     ///
     /// - Parameter mailboxes: With its number among their registered readers, as far as what it says is an acknowledgement:
     ///   the first one delivers a message, and what all of them have acknowledged is deleted.

@@ -1,12 +1,12 @@
 import Relay
 
-/// What the door for Status' clients keeps of a phone.
+/// The registrations that the door for Status' clients keeps of phones.
 package enum StatusRegistration {
     /// One installation of one client.
     package struct Key: Hashable, Sendable {
-        /// Of the client's key.
+        /// The digest of the client's key.
         package let owner: Digest
-        /// Of the client's key and the installation's id.
+        /// The digest of the client's key and the installation's id.
         package let installation: Digest
 
         package init(owner: Digest, installation: Digest) {
@@ -15,7 +15,7 @@ package enum StatusRegistration {
         }
     }
 
-    /// What is kept at most.
+    /// The most that is kept.
     package struct Limits: Equatable, Sendable {
         /// Registered installations of one client.
         package var perOwner = 50
@@ -96,7 +96,7 @@ package protocol StatusRegistrations: Sendable {
         _ body: @Sendable (inout Value, Int, [UInt8]) -> Bool
     ) async throws(OutboxError) -> Value
 
-    /// What was told of a message that was handled; else what `body` makes of these installations' registrations.
+    /// Returns the answer that a handled message got; else what `body` makes of these installations' registrations.
     ///
     /// - Parameter body: on the store's thread, once for each installation; takes its places in `keys`, and `nil` for
     ///   what is not registered; returns as many values.

@@ -5,7 +5,7 @@ package struct ReplyID: Hashable, Sendable {
     package let index: Int
 }
 
-/// What the edge has to do, in the order in which it is given.
+/// An action for the edge. Actions are done in the order in which they are given.
 package enum Effect: Equatable, Sendable {
     /// Tells a sender. `isLast`: the sender hears nothing more, and the id may name another one.
     case tell(ReplyID, Receipt, isLast: Bool)
@@ -31,7 +31,7 @@ package enum Effect: Equatable, Sendable {
     case laneClosed(Int, shown: LaneID)
     case blocked(lane: Int, reason: String)
     case unblocked(lane: Int)
-    /// What the operator is told of a gateway that fails.
+    /// Tells the operator of a gateway that fails.
     case trouble(LaneTrouble.News, lane: Int)
     case outboxFailed(OutboxError)
     case outboxRecovered

@@ -1,6 +1,6 @@
-/// What lies between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, what an
-/// answer means, and who is told what. No I/O, no clock: events come in, and whoever brings one carries out the effects
-/// that it has (``takeEffects(into:)``).
+/// The core between doors and gateways: checks, admits, hands over to the outbox, decides what is sent when, what an answer
+/// means, and what each sender hears. No I/O, no clock: events come in, and whoever brings one carries out the effects that
+/// it has (``takeEffects(into:)``).
 ///
 /// It can't be copied: a copy of its tables for each question would cost more than the answer.
 package struct Pipeline: ~Copyable, Sendable {
@@ -41,7 +41,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// A submission in the next commit.
     struct Ticket: Sendable {
         let slot: Delivery.Slot
-        /// What it is told unless the outbox knows it; then it has no slot.
+        /// The receipt for its sender unless the outbox knows it; then it has no slot.
         var refusal: Receipt?
         let door: Int
         /// Monotonic nanoseconds.
@@ -69,7 +69,7 @@ package struct Pipeline: ~Copyable, Sendable {
     /// Zero: nothing does.
     let writeBehind: Duration
     var unstored = Unstored()
-    /// What may be a repetition is looked for in the outbox first.
+    /// The filter of known identities: a submission that may be a repetition is looked for in the outbox first.
     var known = IdentityFilter()
 
     // The backlog.

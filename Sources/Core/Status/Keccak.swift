@@ -9,7 +9,7 @@ package enum Keccak {
         return sponge.squeeze(32)
     }
 
-    /// Of several byte strings, one behind the other.
+    /// Returns the digest of several byte strings, one behind the other.
     package static func keccak256(_ parts: [[UInt8]]) -> [UInt8] {
         var sponge = Sponge(padding: 0x01)
         for part in parts { sponge.absorb(part) }
@@ -93,7 +93,7 @@ private struct Sponge {
         }
     }
 
-    /// Where pi takes the lanes, from lane 1 on, and by how many bits rho turns each.
+    /// The lanes to which pi moves the others, from lane 1 on. ``turns`` has the bits by which rho turns each.
     private static let targets: InlineArray<24, Int> = [
         10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1,
     ]

@@ -21,7 +21,7 @@ package struct MessageStream: Sendable {
 
     /// Whether a message has begun and not ended.
     package var isIncomplete: Bool { lengthBytes > 0 }
-    /// Of the message that is not whole.
+    /// Bytes that are kept of a message that is not whole.
     package var heldBytes: Int { body.capacity }
 
     /// The next whole message from `position` on, which moves behind it; `nil` when `bytes` are used up.

@@ -1,6 +1,6 @@
 import Encodings
 
-/// What is done with an entry, before any gateway is asked.
+/// The decision about an entry, before any gateway is asked.
 package enum PushDecision: Equatable, Sendable {
     /// Nothing is sent, and this is told.
     case answered(PushResult)
@@ -49,7 +49,7 @@ private func isSame(_ one: String, _ other: String) -> Bool {
     return difference == 0
 }
 
-/// What the phone is to show and to be told; the words are status-go's (`gorush.go`).
+/// The text that the phone shows, and the fields that it gets; the words are status-go's (`gorush.go`).
 package struct PushContent: Equatable, Sendable {
     package let text: String
     /// Beside Apple's own dictionary; for FCM the data. `0x` and hex digits, in the order of their names.

@@ -59,7 +59,7 @@ package struct PushRequest: Equatable, Sendable {
     }
 }
 
-/// What becomes of an entry, and what its sender is told; the raw values are kept in the store.
+/// The result of an entry, as its sender hears it; the raw values are kept in the store.
 package enum PushResult: UInt8, Equatable, Sendable {
     /// Nothing is told of an entry without a type.
     case untold = 0

@@ -39,7 +39,7 @@ package struct Registration: ProtoMessage, Equatable, Sendable {
 
     package init(_ bytes: [UInt8]) throws(ProtoError) { try read(bytes) }
 
-    /// What is worth keeping of it, for the store.
+    /// The part that is worth keeping, encoded for the store.
     package var encoded: [UInt8] { protobuf }
 
     /// But for ``enabled`` (5): nobody looks at it.
@@ -62,7 +62,7 @@ package struct Registration: ProtoMessage, Equatable, Sendable {
         try fields.elements(15, &mutedChats, in: bytes)
     }
 
-    /// What a client signs to let a server serve it.
+    /// Returns the digest that a client signs to let a server serve it.
     ///
     /// - Parameters:
     ///   - client: 33 bytes, the client's key.

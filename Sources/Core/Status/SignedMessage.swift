@@ -44,7 +44,7 @@ package struct SignedMessage: ProtoMessage, Equatable, Sendable {
         kind = Kind(rawValue: number)
     }
 
-    /// What is signed: Keccak-256 of the payload.
+    /// Returns the digest that is signed: Keccak-256 of the payload.
     package static func digest(of payload: [UInt8]) -> [UInt8] { Keccak.keccak256(payload) }
 
     /// The name of a message, 32 bytes.

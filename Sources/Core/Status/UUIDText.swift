@@ -1,6 +1,6 @@
 import Encodings
 
-/// What status-go takes for a UUID: all that Go's parser (google/uuid) reads, of any case and version.
+/// Whether status-go takes a text for a UUID: all that Go's parser (google/uuid) reads, of any case and version.
 ///
 /// 36 characters with hyphens; the same behind `urn:uuid:`; the same in braces; or 32 hex digits.
 package func isUUID(_ text: String) -> Bool {

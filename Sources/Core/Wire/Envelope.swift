@@ -1,4 +1,4 @@
-/// What an envelope carries.
+/// The message that an envelope carries.
 package enum Message: Hashable, Sendable {
     case ping(Ping)
     case pong(Pong)

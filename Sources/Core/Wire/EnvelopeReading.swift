@@ -106,7 +106,7 @@ extension ProtoReader {
     }
 }
 
-/// What was read of a member so far, or an empty one: setting another member forgets the first.
+/// Takes out what was read of a member so far, or an empty one: setting another member forgets the first.
 ///
 /// It is taken out, so that a list in it has one owner and grows in place: a frame can repeat a member thousands of
 /// times, and copying the list each time would cost the square of it.

@@ -17,7 +17,7 @@ package struct FrameDecoder {
     /// Enough for 32 bits. Longer ones are for lengths nobody may send, or padded.
     package static let maximumPrefixLength = 5
 
-    /// Where the next whole frame is.
+    /// The place of the next whole frame.
     package enum Frame {
         /// In the bytes of this read.
         case within(Range<Int>)
@@ -50,7 +50,7 @@ package struct FrameDecoder {
         }
     }
 
-    /// Of the part of a frame that is kept.
+    /// Bytes that are kept of a frame that is not whole.
     package var heldBytes: Int {
         switch state {
         case .prefix: 0

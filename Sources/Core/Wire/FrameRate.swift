@@ -8,7 +8,7 @@ struct FrameRate {
     private let slotNanoseconds: Int64
     private let limit: Int
     private var slots = InlineArray<20, UInt16>(repeating: 0)
-    /// Of all slots.
+    /// Frames in all slots together.
     private var count = 0
     /// Number of the youngest slot, counted from the clock's zero.
     private var newest: Int64 = 0

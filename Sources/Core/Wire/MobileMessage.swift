@@ -1,6 +1,6 @@
 import Encodings
 
-/// What a phone shows: the text inside a message string, before encryption (Bisq 1, `MobileMessage.java`).
+/// The content that a phone shows: the text inside a message string, before encryption (Bisq 1, `MobileMessage.java`).
 package struct MobileMessage: Equatable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case setupConfirmation = "SETUP_CONFIRMATION"
@@ -21,7 +21,7 @@ package struct MobileMessage: Equatable, Sendable {
     package var kind: Kind
     /// Bisq leaves it empty.
     package var actionRequired: String
-    /// Of this format.
+    /// The version of this format.
     package var version: Int64
 
     package init(

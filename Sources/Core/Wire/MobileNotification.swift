@@ -30,7 +30,7 @@ package struct MobileNotificationRequest: Hashable, Sendable {
     }
 }
 
-/// What became of a request: at once, and once more at the end if the request asked for it.
+/// The answer to a request: one at once, and one more at the end if the request asked for it.
 package struct MobileNotificationResponse: Hashable, Sendable {
     static let number: UInt32 = 1002
 

@@ -12,7 +12,7 @@ package struct MobileReplyRequest: Hashable, Sendable {
     package init() {}
 }
 
-/// What became of a request to hold a reply.
+/// The answer to a request to hold a reply.
 package struct MobileReplyResponse: Hashable, Sendable {
     static let number: UInt32 = 1004
 

@@ -69,7 +69,7 @@ extension Platform {
     }
 }
 
-/// What a phone shows as text or QR code to be notified: `magic|descriptor|key|token` (Bisq 1,
+/// The text that a phone shows, also as a QR code, to be notified: `magic|descriptor|key|token` (Bisq 1,
 /// `MobileNotificationValidator.java`; Bisq Remote's `Phone`).
 ///
 /// The key is the phone's secret, shared with its Bisq and nobody else. Not a thing to log.

@@ -24,7 +24,7 @@ package enum PeerClose: String, CaseIterable, Sendable {
     /// It did not begin with tor's word on its circuit: it did not come from our tor.
     case noCircuit = "no_circuit"
 
-    /// What a CloseConnectionMessage says, or `nil` when none is sent (Bisq 1, `CloseConnectionReason.java`,
+    /// The word of the CloseConnectionMessage, or `nil` when none is sent (Bisq 1, `CloseConnectionReason.java`,
     /// `RuleViolation.java`).
     package var word: String? {
         switch self {

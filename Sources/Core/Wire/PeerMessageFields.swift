@@ -87,7 +87,7 @@ extension SwallowedMessage: ProtoReadable {
     /// Nothing in the others matters here, not even whether they are well formed.
     var isRead: Bool { senderField != nil || capabilitiesField != nil }
 
-    /// Where the message names its sender. Other messages that do (within a trade) come sealed.
+    /// The field in which the message names its sender. Other messages that do (within a trade) come sealed.
     private var senderField: Int32? {
         switch number {
         case 4, 16: 1  // GetUpdatedDataRequest, PrefixedSealedAndSignedMessage
@@ -97,7 +97,7 @@ extension SwallowedMessage: ProtoReadable {
         }
     }
 
-    /// Where the message has the capabilities that are tested.
+    /// The field in which the message has the capabilities that are tested.
     private var capabilitiesField: Int32? {
         switch number {
         case 2: 3  // PreliminaryGetDataRequest

@@ -3,7 +3,7 @@ import Encodings
 /// Bisq's number for what a peer must be able to do to be talked to: DAO_STATE (Bisq 1, `Capability.java`).
 package let mandatoryCapability: Int32 = 9
 
-/// Where a peer says it can be reached: an onion host name and a port.
+/// The address at which a peer says it can be reached: an onion host name and a port.
 package struct NodeAddress: Hashable, Sendable {
     @ByteText package var hostName: String
     package var port: Int32

@@ -203,7 +203,7 @@ extension Message {
         if case .bundle(let entries) = self { 1 + entries.count / 32 } else { 1 }
     }
 
-    /// What a peer says it can do, in the messages in which Bisq looks for it.
+    /// The capabilities that a peer claims, in the messages in which Bisq looks for them.
     fileprivate var supportedCapabilities: [Int32]? {
         switch self {
         case .getPeersRequest(let message): message.supportedCapabilities

@@ -1,10 +1,10 @@
-/// What one read from a peer calls for. The owner of many sessions keeps one and clears it after each read.
+/// The actions that one read from a peer calls for. The owner of many sessions keeps one and clears it after each read.
 ///
 /// One reused value, rather than a callback per frame or a list of actions: replies gather into one write, the
 /// requests of a read are handed on together, no frame costs an allocation beyond its own strings, and no closure
 /// crosses from this pure module to the loop's isolation.
 package struct PeerTurn {
-    /// What a peer asks of the way back.
+    /// A request that a peer makes of the way back.
     package enum WayBack: Equatable, Sendable {
         case post(MobileReplyRequest)
         case fetch(MobileReplyFetch)
@@ -14,13 +14,13 @@ package struct PeerTurn {
     package var replies: [UInt8] = []
     /// To be submitted, in this order, also when the connection is to be closed.
     package var requests: [MobileNotificationRequest] = []
-    /// Of phones' replies and those who fetch them; in the order in which they came.
+    /// Requests of those who post replies for phones or fetch them, in the order in which they came.
     package var wayBack: [WayBack] = []
     /// Close once the replies are flushed.
     package var close: PeerClose?
     /// Whole frames in this read.
     package var frameCount = 0
-    /// The same, with each entry of a bundle for one.
+    /// Whole frames in this read, with each entry of a bundle counted as one.
     package var weight = 0
 
     package init() {}

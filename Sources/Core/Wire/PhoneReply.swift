@@ -81,7 +81,7 @@ package enum ReplyFault: String, Error, CaseIterable, Sendable {
 
 /// Which replies of a channel are still to be taken: each once, in the order of their counters, for ten minutes.
 package struct ReplyWindow: Equatable, Sendable {
-    /// Of the last one that was taken.
+    /// The counter of the last reply that was taken.
     package private(set) var counter: Int64
     /// Milliseconds since 1970. What was sent before is not taken: there is no counter that could tell whether it was.
     package private(set) var since: Int64
@@ -106,7 +106,7 @@ package struct ReplyWindow: Equatable, Sendable {
     /// wrong then, or is wrong now. Until it has caught up, every reply is ``ReplyFault/replayed``.
     package func isAhead(at now: Int64) -> Bool { counter - now > 2 * ReplyWindow.clockError }
 
-    /// What a phone counts its next reply with.
+    /// Returns the counter of a phone's next reply.
     ///
     /// - Parameters:
     ///   - last: What it counted the last one with; 0: there was none.

@@ -14,7 +14,7 @@ package protocol ProtoPart: ProtoMessage {
     init()
 }
 
-/// What goes through the list of a message's fields: it reads the one at which a reader stands, or writes all.
+/// A visitor of a message's list of fields: it reads the one at which a reader stands, or writes all.
 package protocol ProtoFields {
     associatedtype Failure: Error
 

@@ -100,7 +100,7 @@ package struct ProtoReader {
         try varint(in: bytes) != 0
     }
 
-    /// Where the bytes of a length-delimited value lie. The reader stands behind them.
+    /// Returns the range of the bytes of a length-delimited value. The reader stands behind them afterwards.
     package mutating func delimited(in bytes: Span<UInt8>) throws(ProtoError) -> Range<Int> {
         let length = try varint(in: bytes, maximumSize: 5)
         guard length <= UInt64(end - position) else { throw .truncated }

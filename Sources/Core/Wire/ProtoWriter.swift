@@ -67,7 +67,7 @@ package struct ProtoWriter {
         delimited(write)
     }
 
-    /// What `write` appends, with its length before it.
+    /// Writes what `write` appends, with its length before it.
     package mutating func delimited(_ write: (inout ProtoWriter) -> Void) {
         let start = bytes.count
         bytes.append(0)

@@ -1,4 +1,4 @@
-/// What tor says of a stream before its first byte, when a service exports its circuits' ids
+/// The line that tor puts before a stream's first byte when a service exports its circuits' ids
 /// (`HiddenServiceExportCircuitID haproxy`).
 ///
 ///     PROXY TCP6 fc00:dead:beef:4dad::0:14a ::1 330 80\r\n

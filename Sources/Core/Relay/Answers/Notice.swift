@@ -1,7 +1,7 @@
 import Encodings
 
-/// What the node itself has to say to a phone: `OnionbellNotice|<JSON>`. It has no phone's key, so that the text is plain;
-/// no endpoint takes one from outside.
+/// A text that the node itself sends to a phone: `OnionbellNotice|<JSON>`. The node has no phone's key, so the text is
+/// plain; no endpoint takes one from outside.
 package enum Notice {
     package static let prefix = "OnionbellNotice|"
 

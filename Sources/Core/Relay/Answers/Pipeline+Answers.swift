@@ -1,4 +1,4 @@
-/// What senders are told, and which of them still listen.
+/// The answers to senders, and the list of those who still listen.
 extension Pipeline {
     /// Its sender is told `stored`, and what else is known.
     mutating func accept(_ ticket: Ticket, _ sequence: Int64, isRepetition: Bool, at now: Instant) {

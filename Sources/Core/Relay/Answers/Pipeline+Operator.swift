@@ -1,4 +1,4 @@
-/// What the operator does with all that waits in a lane, while the node runs.
+/// The operator's commands for all that waits in a lane, while the node runs.
 extension Pipeline {
     /// Ends what waits in a lane now: it is refused. What its gateway has, and what comes later, goes on.
     ///
@@ -27,7 +27,7 @@ extension Pipeline {
         return count
     }
 
-    /// The same of single ones.
+    /// Gives up single notifications.
     ///
     /// - Returns: How many of them were in memory and with no gateway: the others are left alone.
     package mutating func giveUp(_ sequences: [Int64], at now: Instant) -> Int {
@@ -63,7 +63,7 @@ extension Pipeline {
         return count
     }
 
-    /// The same of single ones, with all others of their devices, of what is in memory.
+    /// Tries single notifications at once, with all others of their devices, of those in memory.
     package mutating func hurry(_ sequences: [Int64], at now: Instant) -> Int {
         let heads = Set(
             sequences.compactMap { delivery.slots[$0] }.compactMap { slot in
@@ -86,7 +86,7 @@ extension Pipeline {
         return count
     }
 
-    /// What is given up and on disk only; also after a claim that failed.
+    /// Claims what is given up and on disk only; also after a claim that failed.
     mutating func claimGivenUp(_ index: Int) {
         let lane = delivery.lanes[index]
         guard let last = lane.givenUpTo, !lane.isClaiming, lane.shelving == 0 else { return }
@@ -160,7 +160,7 @@ extension Delivery.State {
 }
 
 extension Ending {
-    /// What the operator has taken out.
+    /// The ending of a notification that the operator has taken out.
     package static let dropped = Ending.refused(
         reason: .internal, detail: "Dropped by the operator of the relay")
 }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// What a sender is told.
+/// An answer to a sender.
 package enum Receipt: Equatable, Sendable {
     /// Durable. A further receipt tells the end if the door asked for it.
     case stored
@@ -65,7 +65,7 @@ package enum Ending: Equatable, Sendable {
             reason: .unregistered, detail: UTCTime.text(since).map(Ending.detail(deadSince:)))
     }
 
-    /// What senders are told of a token that is dead since a time; the words are bisq-relay's.
+    /// The detail for senders of a token that is dead since a time; the words are bisq-relay's.
     package static func detail(deadSince time: String) -> String { "Token is invalid as of \(time)" }
 }
 
@@ -80,7 +80,7 @@ package enum Reason: Hashable, Error {
 
     /// The word of a gateway that keeps notifications, and has no room for this one.
     package static let mailboxFull = "MailboxFull"
-    /// The same: there is none of this address, or none any more.
+    /// The word of such a gateway when there is no mailbox of this address, or none any more.
     package static let noSuchMailbox = "NoSuchMailbox"
 
     /// All but the gateways'.
@@ -110,7 +110,7 @@ package enum Reason: Hashable, Error {
         }
     }
 
-    /// Of the code that was written down for one that had been stored: such ends have two codes of ours.
+    /// Reads the code that was written down for a stored notification: such ends have two codes of ours.
     package init(stored code: String) {
         self = [.unregistered, .internal].first { $0.code == code } ?? .gateway(code)
     }

@@ -1,7 +1,7 @@
 import Encodings
 
-/// What a receipt says to a sender, whatever protocol it speaks: the one table behind all endpoints. Each gives it words
-/// and numbers of its own, and none reads reason codes.
+/// The meaning of a receipt for a sender, whatever protocol it speaks: the one table behind all endpoints. Each gives it
+/// words and numbers of its own, and none reads reason codes.
 package enum SenderAnswer: Equatable, Sendable {
     package enum Progress: Equatable, Sendable {
         case stored
@@ -44,7 +44,7 @@ package enum FailureKind: Equatable, Sendable {
     /// Relays hand it around.
     case loop
     case expired
-    /// What keeps it until it is fetched has no room.
+    /// There is no room where it would be kept until it is fetched.
     case full
     case other
 }
@@ -68,7 +68,7 @@ extension Receipt {
 }
 
 extension Reason {
-    /// Of a notification that was refused.
+    /// The kind of failure of a notification that was refused.
     package var kind: FailureKind {
         switch self {
         case .messageTooLarge: .messageTooLarge

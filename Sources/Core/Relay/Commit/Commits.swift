@@ -1,4 +1,4 @@
-/// What goes into the outbox, one commit after another: the changes, the submissions that wait for one, and when the next may
+/// The way into the outbox, one commit after another: the changes, the submissions that wait for one, and when the next may
 /// begin.
 ///
 /// States: none asked for; asked for (the edge has been told, and will begin it); running. ``append(_:)`` and its like fill the
@@ -35,7 +35,7 @@ struct Commits: Sendable {
     /// 1970): what was on its way into the outbox follows them.
     private var shelved: [Digest: Int64] = [:]
     private var shelvedBefore: [Digest: Int64] = [:]
-    /// What the operator has moved is not in the outbox yet, so many times.
+    /// The number of the operator's moves that are not in the outbox yet.
     private var moves = 0
     /// The edge has been asked for a commit and has not begun it.
     private var isAsked = false
@@ -58,7 +58,7 @@ struct Commits: Sendable {
     var isRunning: Bool { running != nil }
     /// Nothing is left that would have to be written.
     var isDone: Bool { running == nil && changes.isEmpty && changes.unwritten == 0 }
-    /// What the operator has moved is not in the outbox yet.
+    /// Whether something that the operator has moved is not in the outbox yet.
     var isMoving: Bool { moves > 0 }
     /// Submissions of the next one and of the one that runs.
     var submissions: [Pipeline.Ticket] { tickets + (running?.tickets ?? []) }

@@ -72,25 +72,25 @@ package enum OutboxChange: Equatable, Sendable {
     case proof
 }
 
-/// What became of an ``OutboxChange/store(_:)``, and the answer to an ``OutboxChange/lookUp(_:)``.
+/// The result of an ``OutboxChange/store(_:)``, and the answer to an ``OutboxChange/lookUp(_:)``.
 package enum StoreResult: Equatable, Sendable {
     /// The number orders the outbox: later submissions have higher ones, also across restarts.
     case stored(sequence: Int64)
-    /// The same notification was stored before and is not at its end.
+    /// This notification was stored before and is not at its end.
     case alreadyWaiting(sequence: Int64)
-    /// The same notification was stored before, and its gateway keeps it (``Outcome/kept``).
+    /// This notification was stored before, and its gateway keeps it (``Outcome/kept``).
     case alreadyKept(sequence: Int64)
-    /// The same notification was stored before and ended so.
+    /// This notification was stored before and ended so.
     case alreadyEnded(Ending)
     /// The uid is known with another target or message.
     case conflict
     /// The backlog holds as many of the device as may be.
     case tooMany
-    /// Of a ``OutboxChange/lookUp(_:)``: nothing is known of it.
+    /// Nothing is known of it: the answer to an ``OutboxChange/lookUp(_:)`` only.
     case unknown
 }
 
-/// What is known of a notification.
+/// The state of a notification, as far as it is known.
 package enum NotificationState: Equatable, Sendable {
     case waiting
     case ended(Ending)
@@ -126,9 +126,9 @@ package struct WaitingRow: Equatable, Sendable {
     }
 }
 
-/// What the outbox held when it was opened.
+/// The content of the outbox when it was opened.
 package struct OutboxContent: Equatable, Sendable {
-    /// Of those not in the backlog, in the order of their sequence numbers. None of their devices has any there.
+    /// The rows that are not in the backlog, in the order of their sequence numbers. None of their devices has any there.
     package var waiting: [WaitingRow]
     package var backlog: [LaneBacklog]
     package var deadTokens: [Digest: DeadToken]
@@ -140,7 +140,7 @@ package struct OutboxContent: Equatable, Sendable {
     package var known = IdentityFilter()
     /// Whose devices this node has: what is of others is not in here.
     package var shards = Shards.all
-    /// What this node had when it was killed, or what it has taken meanwhile.
+    /// The rows that this node had when it was killed, or that it has taken over meanwhile.
     package var takenOver: TakeOver?
     /// Nothing has a higher number.
     package var lastSequence: Int64
@@ -158,7 +158,7 @@ package struct OutboxContent: Equatable, Sendable {
 
 /// The durable queue.
 package protocol Outbox: Sendable {
-    /// What waits for delivery: how much of it is in the backlog, and all else.
+    /// Returns all that waits for delivery: how much of it is in the backlog, and all else.
     func content() async throws(OutboxError) -> OutboxContent
 
     /// Hands out of the backlog what nobody has got since the start, and changes nothing on disk. What was handed out
@@ -173,7 +173,7 @@ package protocol Outbox: Sendable {
     /// The notifications with these sequence numbers that are still waiting.
     func notifications(_ sequences: [Int64]) async throws(OutboxError) -> [Int64: Notification]
 
-    /// What became of the notification of that identity; `nil` when it is not known, or not any more.
+    /// Returns the state of the notification of that identity; `nil` when it is not known, or not any more.
     func state(of identity: Digest) async throws(OutboxError) -> NotificationState?
 
     /// Looks who else uses the store, and takes what nobody has.
@@ -201,7 +201,7 @@ package enum OutboxError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What an operator does about it.
+    /// The advice to an operator.
     package var advice: String {
         switch self {
         case .full: "make room on its disk; the node then continues by itself"

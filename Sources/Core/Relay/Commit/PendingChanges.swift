@@ -2,13 +2,13 @@
 /// taken.
 struct PendingChanges: Sendable {
     private var changes: [OutboxChange] = []
-    /// What ended since the changes were taken last, and between that and the time before. A repetition that was
-    /// stored before the end of its first is told here how that ended: the outbox didn't know yet.
+    /// The endings since the changes were taken last; ``earlierEndings`` has those between that and the time before. A
+    /// repetition that was stored before the end of its first gets its answer from here: the outbox didn't know yet.
     private var endings = SequenceTable<Ending>()
     private var earlierEndings = SequenceTable<Ending>()
 
-    /// What was delivered before it was stored. It can wait for other changes, and goes before them all: a repetition that is
-    /// stored with it is known then.
+    /// Notifications that were delivered before they were stored. They can wait for other changes, and go before them all:
+    /// a repetition that is stored with them is known then.
     private var remembered: [(digests: SubmissionDigests, acceptedAt: Int64)] = []
 
     /// How lanes stand: only the last word is written.
@@ -68,7 +68,7 @@ struct PendingChanges: Sendable {
         return taken
     }
 
-    /// What waits to be stored or looked up is not.
+    /// Drops the submissions that wait to be stored or looked up.
     mutating func dropSubmissions() {
         changes.removeAll {
             switch $0 {

@@ -1,5 +1,5 @@
-/// What waits on disk only: it is claimed lane by lane, a few hundred at a time, so that memory doesn't grow with what
-/// waits.
+/// The backlog: notifications that wait on disk only. They are claimed lane by lane, a few hundred at a time, so that
+/// memory doesn't grow with what waits.
 ///
 /// A new notification goes there when its lane has as many in memory as may be, or has any there: so none overtakes an
 /// earlier one of its device. What was claimed stays in the backlog until its end. When all that a lane has in memory is
@@ -33,7 +33,7 @@ extension Pipeline {
         return isShelved ? shelve(slot, submittedAt: now.monotonicNanoseconds) : .window
     }
 
-    /// What was admitted goes into the backlog with its commit.
+    /// Puts an admitted notification into the backlog with its commit.
     mutating func shelve(_ slot: Int, submittedAt: Int64) -> StoreRequest.Place {
         delivery.setShelved(slot)
         delivery.withLane(delivery.entries[slot].lane) {
@@ -171,7 +171,7 @@ extension Pipeline {
                 )))
     }
 
-    /// What ``Effect/claim(_:)`` asked for.
+    /// Takes what ``Effect/claim(_:)`` asked for.
     package mutating func claimed(_ claimed: Claimed, by claim: Claim, at now: Instant) {
         switch claim.kind {
         case .due(let id):

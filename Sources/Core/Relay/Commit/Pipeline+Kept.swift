@@ -1,4 +1,5 @@
-/// What gateways keep in this node's store: how it ends is written down there, and told to those who still listen.
+/// Notifications that gateways keep in this node's store. Their ends are written down there, and go to the senders who
+/// still listen.
 extension Pipeline {
     /// It has left the outbox.
     mutating func keep(_ slot: Int) {
@@ -62,7 +63,7 @@ struct Kept: Sendable {
     /// The oldest first. Those that have ended go when they are most of them.
     private var listened: [Int64] = []
     private var awaited: Set<Int64> = []
-    /// Of those that ended while a commit ran, which may have found them kept.
+    /// The endings of those that ended while a commit ran, which may have found them kept.
     private var endings = SequenceTable<Ending>()
 
     /// - Returns: The one of which nothing more is told.

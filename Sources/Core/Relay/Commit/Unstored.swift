@@ -1,4 +1,4 @@
-/// What goes out before it is stored, and is not stored yet: see `Pipeline+AtOnce.swift`.
+/// The notifications that went out before they were stored, and are not stored yet: see `Pipeline+AtOnce.swift`.
 struct Unstored: Sendable {
     struct One: Sendable {
         let digests: SubmissionDigests
@@ -7,7 +7,7 @@ struct Unstored: Sendable {
         let patience: Patience
         let door: Int
         let reply: ReplyID
-        /// What is to be told or written when the outbox has it.
+        /// The reason to tell its sender once the outbox has it; ``notBefore`` and ``ending`` are written down then.
         var heldReason: String?
         var notBefore: Int64?
         var ending: Ending?
@@ -29,7 +29,7 @@ struct Unstored: Sendable {
 
     private var ones = SequenceTable<One>()
     var due = Queues()
-    /// Of messages and tokens.
+    /// Bytes of messages and tokens.
     private var bytes = 0
     private var bytesBySender: [SenderID?: Int] = [:]
     private(set) var lastNumber = Unstored.firstNumber - 1
@@ -120,7 +120,7 @@ enum Writing: Sendable {
     case first
     /// Nobody has it but the memory and its gateway.
     case behind
-    /// The same, and it is on its way into the outbox.
+    /// Nobody has it but the memory and its gateway, and it is on its way into the outbox.
     case late
     /// It won't be in the outbox, which knew its identity after all. Its gateway has it still.
     case never

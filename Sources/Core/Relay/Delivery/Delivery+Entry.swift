@@ -30,7 +30,7 @@ extension Delivery {
         var submittedAt: Int64
         /// Monotonic nanoseconds at which it expires: a wall clock that jumps ends nothing and keeps nothing.
         var deadline: Int64
-        /// What the deadline was made of while the clock was doubted (ms since 1970); 0: it was not.
+        /// The time that the deadline was made of while the clock was doubted (ms since 1970); 0: it was not.
         var doubtedEnd: Int64 = 0
         var attempts = 0
         /// When the app last registered the token, in milliseconds since 1970; 0: not known, as for all from before the start.

@@ -1,4 +1,4 @@
-/// What goes out before the outbox has it.
+/// The part of a delivery for notifications that go out before the outbox has them.
 extension Delivery {
     /// It has a number of its own until the outbox gives it one.
     mutating func sendFirst(_ slot: Slot, as number: Int64) {

@@ -202,8 +202,8 @@ struct Delivery: Sendable {
         stir(entry.lane)
     }
 
-    /// What leaves unsent stays in the heaps of its lane until it comes to their top. A lane that is paused for days
-    /// would gather without end what expires meanwhile.
+    /// Removes from a lane's heaps the entries that left unsent, once there are too many. They stay there until they come
+    /// to the top: a lane that is paused for days would gather without end what expires meanwhile.
     private mutating func tidy(_ lane: Int) {
         let entries = entries
         let bound = 2 * entries.count + 64
@@ -283,7 +283,8 @@ struct Delivery: Sendable {
 
     func notBefore(of token: Digest) -> Int64 { queues[token]?.notBefore ?? 0 }
 
-    /// What has left the lane unsent may come again under its number: nothing of before may be taken for it.
+    /// Removes from a lane the entries that left it unsent. They may come again under their numbers, and must not be taken
+    /// for what they were before.
     mutating func forgetPostponed(in lane: Int) {
         let entries = entries
         lanes[lane].postponed.keep { entries[$0.slot].isCurrent($0.sequence, .postponed, in: lane) }

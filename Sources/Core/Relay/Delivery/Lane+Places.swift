@@ -1,4 +1,4 @@
-/// What a lane's heaps hold, and what its room is measured in.
+/// The entries of a lane's heaps, and the measure of its room.
 extension Lane {
     struct Ready: Comparable, Sendable {
         /// Urgent before not urgent; then oldest first.

@@ -58,7 +58,7 @@ package struct Lane: Sendable {
     /// Monotonic nanoseconds from which on there may be something to claim.
     var claimAt = Int64.max
     var isClaiming = false
-    /// What is on disk only, up to this number, is claimed to end: the operator gives it up.
+    /// The highest number of those on disk only that are claimed to end: the operator gives them up.
     var givenUpTo: Int64?
     /// The operator wants what is on disk with a number up to this tried whenever it is due.
     var hurriedTo: Int64?

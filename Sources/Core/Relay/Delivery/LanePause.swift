@@ -1,4 +1,4 @@
-/// What a lane does while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
+/// The pause of a lane while its gateway is suspected to be away: nothing for a while, then a few tries, then nothing for
 /// longer.
 ///
 /// What several devices have heard may be true of them alone. So with the oldest the newest try that have not failed yet,

@@ -1,7 +1,7 @@
 import Encodings
 
-/// What of a lane's state outlives the process: a start asks nobody who has just asked to be left in peace. Times are
-/// milliseconds since 1970.
+/// The part of a lane's state that outlives the process: a start asks nobody who has just asked to be left in peace. Times
+/// are milliseconds since 1970.
 package struct LaneRecord: Equatable, Sendable {
     /// When it was written.
     package var writtenAt: Int64

@@ -1,6 +1,6 @@
 import Encodings
 
-/// What became of one attempt to hand a notification to its gateway.
+/// The outcome of one attempt to hand a notification to its gateway.
 package enum Outcome: Equatable, Sendable {
     /// The gateway has taken responsibility.
     case accepted
@@ -35,7 +35,8 @@ package struct Deferral: Equatable, Sendable {
         case device
         /// This one, and everything of the lane once so many ``witnesses`` have failed so: its host is overloaded or away.
         case host
-        /// The same for everything of the app, at all its hosts: what its credentials may is used up for now.
+        /// Everything of the app, at all its hosts, once so many ``witnesses`` have failed so: what its credentials may is
+        /// used up for now.
         case app
     }
 
@@ -50,7 +51,7 @@ package struct Deferral: Equatable, Sendable {
     /// How many different devices have to hear it, with none answered between them, before the others wait too.
     package var witnesses: Int
 
-    /// What one device hears may be its own fault, and two may have the same owner.
+    /// The usual number of witnesses: one device's failure may be its own fault, and two devices may have the same owner.
     package static let fewWitnesses = 3
 
     package init(

@@ -63,7 +63,7 @@ extension Pipeline {
         lanesWakeAt = min(lanesWakeAt, time)
     }
 
-    /// What a lane does next.
+    /// Decides what a lane does next.
     mutating func nextStep(in lane: Int, at now: Instant) -> Step {
         let time = now.monotonicNanoseconds
         guard let turn = delivery.withLane(lane, { $0.turn(at: time) }) else {
@@ -149,7 +149,7 @@ extension Pipeline {
         stopIfDone()
     }
 
-    /// What the operator sees of it.
+    /// Counts an outcome in the lane's state that the operator sees.
     private mutating func note(_ outcome: Outcome, of slot: Int, in lane: Int, at now: Instant) {
         let time = now.monotonicNanoseconds
         let token = delivery.entries[slot].token
@@ -218,7 +218,7 @@ extension Pipeline {
         }
     }
 
-    /// Of the gateway.
+    /// Notes that an attempt's end says nothing of the gateway.
     private mutating func saysNothing(_ slot: Int) {
         let entry = delivery.entries[slot]
         delivery.withLane(entry.lane) { $0.endedAlone(begunAt: entry.sentAt) }

@@ -26,7 +26,7 @@ extension Pipeline {
         delivery.tidyLane(lane)
     }
 
-    /// What blocked this lane has been mended: it is tried at once.
+    /// Tries a lane at once: what blocked it has been mended.
     package mutating func resume(_ id: LaneID, at now: Instant) {
         guard let lane = delivery.lane(id) else { return }
         delivery.resume(lane, at: now.monotonicNanoseconds)
@@ -37,7 +37,7 @@ extension Pipeline {
     /// The index of a lane, if it is there.
     package func lane(of id: LaneID) -> Int? { delivery.lane(id) }
 
-    /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.
+    /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? {
         try? validator.recipient(of: submission).0.lane
     }

@@ -1,6 +1,6 @@
-/// What waits, as the operator sees it.
+/// The queues, as the operator sees them.
 extension Pipeline {
-    /// What is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
+    /// Counts what is stored and has not ended, by lane. Looks at every notification: not for the way of a message.
     package func queues() -> [Queue] {
         var queues = [Queue](repeating: Queue(), count: delivery.lanes.count)
         let spared = Set(
@@ -14,15 +14,15 @@ extension Pipeline {
         return queues
     }
 
-    /// What waits in one lane.
+    /// The queue of one lane.
     package struct Queue: Equatable, Sendable {
         package private(set) var waiting = 0
         /// Monotonic nanoseconds at which the oldest was submitted; `nil`: nothing waits.
         package private(set) var oldestSubmittedAt: Int64?
-        /// The same without those whose device its gateway wants spared: they wait as they should.
+        /// The time of the oldest one whose device its gateway does not want spared: the others wait as they should.
         package private(set) var oldestDueSubmittedAt: Int64?
 
-        /// What is on disk only.
+        /// Adds what is on disk only.
         mutating func add(_ lane: Lane) {
             guard lane.shelved > 0, let oldest = lane.oldestShelvedAt else { return }
             add(submittedAt: oldest, isSpared: lane.claimAt > 0)

@@ -1,6 +1,6 @@
 import Encodings
 
-/// What gateways have asked for, and how lanes stand: written down with the commits of what it was said of.
+/// The wishes of gateways and the states of lanes. They are written down with the commits of what they are about.
 extension Pipeline {
     /// The gateway wants nothing for this device before then.
     ///

@@ -19,6 +19,6 @@ package struct RetryPolicy: Sendable {
         return max(jittered, obeyed(asked))
     }
 
-    /// What of a gateway's wish is granted: more than our longest wait, but not for ever.
+    /// Returns the part of a gateway's wish that is granted: more than our longest wait, but not for ever.
     func obeyed(_ asked: Duration?) -> Duration { max(.zero, min(asked ?? .zero, .seconds(86400))) }
 }

@@ -1,4 +1,4 @@
-/// What a gateway has asked for one device: its `Retry-After`. Times are milliseconds since 1970.
+/// A gateway's wish for one device: its `Retry-After`. Times are milliseconds since 1970.
 package struct DeviceWish: Equatable, Sendable {
     package let token: Digest
     package let lane: LaneID

@@ -27,7 +27,7 @@ package struct Admission: Sendable {
 
     /// One device token: how far its rate is used up, and what waits for it.
     private struct Account {
-        /// Of the half that everybody knows may take from, and of the other.
+        /// The use of the half that everybody knows may take from; ``kept`` is that of the other.
         var used = Rate.Use()
         var kept = Rate.Use()
         /// In memory.
@@ -173,7 +173,7 @@ package struct Admission: Sendable {
     private static let shareOfFree = 4
     /// A ninth of all at most; a seventeenth for one sender.
     private static let partOfFree = 8
-    /// What a lane may have in any case, as long as there is room; half of it for one sender.
+    /// The size of the share that a lane may have in any case, as long as there is room; half of it for one sender.
     static let leastShare = 64
 
     /// Those of one device in memory.
@@ -189,7 +189,7 @@ package struct Admission: Sendable {
         waitingBytes += size
     }
 
-    /// The same for the backlog of a lane.
+    /// Counts the backlog of a lane again at a start.
     mutating func restore(_ backlog: LaneBacklog) {
         waiting += backlog.waiting
         waitingBytes += backlog.bytes
@@ -206,7 +206,7 @@ package struct Admission: Sendable {
         releaseShelved(size: size)
     }
 
-    /// What was admitted goes into the backlog.
+    /// Counts an admitted notification as one of the backlog.
     ///
     /// - Returns: How many of its device may be there, with it.
     mutating func shelve(token: Digest) -> Int {
@@ -230,7 +230,7 @@ package struct Admission: Sendable {
         accounts[token]?.shelved += 1
     }
 
-    /// What was on disk only has ended.
+    /// Counts the end of one that was on disk only.
     mutating func releaseShelved(size: Int) {
         waiting -= 1
         waitingBytes -= size

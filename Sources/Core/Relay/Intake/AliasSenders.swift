@@ -2,7 +2,7 @@
 ///
 /// It is stored when one phone's is, delivered when the first phone has it, and dead only when all phones are.
 struct AliasSenders: Sendable {
-    /// What one sender is to hear now.
+    /// The news for one sender.
     struct News: Sendable {
         enum Word: Equatable, Sendable {
             case receipt(Receipt, isLast: Bool)
@@ -13,7 +13,7 @@ struct AliasSenders: Sendable {
         let words: [Word]
     }
 
-    /// What is known of the phones of one notification.
+    /// The state of the phones of one notification.
     struct Group: Sendable {
         private enum Phone: Sendable {
             /// Its commit has not ended.
@@ -24,7 +24,7 @@ struct AliasSenders: Sendable {
             case kept
             case busy(Busy)
             case ended(Ending)
-            /// What becomes of it is told to others.
+            /// Its end goes to other senders.
             case lost
         }
 
@@ -61,7 +61,7 @@ struct AliasSenders: Sendable {
 
         mutating func lose(_ place: Int) { phones[place] = .lost }
 
-        /// What the sender hears after a change at one place.
+        /// Returns the news for the sender after a change at one place.
         mutating func words(afterChangeAt place: Int) -> [News.Word] {
             if case .ended(.delivered) = phones[place] {
                 return [.receipt(.ended(.delivered), isLast: true)]
@@ -143,7 +143,7 @@ struct AliasSenders: Sendable {
         for notification in notifications { members[notification.reply] = (lastGroup, notification.place) }
     }
 
-    /// What a sender hears when one of its notifications, or the only one, has news; `nil`: nothing yet.
+    /// Returns the news for a sender when one of its notifications, or the only one, has a receipt; `nil`: nothing yet.
     mutating func note(_ receipt: Receipt, from reply: ReplyID, isLast: Bool) -> News? {
         guard let member = members[reply] else {
             return News(sender: reply, words: [.receipt(receipt, isLast: isLast)])

@@ -1,4 +1,4 @@
-/// What one circuit of the onion service has used up of its share, over all connections that came by it.
+/// The share that one circuit of the onion service has used up, over all connections that came by it.
 ///
 /// Frames, refused notifications and bytes over the share only make it slower: it is read no further for a while. Breaking rules, and more
 /// connections than allowed, are strikes, and too many of these within a minute are the circuit's end.
@@ -11,7 +11,7 @@ package struct CircuitAccount: Sendable {
         package var framesPerSecond: Int {
             didSet { frames = CircuitAccount.rate(framesPerSecond) }
         }
-        /// The same for bytes from the peer.
+        /// Bytes a second from the peer; 0: no limit.
         package var bytesPerSecond: Int {
             didSet { bytes = CircuitAccount.rate(bytesPerSecond) }
         }

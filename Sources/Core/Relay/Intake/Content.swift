@@ -1,6 +1,6 @@
 import Encodings
 
-/// What a phone gets.
+/// The content that a phone gets.
 package enum Content: Equatable, Sendable {
     /// Bisq's message, from which each service makes its payload.
     case bisq(BisqContent)
@@ -24,9 +24,9 @@ package enum Content: Equatable, Sendable {
     }
 }
 
-/// What Bisq's senders say of a notification.
+/// The content and flags of one of Bisq's notifications.
 package struct BisqContent: Equatable, Sendable {
-    /// What the phone gets under the key `encrypted`: printable ASCII, nothing that JSON must escape.
+    /// The text that the phone gets under the key `encrypted`: printable ASCII, nothing that JSON must escape.
     package var message: String
     /// Shown at once, as an alert; otherwise a background push.
     package var isUrgent: Bool
@@ -34,7 +34,7 @@ package struct BisqContent: Equatable, Sendable {
     package var isMutableContent: Bool
     package var isContentAvailable: Bool
 
-    /// What a phone shows where nothing on it can decrypt the message.
+    /// The text that a phone shows when nothing on it can decrypt the message.
     package static let bell = "Something happened in Bisq. Open it to see what."
 
     package init(
@@ -87,8 +87,8 @@ package struct PreparedPush: Equatable, Sendable {
     /// Also on its way to the phone. The node sends it before those that are not.
     package var isUrgent: Bool
     package var expiry: Expiry
-    /// What a later notification with the same one replaces on the phone. At most ``longestCollapseID`` bytes. `nil`: as
-    /// the gateway has it.
+    /// The id by which a later notification takes this one's place on the phone. At most ``longestCollapseID`` bytes.
+    /// `nil`: as the gateway has it.
     package var collapseID: String?
 
     /// The least of the services' limits, in bytes.
@@ -110,7 +110,7 @@ package struct PreparedPush: Equatable, Sendable {
         self.init(.exact(fields: fields, body: body), isUrgent: isUrgent, expiry: .unsaid)
     }
 
-    /// What the door has made, without what stands in the request's head.
+    /// The body that the door has made, without what stands in the request's head.
     package var body: String {
         switch payload {
         case .object(let body, _), .members(let body), .exact(_, let body): body

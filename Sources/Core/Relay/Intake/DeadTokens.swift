@@ -1,4 +1,4 @@
-/// What a gateway has said of a dead device token. Times are milliseconds since 1970.
+/// A gateway's statement that a device token is dead. Times are milliseconds since 1970.
 package struct DeadToken: Equatable, Sendable {
     /// Since when it is dead, as the gateway says.
     package let since: Int64
@@ -50,7 +50,8 @@ struct DeadTokens: Sendable {
         return grave.told.since
     }
 
-    /// The same for a notification that is stored by now: of those that came together one goes through.
+    /// Returns the time since when a token is dead, for a notification that is stored by now: of those that came together
+    /// one goes through.
     mutating func sinceUnlessTried(_ token: Digest, at now: Instant) -> Int64? {
         guard !graves.isEmpty else { return nil }
         if let since = since(token, at: now) { return since }
@@ -82,7 +83,7 @@ struct DeadTokens: Sendable {
         return revive(token)
     }
 
-    /// What another node knows better.
+    /// Forgets the tokens that another node knows better.
     mutating func forget(where isLost: (Digest) -> Bool) {
         if !graves.isEmpty { graves = graves.filter { !isLost($0.key) } }
     }

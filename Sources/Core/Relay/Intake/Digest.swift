@@ -11,11 +11,11 @@ package struct Digest: Hashable, Sendable {
     /// Half of it spreads as well as all: nobody without the key can make two that share it.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
-    /// What a table asks for. A keyed digest needs no hash of its own: to make one took a quarter of the time of each look
-    /// into a table.
+    /// The hash for tables. A keyed digest needs no other one: to make one took a quarter of the time of each look into a
+    /// table.
     package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: low) ^ seed }
 
-    /// What the operator's list of the outbox shows: 8 hex digits, enough to follow one device.
+    /// The text in the operator's list of the outbox: 8 hex digits, enough to follow one device.
     package var shortHex: String {
         let digits = String(high >> 32, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
@@ -24,11 +24,11 @@ package struct Digest: Hashable, Sendable {
 
 /// The digests of one submission. Made at the edge, since the pure core holds no key.
 package struct SubmissionDigests: Equatable, Sendable {
-    /// Of app, host and device token.
+    /// The digest of app, host and device token.
     package let token: Digest
-    /// What a repetition is recognized by: the uid, or for doors without one, target and message.
+    /// The digest that a repetition is recognized by: of the uid, or for doors without one, of target and message.
     package let identity: Digest
-    /// Of target and message: a uid that comes again with another one is refused.
+    /// The digest of target and message: a uid that comes again with another one is refused.
     package let content: Digest
 
     package init(token: Digest, identity: Digest, content: Digest) {

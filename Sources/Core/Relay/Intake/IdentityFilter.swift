@@ -36,7 +36,8 @@ package struct IdentityFilter: Equatable, Sendable {
             self.acceptedAt = max(self.acceptedAt, acceptedAt)
         }
 
-        /// Of its block: by the 16 highest bits, which are enough for the blocks of the largest part.
+        /// Returns the start of a hash's block: by the 16 highest bits, which are enough for the blocks of the largest
+        /// part.
         private func start(_ hash: UInt64) -> Int {
             (Int(hash >> 48) & (words.count / Part.wordsOfBlock - 1)) * Part.wordsOfBlock
         }
@@ -50,7 +51,7 @@ package struct IdentityFilter: Equatable, Sendable {
 
     private var parts: [Part] = []
 
-    /// Of one part: powers of two.
+    /// The least number of words in one part; ``most`` is the highest. Both are powers of two.
     private static let least = 1 << 12
     private static let most = 1 << 18
     /// As many as the outbox keeps: beyond that the oldest part goes.

@@ -26,14 +26,14 @@ package struct PhoneBook: Equatable, Sendable {
         var form: Form { Form(platform) }
     }
 
-    /// What a message must look like for a phone: Bisq 1 seals for iPhones in another form than for the others.
+    /// The form that a message for a phone must have: Bisq 1 seals for iPhones in another one than for the others.
     package enum Form: Equatable, Sendable {
         case ios, android
 
         package init(_ platform: Platform) { self = platform == .android ? .android : .ios }
     }
 
-    /// What the address of all phones of a name begins with.
+    /// The beginning of an address that stands for all phones of a name.
     package static let aliasPrefix = "al1:"
     /// Bytes of an alias: Bisq 2 registers 100 to 300 for Android.
     package static let aliasLengths = 100...300

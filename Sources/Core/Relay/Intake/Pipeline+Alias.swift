@@ -1,4 +1,4 @@
-/// What is sent to an alias.
+/// Submissions to an alias.
 extension Pipeline {
     /// One for each phone of an alias: they come into the same commit, and their sender hears of them as of one.
     mutating func submit(

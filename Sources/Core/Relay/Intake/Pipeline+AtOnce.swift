@@ -1,6 +1,6 @@
 import Encodings
 
-/// Where the sender waits for the outcome anyway, a notification goes out first, and is stored only if its gateway has not
+/// Notifications that go out first. If the sender waits for the outcome anyway, one is stored only if its gateway has not
 /// answered within a window: most never touch the disk.
 ///
 /// Nobody is told `stored` before the commit. `delivered` is told as soon as the gateway has said so, and its identity is
@@ -169,7 +169,7 @@ extension Pipeline {
 
     // MARK: Answers
 
-    /// What its gateway has not judged waits, and so it is stored.
+    /// Stores a notification that waits because its gateway has not judged it.
     mutating func settleUnstored(_ slot: Int, at now: Instant) {
         let entry = delivery.entries[slot]
         switch entry.writing {
@@ -245,7 +245,7 @@ extension Pipeline {
 
     // MARK: Asked for
 
-    /// What is known of a notification that the outbox doesn't have; `nil`: nothing.
+    /// Returns the state of a notification that the outbox doesn't have; `nil`: nothing is known.
     package func state(of id: NotificationID) -> NotificationState? {
         if commits.remembers(id.identity) { return .ended(.delivered) }
         return unstored.holds(id.identity) ? .waiting : nil

@@ -10,7 +10,8 @@ import Encodings
 extension Pipeline {
     /// Lanes to origins that an app may have, with those that have given way: so many times those with a gateway.
     private static let originsPerGateway = 3
-    /// What one sender may have brought of them; those that can't be told apart have half of all together.
+    /// The most of an app's lanes that one sender may have brought; senders that can't be told apart have half of all
+    /// together.
     private static let mostBySender = 8
     /// How many give way to those that wait for a gateway, at most and every few seconds, and how long each has had it.
     private static let turnsAtOnce = 16
@@ -156,7 +157,7 @@ extension Pipeline {
         effects.append(.laneOpened(lane))
     }
 
-    /// Of those that waited when the last process ended some may have to wait for a gateway.
+    /// Whether a lane that waited when the last process ended may have a gateway at once: some have to wait for one.
     func mayOpen(_ id: LaneID) -> Bool {
         guard id.host.isOrigin else { return true }
         return origins(of: id.app).count { !delivery.lanes[$0].isParked } < originsPerApp

@@ -7,12 +7,12 @@ import Encodings
 package protocol PushService: Sendable {
     /// As settings, reports and metrics name it: `apns`.
     var name: String { get }
-    /// What all its addresses begin with, and nobody else's: `wp1:`. Such an address goes to this service whatever app the
-    /// sender names. `nil`: its apps are named, or stand in for a platform.
+    /// The beginning of all its addresses, and of nobody else's: `wp1:`. Such an address goes to this service whatever app
+    /// the sender names. `nil`: its apps are named, or stand in for a platform.
     var prefix: String? { get }
     /// Whether senders may name an app of it for phones of this platform.
     func serves(_ platform: Platform) -> Bool
-    /// Where an address leads; `nil`: it has not the form of this service's addresses.
+    /// Returns the target of an address; `nil`: it has not the form of this service's addresses.
     func target(_ address: String, on platform: Platform) -> Target?
     /// Bytes that the service counts against ``payloadLimit``; `nil`: it carries nothing of the kind.
     func payloadSize(of content: Content) -> Int?

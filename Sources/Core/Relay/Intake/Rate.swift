@@ -1,6 +1,6 @@
 /// So many a second on average, and so many at once: the generic cell rate algorithm (ITU-T I.371).
 package struct Rate: Equatable, Sendable {
-    /// What somebody has used up of a rate. It takes one number, whatever the rate.
+    /// The part of a rate that somebody has used up. It takes one number, whatever the rate.
     package struct Use: Equatable, Sendable {
         /// Monotonic nanoseconds at which nothing is used any more.
         fileprivate var until: Int64 = 0

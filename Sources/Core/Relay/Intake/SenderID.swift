@@ -1,7 +1,7 @@
 /// Tells senders apart as far as the node can: one number for each circuit, address, connection or account. Known to this
 /// process alone.
 package struct SenderID: Hashable, Sendable {
-    /// Of Swift's hash, which is seeded at random: it spreads.
+    /// A Swift hash value. Its seed is random per process, so nobody can choose collisions.
     private let value: Int
 
     package init(_ sender: some Hashable) { value = sender.hashValue }

@@ -3,12 +3,12 @@ import Encodings
 /// Checks a submission against the configured apps and their services' rules, in a fixed order; the first failure names
 /// itself and nothing is stored.
 package struct Validator: Sendable {
-    /// What most services take: APNs 4,096 bytes of JSON (Apple, "Generating a remote notification"), FCM 4,096 bytes of
-    /// keys and values (Firebase, "About FCM messages").
+    /// The largest payload that most services take: APNs 4,096 bytes of JSON (Apple, "Generating a remote notification"),
+    /// FCM 4,096 bytes of keys and values (Firebase, "About FCM messages").
     package static let payloadLimit = 4096
     /// FCM's longest time to live; APNs keeps no longer than 30 days.
     package static let longestLifetime: Duration = .seconds(28 * 86400)
-    /// The same in milliseconds: a `Duration` is divided with 128 bits, each time.
+    /// ``longestLifetime`` in milliseconds: a `Duration` is divided with 128 bits, each time.
     static let longestMilliseconds = longestLifetime.milliseconds
 
     /// Bytes of an app's name.
@@ -67,7 +67,7 @@ package struct Validator: Sendable {
         )
     }
 
-    /// What goes to each phone of an alias; `nil`: it is addressed to no alias.
+    /// Makes the submissions to each phone of an alias; `nil`: it is addressed to no alias.
     ///
     /// - Throws: The reason word, when the alias is not in the book or its phones take another form of messages.
     func copies(of submission: Submission) throws(Reason) -> [Submission]? {

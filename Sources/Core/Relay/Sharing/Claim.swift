@@ -30,7 +30,7 @@ package struct Claim: Equatable, Sendable {
     package static let longestWait: Int64 = 86_400_000 + 60_000
 }
 
-/// What a ``Claim`` brought.
+/// The rows that a ``Claim`` brought.
 package struct Claimed: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         package let row: WaitingRow
@@ -70,9 +70,9 @@ package struct LaneBacklog: Equatable, Sendable {
 
 /// How much of what waits is in memory. What is beyond it waits in the backlog, on disk only.
 package struct Window: Sendable {
-    /// Of one lane.
+    /// The most notifications of one lane in memory.
     package var perLane = 4096
-    /// Of all lanes. When it is full a lane has the least.
+    /// The most of all lanes. When it is full a lane has the least.
     package var total = 16_384
     package var least = 64
     /// How many are claimed at a time, when no more than half as many wait in memory.

@@ -13,7 +13,7 @@ struct ClusterShare: Sendable {
 
     init(isShared: Bool) { self.isShared = isShared }
 
-    /// What was read at the start; the first commit has to prove the lease.
+    /// Begins with what was read at the start; the first commit has to prove the lease.
     mutating func begin(_ content: OutboxContent, at time: Int64) {
         guard isShared else { return }
         lease = .unproven(at: time)
@@ -37,7 +37,7 @@ struct ClusterShare: Sendable {
     /// Nobody else has ever accepted anything since the start.
     var isWhole: Bool { ownership?.isWhole ?? true }
 
-    /// What comes in for a device can't go out before what another node has stored for it.
+    /// Whether a token is in sight: what comes in for a device can't go out before what another node has stored for it.
     func isInSight(_ token: Digest) -> Bool { ownership.map { !$0.blind.contains(token) } ?? true }
 
     /// Whether the node that has its shard may have one more.
@@ -109,7 +109,7 @@ struct ClusterShare: Sendable {
         return (lost, before.owned != share.owned || before.nodes != share.nodes)
     }
 
-    /// What has been taken over counts, and what is more than this node's part is left.
+    /// Counts what has been taken over, and leaves what is more than this node's part.
     ///
     /// - Parameter busy: shards of which something is in memory or under way.
     mutating func settle(_ share: Share, busy: Shards) {

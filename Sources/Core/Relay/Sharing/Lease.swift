@@ -20,7 +20,8 @@ struct Lease: Sendable {
 
     mutating func proven(at time: Int64) { self = Lease(at: time) }
 
-    /// What was read at the start may have taken longer than the lease: the first commit has to prove it.
+    /// Makes a lease that is not proven. To read at the start may have taken longer than the lease: the first commit has to
+    /// prove it.
     static func unproven(at time: Int64) -> Lease {
         var lease = Lease(at: time - length.nanoseconds)
         lease.renewAt = time

@@ -36,7 +36,7 @@ extension Pipeline {
     /// `nil`: other nodes can't come to the store.
     package var sharing: Sharing? { cluster.figures }
 
-    /// What ``Effect/divide(_:)`` asked for.
+    /// Takes what ``Effect/divide(_:)`` asked for.
     package mutating func divided(_ share: Share, at now: Instant) {
         guard let (lost, hasChanged) = cluster.take(share, at: now.monotonicNanoseconds) else { return }
         if !share.gained.isEmpty { cluster.loseSight(of: share.gained.intersection(onItsWay())) }
@@ -121,7 +121,7 @@ extension Pipeline {
         }
     }
 
-    /// What was stored for another node leaves this one.
+    /// Lets go of a notification that was stored for another node.
     mutating func settleElsewhere(_ ticket: Ticket, _ sequence: Int64, at now: Instant) {
         leave(ticket.slot)
         accept(ticket, sequence, isRepetition: false, at: now)
@@ -138,7 +138,7 @@ extension Pipeline {
         return busy
     }
 
-    /// What waits of shards that are given up leaves memory; what is under way ends first.
+    /// Takes what waits of shards that are given up out of memory; what is under way ends first.
     private mutating func letGo() {
         let leaving = cluster.leaving
         guard !leaving.isEmpty else { return }

@@ -51,7 +51,7 @@ package struct Shards: Equatable, Sendable {
     package static func most(nodes: Int) -> Int { (total + max(1, nodes) - 1) / max(1, nodes) }
 }
 
-/// What the pipeline asks of a store that it shares, and what it tells it: see ``Outbox/divide(_:)``.
+/// A question of the pipeline to a store that it shares, with what the store has to know: see ``Outbox/divide(_:)``.
 package struct ShareRequest: Equatable, Sendable {
     /// Nothing of these is claimed any more: they are about to be given up.
     package var leaving = Shards.none
@@ -85,9 +85,9 @@ package struct Share: Equatable, Sendable {
     package var gained = Shards.none
     /// Nodes that live, this one among them.
     package var nodes = 1
-    /// What is in the backlog of those that it has got, and what other nodes have put there for it.
+    /// The backlog of the shards that it has got, and what other nodes have put there for it.
     package var arrived: [LaneBacklog] = []
-    /// What was in the backlog of those that it has given up.
+    /// The backlog of the shards that it has given up.
     package var lost: [LaneBacklog] = []
     package var deadTokens: [Digest: DeadToken] = [:]
     /// Tokens that were dead, and were registered anew at other nodes.
@@ -130,10 +130,10 @@ struct Ownership: Equatable, Sendable {
     private(set) var nodes = 1
     /// Nobody else has ever accepted anything since the start: what is in memory of identities is all that is known.
     private(set) var isWhole: Bool
-    /// Of these others may have put something there that this node has not seen, and what comes in must not go out before
-    /// it: nothing is accepted for them.
+    /// The shards of these in which others may have put something that this node has not seen. What comes in must not go
+    /// out before it: nothing is accepted for them.
     private(set) var blind: Shards
-    /// What is seen with the answer to the present question.
+    /// The shards that are in sight with the answer to the present question.
     private var inSight = Shards.none
     /// `nil`: this one is alone.
     private(set) var known: SharedNodes?
@@ -149,7 +149,7 @@ struct Ownership: Equatable, Sendable {
     private var lookedAt = Int64.min / 2
     /// Another node said so since the last question was asked.
     private var isTold = false
-    /// What somebody waits for that is not in memory: in turns, some at a time.
+    /// Sequence numbers that somebody waits for and that are not in memory: asked for in turns, some at a time.
     private var awaited: [Int64] = []
     private var asked: [Int64] = []
     private var keptTold: Set<Int64> = []
@@ -157,9 +157,9 @@ struct Ownership: Equatable, Sendable {
     /// How often the store is asked where nodes share it, and where this one is alone.
     static let interval: Duration = .milliseconds(200)
     static let intervalAlone: Duration = .seconds(2)
-    /// The same while senders are told to come again for what is not seen.
+    /// The interval while senders get `busy` for what is not in sight.
     static let intervalBlind: Duration = .milliseconds(20)
-    /// The same at least while other nodes say that they have put something there: each answer costs a commit.
+    /// The least interval while other nodes say that they have put something there: each answer costs a commit.
     static let intervalTold: Duration = .milliseconds(50)
     private static let askedAtOnce = 500
     private static let oldestInterval: Duration = .seconds(1)
@@ -258,7 +258,7 @@ struct Ownership: Equatable, Sendable {
         return ShareRequest(leaving: leaving, awaited: asked, figures: figures)
     }
 
-    /// What was asked for has been answered, or not: what has not ended is asked for again.
+    /// Takes the answer to what was asked for: what has not ended is asked for again.
     mutating func answered(_ ends: [Int64: Share.End]) {
         awaited += asked.filter { ends[$0] == nil || ends[$0] == .kept }
         asked = []

@@ -1,6 +1,6 @@
 import Encodings
 
-/// What a node of a shared store tells the others of itself, with each of its commits.
+/// The figures that a node of a shared store gives the others of itself, with each of its commits.
 package struct NodeFigures: Equatable, Sendable {
     /// Notifications that wait for it to send them, and their bytes.
     package var waiting = 0
@@ -27,15 +27,15 @@ package struct NodeFigures: Equatable, Sendable {
 package struct SharedNode: Equatable, Sendable {
     /// Given by the store: as long as the node is there no other has it.
     package var number: Int
-    /// Of its machine.
+    /// The name of its machine.
     package var name: String
-    /// Of its program.
+    /// The version of its program.
     package var version: String
     package var isHere: Bool
     package var shards: Shards
     /// As it said with its last commit.
     package var figures: NodeFigures
-    /// What others have put there for it, and it has not seen yet.
+    /// The notifications that others have put there for it, and it has not seen yet.
     package var unseen: NodeFigures
     /// Since it renewed its lease, by the store's clock.
     package var leaseAge: Duration
@@ -58,7 +58,7 @@ package struct SharedNode: Equatable, Sendable {
         self.clockAhead = clockAhead
     }
 
-    /// What waits for it in the store.
+    /// The notifications that wait for it in the store.
     package var waiting: NodeFigures { figures + unseen }
     package var isAlive: Bool { leaseAge <= SharedNode.lease }
 
@@ -69,7 +69,7 @@ package struct SharedNode: Equatable, Sendable {
 /// All nodes that a shared store knows.
 package struct SharedNodes: Equatable, Sendable {
     package var nodes: [SharedNode] = []
-    /// What lies there for shards of no node, as far as nobody has seen it.
+    /// The notifications for shards of no node, as far as nobody has seen them.
     package var unseenOfNobody = NodeFigures()
 
     package init(_ nodes: [SharedNode] = [], unseenOfNobody: NodeFigures = NodeFigures()) {
@@ -94,7 +94,7 @@ package struct SharedNodes: Equatable, Sendable {
     }
 }
 
-/// What was taken over from nodes that did not give it up.
+/// The shards that were taken over from nodes that did not give them up.
 package struct TakeOvers: Equatable, Sendable {
     package private(set) var count = 0
     /// At most so many of it went out twice.
@@ -109,8 +109,8 @@ package struct TakeOvers: Equatable, Sendable {
     }
 }
 
-/// What waits for the other nodes of a shared store, as far as this one knows: it gives none of them more than that may
-/// have.
+/// The notifications that wait for the other nodes of a shared store, as far as this one knows: it gives none of them more
+/// than that may have.
 ///
 /// The store tells about once a second what waits for each. What this node has put there since is counted here: from
 /// before the question before the last on it is in what the store told, and what is counted twice in between does no harm.

@@ -1,4 +1,4 @@
-/// What is known of the wall clock and outlives the process. Times are milliseconds since 1970.
+/// The knowledge about the wall clock that outlives the process. Times are milliseconds since 1970.
 package struct ClockRecord: Equatable, Sendable {
     /// The last time at which the clock was trusted.
     package var trusted: Int64
@@ -11,7 +11,7 @@ package struct ClockRecord: Equatable, Sendable {
     }
 }
 
-/// What somebody who knows the time has said of it.
+/// The time according to somebody who knows it.
 package struct ToldTime: Equatable, Sendable {
     /// It was no earlier: milliseconds since 1970.
     package var unixMilliseconds: Int64
@@ -63,7 +63,7 @@ struct ClockWatch {
         trustIfNear()
     }
 
-    /// What the clock calls over may not be.
+    /// Whether the clock is far ahead of the time trusted last: what it says is over may not be.
     var isDoubted: Bool { offset.subtractingReportingOverflow(trustedOffset).partialValue > ClockWatch.far }
 
     /// It says about what it said when it was trusted last.

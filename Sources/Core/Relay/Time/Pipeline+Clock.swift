@@ -1,4 +1,4 @@
-/// What it means for what waits that the wall clock is doubted.
+/// The consequences of a doubted wall clock for what waits.
 extension Pipeline {
     mutating func startClock(_ last: ClockRecord?, offset: Int64, at now: Instant) {
         if let record = wallClock.start(last, offset: offset, at: now) { commits.append(.clock(record)) }

@@ -1,4 +1,4 @@
-/// What time it is, and for whom. Only what was set down by a wall clock is judged by one; all else by a clock that nobody
+/// The time, for each use of it. Only what was set down by a wall clock is judged by one; all else by a clock that nobody
 /// sets.
 ///
 /// It has three clocks to tell: the steady one, which is the wall clock as it was at the start and goes on from there; the
@@ -11,7 +11,7 @@ struct WallClock: Sendable {
     private var steadyOffset: Int64 = 0
     /// The least that this difference has been since.
     private var leastOffset: Int64 = .max
-    /// The same as the clock was trusted last, while it is doubted since the start.
+    /// The offset by which the clock was trusted last, while it is doubted since the start.
     private var doubtOffset: Int64?
 
     /// - Parameters:
@@ -69,7 +69,7 @@ struct WallClock: Sendable {
         !isDoubted && watch?.hasStood(for: time, at: now.monotonicNanoseconds) ?? false
     }
 
-    /// What the clock says by now, every few seconds.
+    /// Takes a reading of the clock, every few seconds.
     ///
     /// - Returns: What is to be written; `nil`: it has not begun.
     mutating func look(offset: Int64, at now: Instant) -> ClockRecord? {
