@@ -175,7 +175,7 @@ final class BitwardenTables: DoorTables {
             """, on: connection)
     }
 
-    /// Of rows that were copied from a file.
+    /// Fills in what a database has more, in rows that were copied from a file.
     static func complete(_ connection: borrowing Connection) throws(SQLiteError) {
         let select = try Statement("SELECT device, token FROM bitwarden_device", on: connection)
         let update = try Statement(

@@ -7,14 +7,14 @@ protocol DoorTables: AnyObject {
     /// Names the tables among those of other doors; never changed once released.
     static var name: String { get }
 
-    /// What makes the tables, step by step: a file that has seen the first so many gets the rest. A released step is
-    /// never changed. Each is a text of SQL statements.
+    /// The steps that make the tables: a file that has seen the first so many gets the rest. A released step is never
+    /// changed. Each is a text of SQL statements.
     static var steps: [String] { get }
 
-    /// The same for PostgreSQL.
+    /// The steps for PostgreSQL.
     static var databaseSteps: [String] { get }
 
-    /// What `onionbell registrations` shows of them.
+    /// The views that `onionbell registrations` shows.
     static var views: [RegistrationView] { get }
 
     /// Prepares the statements; the tables are there.

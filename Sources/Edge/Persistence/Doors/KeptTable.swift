@@ -10,13 +10,13 @@ package enum KeptValue: Equatable, Sendable {
     case bytes([UInt8])
 }
 
-/// What an owner takes along of one table: the phone book, mailboxes, installations. Nothing that waits, and nothing that
-/// strangers have registered.
+/// The part of one table that an owner takes along: the phone book, mailboxes, installations. Nothing that waits, and
+/// nothing that strangers have registered.
 package struct KeptTable: Sendable {
     package let name: String
     package let rows: [[KeptValue]]
 
-    /// What others refer to comes before them.
+    /// The names of the tables, each behind those that it refers to.
     package static let names = [
         "installation", "phone", "phone_alias", "mailbox", "mailbox_reader", "mailbox_publisher",
     ]
@@ -74,7 +74,7 @@ package struct KeptTable: Sendable {
 }
 
 extension RegistrationFile {
-    /// What an owner takes along.
+    /// Returns the tables that an owner takes along.
     package func keptTables() throws(SQLiteError) -> [KeptTable] {
         var kept: [KeptTable] = []
         for name in KeptTable.names {

@@ -1,7 +1,8 @@
 import Registrations
 import Relay
 
-/// What publishers want published later. It is no message of its mailbox before its time, when it gets a number as any other.
+/// Messages that publishers want published later. None is a message of its mailbox before its time, when it gets a number
+/// as any other.
 final class MailboxDelayedRows {
     /// With its publisher it goes: whoever had a token that leaked rings nobody later.
     static let step = """
@@ -48,7 +49,7 @@ final class MailboxDelayedRows {
     private let selectDue: Statement
     private let delete: Statement
 
-    /// What becomes a message in one commit.
+    /// The most that become messages in one commit.
     static let atOnce = 100
 
     init(_ connection: borrowing Connection) throws(SQLiteError) {

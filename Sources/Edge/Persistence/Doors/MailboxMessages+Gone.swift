@@ -27,7 +27,7 @@ extension MailboxMessages {
         return try ends + gone()
     }
 
-    /// What lay in mailboxes that were removed: its end is written down already.
+    /// Returns the messages of mailboxes that were removed: their end is written down already.
     func gone() throws(SQLiteError) -> [KeptEnd] {
         var gone: [Int64] = []
         try selectGone.bind(1, MailboxMessages.forgottenAtOnce)

@@ -2,7 +2,7 @@ import CSQLite
 import Registrations
 import Relay
 
-/// What lies in the mailboxes, and how far their readers have come.
+/// The messages in the mailboxes, and how far their readers have come.
 final class MailboxMessages {
     let turn: MailboxTurn
     let delayed: MailboxDelayedRows
@@ -234,7 +234,7 @@ final class MailboxMessages {
 
     // MARK: Readers
 
-    /// Where a reader begins, and what it acknowledges by that.
+    /// Finds the point from which a reader begins, and notes what it acknowledges by that.
     func begin(
         _ since: MailboxSince, of mailboxes: [(mailbox: Int64, reader: Int64?)], in store: Store
     ) throws(SQLiteError) -> (places: [MailboxPlace], ends: [KeptEnd]) {
@@ -296,7 +296,7 @@ final class MailboxMessages {
         return MailboxPlace(mailbox: selectReader.integer(0), number: selectReader.integer(1))
     }
 
-    /// What the first and the last of its readers has acknowledged.
+    /// Returns the highest numbers that the first and the last of its readers has acknowledged.
     func seen(in mailbox: Int64) throws(SQLiteError) -> (first: Int64, last: Int64) {
         try selectSeen.bind(1, mailbox)
         defer { selectSeen.reset() }

@@ -104,7 +104,7 @@ extension Mailbox.Publisher {
     }
 }
 
-/// What became of a new publisher.
+/// The result of adding a publisher.
 package enum PublisherAddition: Equatable, Sendable {
     case added, nameIsTaken, tooMany, noSuchMailbox
     /// Whoever has the topic of an open mailbox reads it, and a publisher has the topic.

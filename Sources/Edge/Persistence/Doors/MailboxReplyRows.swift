@@ -2,7 +2,7 @@ import CSQLite
 import Registrations
 import Relay
 
-/// What lies on the way back, in the tables of the mailboxes.
+/// The replies on the way back, in the tables of the mailboxes.
 final class MailboxReplyRows {
     static let step = """
         CREATE TABLE mailbox_reply (

@@ -1,7 +1,7 @@
 import Registrations
 
-/// What doors have registered, as the operator's commands see it, also beside the node that runs: doors ask their
-/// tables each time.
+/// The registrations of doors, as the operator's commands see them, also beside the node that runs: doors ask their tables
+/// each time.
 package struct RegistrationFile: ~Copyable {
     /// One registration: the names of its fields, and their values.
     package struct Row: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import Relay
 
-/// What waits for an app that another one takes over.
+/// Moves what waits for an app to another one that takes over.
 extension Backlog {
     func move(
         _ lane: LaneID, toApp app: String, on connection: borrowing Connection

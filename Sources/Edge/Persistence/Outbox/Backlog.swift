@@ -1,6 +1,6 @@
 import Relay
 
-/// What waits on disk only, and what of it was handed out since the start.
+/// The notifications that wait on disk only, and the record of those handed out since the start.
 final class Backlog {
     private let insert: Statement
     private let device: Statement
@@ -20,12 +20,12 @@ final class Backlog {
     /// Handed out, and still in the backlog.
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) private(set) var claimed: Set<Int64> = []
-    /// Of those the ones that the running commit takes away.
+    /// The numbers of those among them that the running commit takes away.
     private var left: [Int64] = []
     /// Up to which sequence number all that is due at any time was handed out, by lane and rank: such a one never comes
     /// back, it is put off.
     var reached: [LaneID: [Int64]] = [:]
-    /// Of those claimed, where there are other nodes.
+    /// The shards of those claimed, where there are other nodes.
     private var shards: [Int64: Int] = [:]
 
     private static let ranks = 2
@@ -171,7 +171,7 @@ final class Backlog {
         try spare.run()
     }
 
-    /// What was handed out of these shards has gone with them.
+    /// Forgets what was handed out of these shards: it has gone with them.
     func giveUp(_ lost: Shards) {
         guard !lost.isEmpty else { return }
         for (sequence, shard) in shards where lost[shard] {

@@ -2,7 +2,7 @@ import CSQLite
 import Encodings
 import Relay
 
-/// What ``StoreCopy`` copies of a store: all but what triggers make of it.
+/// A table that ``StoreCopy`` copies: all of a store but what triggers make of it.
 struct CopiedTable {
     enum Kind {
         case integer, text, bytes
@@ -138,7 +138,7 @@ struct CopiedTable {
         Column("android", .sealedText(Sealed.fields)), Column("host", .text),
     ]
 
-    /// What others refer to comes before them.
+    /// All tables, each behind those that it refers to.
     static var all: [CopiedTable] { outbox + installations + status + bitwarden + phones + mailboxes }
 
     private static var outbox: [CopiedTable] {

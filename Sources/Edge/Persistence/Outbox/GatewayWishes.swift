@@ -1,6 +1,6 @@
 import Relay
 
-/// What gateways asked for, and how lanes stand.
+/// The wishes of gateways, and the states of lanes.
 final class GatewayWishes {
     private let insert: Statement
     private let forget: Statement

@@ -15,7 +15,7 @@ final class Identities {
     @exclusivity(unchecked) private var known = KnownIdentities()
     private var filter = IdentityFilter()
     private var hasFilter = false
-    /// Of all identities up to here only those of waiting notifications are left.
+    /// The number up to which only identities of waiting notifications are left.
     private(set) var forgottenUpTo: Int64 = 0
     private var forgottenBefore: Int64 = 0
     private var storedSinceForgetting = 0
@@ -118,7 +118,7 @@ final class Identities {
         known.enter(digests.identity, at: sequence)
     }
 
-    /// What became of it, if it is known.
+    /// Returns what became of it, if it is known.
     func result(of digests: SubmissionDigests) throws(SQLiteError) -> StoreResult? {
         try look(for: digests.identity) { (sequence) throws(SQLiteError) in
             guard Digest(find.pair(1)) == digests.content else { return .conflict }
@@ -156,7 +156,7 @@ final class Identities {
         return value
     }
 
-    /// Of the row that ``find`` stands on.
+    /// Reads the state of the row that ``find`` stands on.
     private func presentState() throws(SQLiteError) -> NotificationState {
         if find.integer(5) != 0 || isKept { return .waiting }
         // Nothing is written down for the usual end.

@@ -1,6 +1,6 @@
 import Relay
 
-/// Where the identity of each remembered notification stands in the outbox.
+/// The numbers under which the identities of remembered notifications stand in the outbox.
 ///
 /// It is in memory, 9 to 12 bytes each. A unique index on disk would be four times the cost of all else in the store:
 /// keyed digests fall anywhere in it, so that each notification writes a page of its own.
@@ -9,7 +9,7 @@ import Relay
 struct KnownIdentities {
     private var tables = [Table](repeating: Table(), count: 1024)
     private(set) var count = 0
-    /// What the running commit adds and takes away.
+    /// The identities that the running commit adds; ``left`` has those that it takes away.
     private var entered: [(identity: Digest, sequence: Int64)] = []
     private var left: [(identity: Digest, sequence: Int64)] = []
 

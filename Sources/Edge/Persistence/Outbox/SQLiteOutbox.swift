@@ -15,7 +15,7 @@ package actor SQLiteOutbox: Outbox {
     /// Transactions that have come to their end.
     private(set) var commits = 0
     private var whenTold: (@Sendable () -> Void)?
-    /// What was done about a file that was gone, and nobody has been told yet.
+    /// The words about a file that was gone and what was done about it, which nobody has seen yet.
     private var untold: String?
     /// It can't be written anew yet: each commit tries again, and nobody else.
     private var isStuck = false
@@ -116,7 +116,7 @@ package actor SQLiteOutbox: Outbox {
         try await enqueue { (store) throws(SQLiteError) in try body(store.tables(kind)) }
     }
 
-    /// The same for a door that keeps what leaves the outbox.
+    /// Runs a door's write that keeps what leaves the outbox.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Store) throws(SQLiteError) -> Value
     ) async throws(OutboxError) -> Value { try await enqueue(body) }

@@ -1,6 +1,6 @@
 import Relay
 
-/// What texts are sealed as in a database: never changed once released.
+/// The names under which texts are sealed in a database: never changed once released.
 ///
 /// Each is sealed for its row as well (``Owner``): whoever may write in the database can delete rows and repeat old ones,
 /// but what is put into another row, or is of a row that was copied, is not authentic there.
@@ -11,14 +11,14 @@ enum Sealed {
     static let fields = "fields"
     static let registration = "registration"
     static let address = "address"
-    /// Of an empty text, for a row whose columns are in clear: they were written together.
+    /// The name of an empty text, for a row whose columns are in clear: they were written together.
     static let proof = "proof"
 
     /// The row of a sealed text, by what never changes of it. No two kinds have the same bytes.
     enum Owner {
         case waiting(sequence: Int64, id: (high: UInt64, low: UInt64), token: Digest)
         case message(id: String, mailbox: Digest)
-        /// What stands for one message of a mailbox after the other.
+        /// The text by which one message of a mailbox takes the place of another.
         case mailboxReplaces(Digest)
         case mailbox(Mailbox)
         case reader(name: String, token: Digest, mailbox: Digest)
@@ -30,7 +30,7 @@ enum Sealed {
         /// Looked for by what is sealed.
         case all
 
-        /// What a mailbox is, but for its number and its readers.
+        /// The columns of a mailbox, but for its number and its readers.
         struct Mailbox {
             let name: String
             let address: Digest

@@ -1,6 +1,6 @@
 import Relay
 
-/// What doors keep in tables of their own.
+/// The ends of notifications that doors keep in tables of their own.
 extension Store {
     /// A door has written it into its tables with this commit: it leaves the outbox.
     ///

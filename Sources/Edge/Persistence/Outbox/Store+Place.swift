@@ -1,6 +1,6 @@
 import Glibc
 
-/// What becomes of a store whose file is not at its path any more: all of it is written anew.
+/// The rescue of a store whose file is not at its path any more: all of it is written anew.
 ///
 /// SQLite still has the files open, whatever was done to their names, so nothing of them is lost as long as the node runs.
 extension Store {

@@ -14,7 +14,7 @@ extension Store {
 
     func claim(_ claim: Claim) throws(SQLiteError) -> Claimed { try backlog.claim(claim) }
 
-    /// Of all numbers in the store.
+    /// Returns the highest of all numbers in the store.
     func highest() throws(SQLiteError) -> Int64 {
         try connection.firstInteger(
             """

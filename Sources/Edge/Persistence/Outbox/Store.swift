@@ -35,7 +35,7 @@ final class Store {
     var isSaved = false
     /// It is at the path again, in another file.
     var isRestored = false
-    /// What the running commit stores for this node itself.
+    /// The numbers of those that the running commit stores for this node itself.
     private var stored: [Int64] = []
     /// A commit whose answer was lost together with the connection: what it may have stored, and its own number.
     var lost: (stored: [Int64], commit: Int64)?

@@ -11,7 +11,7 @@ import Relay
 package final class StoreCopy {
     private let source: Connection
     private let target: Connection
-    /// Where the target is a file: its name when it is whole.
+    /// The name of the target, if it is a file, once it is whole.
     private let finished: String?
     private let unfinished: String
 
@@ -63,7 +63,7 @@ package final class StoreCopy {
         for suffix in ["-wal", "-shm"] { unlink(unfinished + suffix) }
     }
 
-    /// What only a database has of some rows.
+    /// Fills in what only a database has of some rows.
     private func complete() throws(SQLiteError) {
         if try DoorSchema.steps(of: BitwardenTables.self, on: target) > 0 {
             try target.transaction { () throws(SQLiteError) in try BitwardenTables.complete(target) }

@@ -24,7 +24,7 @@ extension Statement {
         }
     }
 
-    /// What ``waitingRow`` and ``notification`` read.
+    /// Returns the columns that ``waitingRow`` and ``notification`` read.
     static func waitingColumns(_ dialect: Dialect) -> String {
         """
         sequence, id, app, flags, token, message, accepted_at, expires_at, collapse_id, android, host, token_digest,

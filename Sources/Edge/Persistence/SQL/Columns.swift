@@ -9,7 +9,7 @@ struct Flags: OptionSet {
     static let sound = Flags(rawValue: 4)
     static let mutableContent = Flags(rawValue: 8)
     static let contentAvailable = Flags(rawValue: 16)
-    /// What is under `message` was made by a door.
+    /// The text under `message` was made by a door.
     static let prepared = Flags(rawValue: 32)
     static let alert = Flags(rawValue: 64)
     /// Two bits: ``PreparedPush/Expiry``.
@@ -50,7 +50,7 @@ extension LaneID {
 }
 
 extension LaneHost {
-    /// What the flags don't say of it.
+    /// The name of the host; `nil` where the flags say it.
     var column: String? { self == .production || self == .sandbox ? nil : name }
 }
 

@@ -95,7 +95,7 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// What is only in a database, or differs there.
+    /// The database, for what only one has or what differs there; `nil`: it is a file.
     var database: Database? {
         if case .database(let database) = engine { database } else { nil }
     }
@@ -159,7 +159,7 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// What was changed so far has failed or not: SQLite tells at once, PostgreSQL when it is asked.
+    /// Throws the first failure of what was changed so far: SQLite tells at once, PostgreSQL when it is asked.
     func settle() throws(SQLiteError) {
         if case .database(let database) = engine { try database.settle() }
     }

@@ -17,17 +17,18 @@ final class Database {
     let place: DatabasePlace
     private let access: StoreAccess
     let seal: AES256SIV
-    /// Of this connection; `nil`: none was ever had.
+    /// The fence of this connection; `nil`: none was ever had.
     private var fence: Int64?
     /// Another node has had the database since: what is known here of it is no longer true.
     private var isOusted = false
-    /// Of the last commit that was begun, and of the last that the database has, as its node counts them.
+    /// The number of the last commit that was begun, as its node counts them; ``lastCommitted`` is the last that the
+    /// database has.
     private(set) var lastCommit: Int64 = 0
     private(set) var lastCommitted: Int64 = 0
     private var mark: PostgreSQLStatement?
     /// See ``tellOwners(of:)``.
     var telling: PostgreSQLStatement?
-    /// What others are told of this node with its next commit.
+    /// The figures of this node that others get with its next commit.
     var figures = NodeFigures()
     /// Why what was stored here may be gone: the database went back, and nobody has been told yet.
     var setBack: String?

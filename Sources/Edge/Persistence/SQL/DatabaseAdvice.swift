@@ -1,7 +1,7 @@
 import Encodings
 import PostgreSQL
 
-/// What to do about a failure of a database, behind PostgreSQL's own words, which don't say it.
+/// Advice about a failure of a database, behind PostgreSQL's own words, which have none.
 enum DatabaseAdvice {
     /// Empty: those words are enough. Else it begins with a full stop and a blank.
     static func sentence(for error: PostgreSQLError) -> String {
@@ -61,7 +61,7 @@ enum DatabaseAdvice {
         ),
     ]
 
-    /// What was prepared is gone, or another's.
+    /// Whether a prepared statement is gone, or another's: a pooler stands in between.
     static func isPooled(_ error: PostgreSQLError) -> Bool { ["42P05", "26000"].contains(error.state) }
 
     static let pooled =

@@ -3,7 +3,7 @@ import PostgreSQL
 import Reactor
 import Relay
 
-/// What a database promises, as its own settings tell.
+/// The promises of a database, as its own settings tell.
 package struct DatabaseReport: Equatable, Sendable {
     /// As PostgreSQL writes it.
     package var version = ""
@@ -14,7 +14,7 @@ package struct DatabaseReport: Equatable, Sendable {
     /// Servers that are told what this one writes, and those of them that a commit waits for.
     package var standbys = 0
     package var synchronousStandbys = 0
-    /// Of the nodes that use the store; `nil`: nobody does, or there is none yet.
+    /// The owner of the nodes that use the store; `nil`: nobody does, or there is none yet.
     package var owner: String?
     package var nodes: [Node] = []
     /// Shards of no node that is alive.
@@ -27,7 +27,7 @@ package struct DatabaseReport: Equatable, Sendable {
     /// One that has the right to change the store, or had it lately.
     package struct Node: Equatable, Sendable {
         package var number: Int
-        /// Of its machine.
+        /// The name of its machine.
         package var name: String
         package var version: String
         package var leaseAge: Duration

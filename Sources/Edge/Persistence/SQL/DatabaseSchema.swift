@@ -12,11 +12,11 @@ import PostgreSQL
 enum DatabaseSchema {
     /// Counted apart from that of the file.
     static let version: Int64 = 4
-    /// Of one that ``StoreCopy`` has not filled yet.
+    /// The version of a schema that ``StoreCopy`` has not filled yet.
     private static let unfinished: Int64 = 0
     static let sealOverhead = AES256SIV.overhead
 
-    /// Of each connection. By SET, since pgbouncer takes no other settings when it is connected to.
+    /// The settings of each connection. They are made by SET, since pgbouncer takes no others when it is connected to.
     ///
     /// Tables that grow from nothing to thousands of rows within a second are as long as nothing to the planner: it would
     /// read them whole for each identity, by a plan that it keeps. What has no index is read whole anyway, but costs so much
@@ -30,7 +30,7 @@ enum DatabaseSchema {
         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
         """
 
-    /// Of a row of `node`: milliseconds since it was renewed.
+    /// An expression for milliseconds since a row of `node` was renewed.
     static let leaseAge =
         "CAST(extract(epoch FROM clock_timestamp() - until) * 1000 AS BIGINT) + \(Database.lease * 1000)"
 
@@ -39,7 +39,7 @@ enum DatabaseSchema {
 
     // MARK: What is wrong with it
 
-    /// Of SQLSTATE: a commit divides by whether the lease is this connection's.
+    /// The SQLSTATE of a division by zero: a commit divides by whether the lease is this connection's.
     static let divisionByZero = "22012"
 
     static let ousted = PostgreSQLError(
@@ -165,7 +165,7 @@ enum DatabaseSchema {
 
     // MARK: Tables
 
-    /// What SQLite has.
+    /// Functions that SQLite has and PostgreSQL lacks.
     private static let functions = """
         CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE
             AS $$ SELECT CASE WHEN $1 THEN $2 ELSE $3 END $$;

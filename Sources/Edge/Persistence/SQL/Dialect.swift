@@ -1,4 +1,4 @@
-/// Where SQLite and PostgreSQL say the same otherwise. All else is written so that both understand it; some functions of
+/// The differences between SQLite's and PostgreSQL's SQL. All else is written so that both understand it; some functions of
 /// SQLite's are made in the database by ``DatabaseSchema``.
 enum Dialect {
     case sqlite, postgreSQL
@@ -17,7 +17,7 @@ enum Dialect {
     /// - Parameter index: Of the value, ``Shards/bits``.
     func andHeld(_ index: Int) -> String { self == .sqlite ? "" : "AND NOT late AND \(Dialect.isOf(index))" }
 
-    /// The same for rows of other tables, and whoever put them there.
+    /// Returns the condition for rows of other tables, whoever put them there.
     func andOwn(_ index: Int) -> String { self == .sqlite ? "" : "AND \(Dialect.isOf(index))" }
 
     /// In a database: whether a row is of some shards.

@@ -7,7 +7,7 @@ import Glibc
 /// In WAL mode the database file changes only while frames of its log are moved into it. The log's index says when that
 /// begins and that it has ended, whoever does it, so what changes between two looks at the same index is nobody's of SQLite.
 struct FileContents {
-    /// What the index of the log says.
+    /// The state of the write-ahead log, as its index has it.
     private struct Log: Equatable {
         let salts: UInt64
         let moved: UInt32
@@ -20,7 +20,7 @@ struct FileContents {
     }
 
     private let path: String
-    /// Of the last look at which nothing was on its way into the file.
+    /// The state at the last look at which nothing was on its way into the file.
     private var last: (log: Log, extent: Extent)?
     private(set) var isWrittenOver = false
 
@@ -52,7 +52,7 @@ struct FileContents {
 }
 
 extension Connection {
-    /// What the write-ahead log and its index say; `nil`: they are being changed just now.
+    /// Returns the state of the write-ahead log, or of its index; `nil`: they are being changed just now.
     fileprivate func log(isIndex: Bool = false) -> onionbell_log? {
         guard case .file(let handle) = engine else { return nil }
         var log = onionbell_log()

@@ -70,7 +70,7 @@ enum FileRun {
         } catch {}
     }
 
-    /// What the file has without its log.
+    /// Returns the number in the file without its log.
     private static func number(inside file: String) throws(SQLiteError) -> UInt32? {
         let connection = try Connection(unchanging: file)
         return try connection.firstInteger("PRAGMA application_id").map(UInt32.init(truncatingIfNeeded:))

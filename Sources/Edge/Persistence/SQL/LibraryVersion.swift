@@ -1,4 +1,4 @@
 import CSQLite
 
-/// Of the library that the process runs with.
+/// The version of the library that the process runs with.
 package var storageLibraryVersion: String { "SQLite " + String(cString: sqlite3_libversion()) }

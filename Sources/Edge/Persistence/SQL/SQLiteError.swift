@@ -39,7 +39,7 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
             ? "outbox: \(message)" : "outbox: \(operation.rawValue): \(message) (SQLite code \(code))"
     }
 
-    /// What was asked may have been done or not.
+    /// Whether the connection was lost, so that what was asked may have been done or not.
     var isConnectionLost: Bool { remote?.isConnectionLost ?? false }
 
     /// Another node was in the way for a moment: once more it may succeed. Deadlock, serialization, a number or an identity
@@ -75,7 +75,7 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
             message: "\(path) is damaged (\(message)). \(SQLiteError.advice(path: path))")
     }
 
-    /// What to do with a damaged file.
+    /// Returns the advice about a damaged file.
     package static func advice(path: String) -> String {
         """
         If it is a copy that was put back, put it back once more, and delete \(path)-wal and \(path)-shm before the first \
@@ -84,7 +84,7 @@ package struct SQLiteError: Error, Equatable, CustomStringConvertible {
         """
     }
 
-    /// Of a log beside the file of a node that is stopped.
+    /// Returns the words about a log that was left beside the file of a node that is stopped.
     package static func leftOver(path: String) -> String {
         """
         read with \(path)-wal, which a node leaves that is killed. If the file is a copy that was put back, delete \(path)-wal \

@@ -47,7 +47,7 @@ enum Schema {
         """
     }
 
-    /// What a file of that version keeps the waiting in.
+    /// Returns the tables in which a file of that version has what waits.
     static func waitingTables(version: Int64 = version) -> [String] {
         version > 2 ? ["notification", "backlog"] : ["notification"]
     }
@@ -114,7 +114,7 @@ enum Schema {
         CREATE INDEX backlog_end ON backlog (expires_at);
         """
 
-    /// What gateways asked for single devices, how lanes stand that are not as new ones, and the clock.
+    /// The tables of gateways' wishes for single devices, of lanes that are not as new ones, and of the clock.
     private static let wishes = """
         CREATE TABLE wish (
             digest BLOB PRIMARY KEY,
@@ -168,14 +168,14 @@ enum Schema {
 
     // MARK: Versions
 
-    /// What makes version 2 of version 1: columns for pushes that doors prepare, and room for tables of doors.
+    /// The step from version 1 to version 2: columns for pushes that doors prepare, and room for tables of doors.
     private static let secondVersion = """
         ALTER TABLE notification ADD COLUMN collapse_id TEXT;
         ALTER TABLE notification ADD COLUMN android TEXT;
         \(DoorSchema.versions)
         """
 
-    /// What makes version 3 of version 2: all that waits becomes the backlog, and a lane may have any host. No row is
+    /// The step from version 2 to version 3: all that waits becomes the backlog, and a lane may have any host. No row is
     /// copied; those behind one that was put off wait as long.
     private static let thirdVersion = """
         ALTER TABLE notification RENAME TO backlog;

@@ -130,7 +130,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Of a statement in a database.
+    /// Binds an array of a statement in a database.
     func bind(_ index: Int32, _ array: PostgreSQLArray) {
         guard case .database(let statement, _) = engine else { preconditionFailure("SQLite has no arrays") }
         statement.bind(index, array)
@@ -308,7 +308,7 @@ struct Statement: ~Copyable {
     }
 }
 
-/// Where the values of one run lie.
+/// The memory in which the values of one run lie.
 private final class BindingRoom {
     // Owned, freed in deinit, which comes after the statement that points here is finalized.
     private let bytes: UnsafeMutableRawBufferPointer
@@ -318,7 +318,7 @@ private final class BindingRoom {
 
     deinit { bytes.deallocate() }
 
-    /// Where these lie until ``clear()``; `nil` when there is no room for them.
+    /// Keeps a value until ``clear()`` and returns its place; `nil` when there is no room for it.
     func keep(_ value: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard value.count <= bytes.count - used, let base = bytes.baseAddress else { return nil }
         let place = base + used

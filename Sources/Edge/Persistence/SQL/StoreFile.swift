@@ -37,7 +37,7 @@ package final class StoreFile {
     /// Nanoseconds. No file system counts its times in longer steps.
     private static let step: Int64 = 3_000_000_000
 
-    /// Of a file that SQLite has opened, and read.
+    /// Takes a file that SQLite has opened, and read.
     init(path: String) throws(SQLiteError) {
         self.path = path
         contents = FileContents(path: path)
@@ -126,7 +126,7 @@ package final class StoreFile {
         SQLiteError(code: SQLiteError.generic, operation: .open, message: "\(SystemError(what))")
     }
 
-    /// What was renamed in a directory stays so after a loss of power.
+    /// Writes a directory to the disk, so that what was renamed in it stays so after a loss of power.
     static func settle(directoryOf path: String) throws(SQLiteError) {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try settle(directory.isEmpty ? "/" : directory)

@@ -1,7 +1,7 @@
 import Crypto
 import PostgreSQL
 
-/// Where a store is.
+/// The place of a store.
 package enum StorePlace: Sendable {
     /// SQLite's, at this path.
     case file(String)
@@ -34,7 +34,7 @@ package struct DatabasePlace: Sendable {
     }
 }
 
-/// What one comes to a store for.
+/// The purpose for which a store is opened.
 package enum StoreAccess: Sendable {
     /// Beside the node that runs.
     case reading
@@ -46,6 +46,6 @@ package enum StoreAccess: Sendable {
     case sharing
     /// In place of a node that is stopped: alone.
     case owning
-    /// The same, to fill a database that holds no store.
+    /// In place of a node that is stopped, alone, to fill a database that holds no store.
     case copying
 }

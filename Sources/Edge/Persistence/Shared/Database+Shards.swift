@@ -72,6 +72,6 @@ extension Database {
         connection.post(telling)
     }
 
-    /// What is to be done for these as new ones is done.
+    /// Forgets that these shards were given up: what new ones need was done for them.
     func settled(_ shards: Shards) { givenUp = givenUp.subtracting(shards) }
 }

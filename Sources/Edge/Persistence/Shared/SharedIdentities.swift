@@ -13,7 +13,8 @@ final class SharedIdentities {
     private let rows: SharedRows
     private let revive: Statement
 
-    /// What is known of those that the running commit stores, by identity, and new numbers in their order.
+    /// The numbers of those that the running commit stores, by identity, as far as known; ``numbers`` has new ones in their
+    /// order.
     private var sequences: [Digest: Int64?] = [:]
     private var numbers: ArraySlice<Int64> = []
     /// How many a device has in the backlog, and the highest rank of them.

@@ -2,8 +2,8 @@ import Crypto
 import PostgreSQL
 import Relay
 
-/// What a commit adds to a database and takes away from it: many rows in one statement, since each statement costs both
-/// sides more than a row does.
+/// The rows that a commit adds to a database and takes away from it: many rows in one statement, since each statement costs
+/// both sides more than a row does.
 final class SharedRows {
     private let database: Database
     private let insert: PostgreSQLStatement

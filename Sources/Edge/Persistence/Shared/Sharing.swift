@@ -1,9 +1,9 @@
 import Reactor
 import Relay
 
-/// What a store in a database needs beyond that of a file: other nodes use it at the same time.
+/// The part that a store in a database needs beyond that of a file: other nodes use it at the same time.
 final class Sharing {
-    /// What it knows of what it stores.
+    /// The identities of what it stores.
     let identities: SharedIdentities
     let rows: SharedRows
     private let database: Database
@@ -18,19 +18,19 @@ final class Sharing {
     private let begun: Statement
     private let revived: Statement
     private let census: Census
-    /// Where looks begin.
+    /// The number from which looks begin.
     var lookBound = LookBound()
 
-    /// Of these shards this node knows what is in the backlog.
+    /// The shards whose backlog this node knows.
     private(set) var owned = Shards.none
     private var leaving = Shards.none
-    /// Of what it has from the start.
+    /// The shards that it has taken over by its start.
     private(set) var takenOverAtStart: TakeOver?
-    /// What it has not been told yet.
+    /// The news that the core has not got yet.
     private var news = Share()
-    /// What the running commit gives up.
+    /// The shards that the running commit gives up.
     private var given: (shards: Shards, backlog: [LaneBacklog])?
-    /// What is so if a commit of that number was made, whose answer was lost.
+    /// The news that is true if a commit of that number was made, whose answer was lost.
     private var uncertain: (news: Share, given: Shards, commit: Int64)?
 
     /// Rows that are taken over in one commit.
@@ -103,7 +103,7 @@ final class Sharing {
         while try connection.transaction({ () throws(SQLiteError) in try arriveAll(in: owned) }) {}
     }
 
-    /// What may be claimed.
+    /// The shards of which something may be claimed.
     var held: Shards { owned.subtracting(leaving) }
 
     // MARK: Commits
@@ -284,7 +284,7 @@ final class Sharing {
         return try GatewayWishes.rows(of: wishes)
     }
 
-    /// What other nodes have put there waits behind what its device has there.
+    /// Lets what other nodes have put there wait behind what its device has there.
     ///
     /// - Returns: Whether there is more of it.
     private func takeArrivals(
