@@ -2,7 +2,7 @@ import Metrics
 import Reactor
 import Relay
 
-/// What keeps a door's figures. A door gets it from ``Dispatcher/door(_:)`` and names it with each submission.
+/// The counter of a door's figures. A door gets it from ``Dispatcher/door(_:)`` and names it with each submission.
 @EventLoop
 package final class DoorCounter {
     /// The label of metrics: lower-case letters, digits and `_`.

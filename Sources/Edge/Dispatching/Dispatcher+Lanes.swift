@@ -41,7 +41,7 @@ extension Dispatcher {
         pipeline.route(&submission, standIn: standIn, patience: patience, at: .now)
     }
 
-    /// Where a submission would go; `nil`: it is refused, or goes to the phones of an alias.
+    /// Returns the lane that a submission would go to; `nil`: it is refused, or goes to the phones of an alias.
     package func lane(for submission: Submission) -> LaneID? { pipeline.lane(for: submission) }
 
     /// The credentials of these lanes are new, or something else was mended: what was blocked is tried at once.
@@ -50,12 +50,12 @@ extension Dispatcher {
         execute()
     }
 
-    /// The same for all lanes of an app; `nil`: of all apps.
+    /// Resumes all lanes of an app; `nil`: of all apps.
     package func resume(app: String?) {
         resume(pipeline.lanes.lazy.map(\.id).filter { app == nil || $0.app == app })
     }
 
-    /// What waits now is refused.
+    /// Refuses what waits now.
     ///
     /// - Parameters:
     ///   - app, host: `nil`: any.
@@ -69,14 +69,14 @@ extension Dispatcher {
         return count
     }
 
-    /// The same of these, as far as they are in memory and with no gateway.
+    /// Refuses these, as far as they are in memory and with no gateway.
     package func giveUp(_ sequences: [Int64]) -> Int {
         let count = pipeline.giveUp(sequences, at: .now)
         execute()
         return count
     }
 
-    /// What was put off is tried now.
+    /// Tries at once what was put off.
     ///
     /// - Parameters:
     ///   - app, host: `nil`: any.
@@ -90,14 +90,14 @@ extension Dispatcher {
         return count
     }
 
-    /// The same of these, with all others of their devices, as far as they are in memory.
+    /// Tries these at once, with all others of their devices, as far as they are in memory.
     package func hurry(_ sequences: [Int64]) -> Int {
         let count = pipeline.hurry(sequences, at: .now)
         execute()
         return count
     }
 
-    /// What waits for an app that has no gateway goes to another one.
+    /// Gives what waits for an app that has no gateway to another one.
     ///
     /// - Returns: How many they are; `nil`: the app has one, or the other one has none for one of its hosts.
     package func move(app: String, to other: String) -> Int? {

@@ -3,7 +3,7 @@ import Metrics
 import Reactor
 import Relay
 
-/// What the operator may see.
+/// The figures that the operator may see.
 extension Dispatcher {
     /// Why the last commit failed; `nil` while the outbox works.
     package var outboxFault: OutboxError? { pipeline.outboxFault }
@@ -21,7 +21,7 @@ extension Dispatcher {
     package var doors: [DoorCounter] { tally.doors }
     /// Like ``lanes``.
     package var laneFigures: [LaneFigures] { tally.lanes }
-    /// Of all lanes, those that are gone among them.
+    /// The figures of all lanes, those that are gone among them.
     package var laneTotals: [LaneFigures] { tally.lanes + tally.gone.lanes.values }
     package var commitFigures: CommitFigures { tally.commits }
     /// All doors and lanes together.
@@ -29,7 +29,7 @@ extension Dispatcher {
         Counters(doors: doors.map(\.figures), lanes: laneTotals, commits: commitFigures)
     }
 
-    /// What became of a notification; `nil` when it is not known, or not any more.
+    /// Returns the state of a notification; `nil` when it is not known, or not any more.
     package func state(of id: NotificationID) async throws(OutboxError) -> NotificationState? {
         if let state = pipeline.state(of: id) { return state }
         return try await outbox.state(of: id.identity)
@@ -37,7 +37,7 @@ extension Dispatcher {
 }
 
 extension Effect {
-    /// What is told to the operator; nothing of the others.
+    /// Writes an effect to the log, if it is for the operator; nothing of the others.
     func write(to log: Logger, of lanes: [Lane]) {
         func facts(_ lane: Int) -> Logger.Metadata {
             let lane = lanes[lane].shown

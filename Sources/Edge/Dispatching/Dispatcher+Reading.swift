@@ -1,7 +1,7 @@
 import Reactor
 import Relay
 
-/// What the core wants to read of the outbox.
+/// The reads of the outbox that the core wants.
 extension Dispatcher {
     func load(_ sequences: [Int64], _ lane: Int) {
         Task {
@@ -53,7 +53,7 @@ extension Dispatcher {
             metadata: ["shards": "\(takenOver.shards)", "may_repeat": "\(takenOver.mayRepeat)"])
     }
 
-    /// Where this machine's clock is the wrong one, what is signed and when it ends goes by the store's.
+    /// Takes the store's clock for what is signed and for when that ends, where this machine's is the wrong one.
     private func takeClock(toBe ahead: Duration) {
         guard ahead - clockError >= .seconds(1) || clockError - ahead >= .seconds(1) else { return }
         clockError = ahead

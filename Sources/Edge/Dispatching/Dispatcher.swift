@@ -22,7 +22,7 @@ package final class Dispatcher {
     package var onStoreTaken: (@EventLoop (String) -> Void)?
     /// Called whenever something may have come, gone out or changed.
     package var onActivity: (@EventLoop () -> Void)?
-    /// What tor knows of the time.
+    /// Returns the time as tor knows it.
     package var torTime: (@EventLoop () -> ToldTime?)?
 
     // These are lent to nobody, as `Stream.output`: the core calls nothing that could come back here.
@@ -173,7 +173,8 @@ package final class Dispatcher {
 
     // MARK: Effects
 
-    /// What is told to a sender or handed to a gateway may bring the next event: its effects come after these.
+    /// Carries out the effects of an event. One that goes to a sender or a gateway may bring the next event: its effects
+    /// come after these.
     func execute() {
         guard !isExecuting else { return }
         isExecuting = true

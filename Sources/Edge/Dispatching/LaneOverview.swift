@@ -30,7 +30,7 @@ package struct LaneOverview: Equatable, Sendable {
         if case .paused = lane.condition { isPaused = true }
     }
 
-    /// What was counted of a gateway that is gone.
+    /// Adds what was counted of a gateway that is gone.
     mutating func addCounts(of gone: GatewayFigures) {
         var figures = gateway ?? .ofNone
         figures.addCounts(of: gone)

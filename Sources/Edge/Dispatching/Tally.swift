@@ -3,7 +3,7 @@ import Metrics
 import Reactor
 import Relay
 
-/// What is counted of what the dispatcher carries out.
+/// The counts of what the dispatcher carries out.
 @EventLoop
 struct Tally {
     private(set) var doors: [DoorCounter] = []
@@ -25,7 +25,7 @@ struct Tally {
         lanes[lane] = LaneFigures()
     }
 
-    /// What was counted for a lane stays, under the name that it was shown by.
+    /// Keeps what was counted for a lane, under the name that it was shown by.
     mutating func close(_ lane: Int, shown: LaneID) {
         gone.lanes[shown, default: LaneFigures()].add(lanes[lane])
         lanes[lane] = LaneFigures()
@@ -51,7 +51,7 @@ struct Tally {
     }
 }
 
-/// What lanes have counted that are gone, by the names that they were shown under: no counter goes back.
+/// The counts of lanes that are gone, by the names that they were shown under: no counter goes back.
 struct GoneLanes {
     var lanes: [LaneID: LaneFigures] = [:]
     var gateways: [LaneID: GatewayFigures] = [:]

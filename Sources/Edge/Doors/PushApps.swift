@@ -33,7 +33,8 @@ package struct PushApps: Equatable, Sendable {
             ?? ios.first { app in PushApps.endings.contains { topic == app.topic + $0 } }?.name
     }
 
-    /// What some of Apple's push types have behind the bundle id (Apple, "Sending notification requests to APNs").
+    /// The endings that some of Apple's push types have behind the bundle id (Apple, "Sending notification requests to
+    /// APNs").
     private static let endings = [
         ".complication", ".location-query", ".push-type.controls", ".push-type.liveactivity",
         ".push-type.widgets", ".pushkit.fileprovider", ".voip", ".voip-ptt",

@@ -28,11 +28,11 @@ package protocol ConfiguredApp: Sendable {
     var secretFiles: [String] { get }
     /// All files that are read: when one changes it is taken over.
     var files: [String] { get }
-    /// Of its settings those that are read again while the node runs, besides the contents of ``files``.
+    /// The names of the settings that are read again while the node runs, besides the contents of ``files``.
     var changeable: [String] { get }
     /// Files of secrets that the node makes in its state directory, each before it is needed for the first time.
     var ownFiles: [OwnFile] { get }
-    /// What senders of doors that make their own payloads name an app of Apple's by; `nil`: it is none.
+    /// The name by which senders of doors that make their own payloads mean an app of Apple's; `nil`: it is none.
     var topic: String? { get }
     /// The generation of Bisq whose phones it serves, and no others; `nil`: that is not known here.
     var onlyForm: RelayForm? { get }
@@ -41,7 +41,7 @@ package protocol ConfiguredApp: Sendable {
     /// The one server that it goes to, which its addresses may name: there may be another app of this gateway for another
     /// server. `nil`: one app serves all addresses of its form.
     var server: String? { get }
-    /// What can be read and is hardly right.
+    /// A doubt about settings that can be read and are hardly right.
     var doubt: (words: String, advice: String)? { get }
 
     /// Reads the files, and makes a gateway for each of ``hosts``.
@@ -54,7 +54,7 @@ package protocol ConfiguredApp: Sendable {
     @EventLoop
     func probes(by egress: Egress, reading file: FileReader) throws(CredentialFault) -> [GatewayProbe]
 
-    /// What an operator does about a reason code of the service; `nil`: there is nothing more to say.
+    /// Returns the advice to an operator about a reason code of the service; `nil`: there is nothing more to say.
     static func advice(for reason: String) -> String?
 }
 
@@ -107,7 +107,7 @@ package struct OpenedApp {
     }
 }
 
-/// What is wrong with an app's files, in words for the operator.
+/// A fault of an app's files, in words for the operator.
 package struct CredentialFault: Error, Equatable {
     /// The key that names the file; empty: the app as a whole.
     package let key: String
@@ -151,7 +151,7 @@ package protocol SettingsSection {
 }
 
 extension SettingsSection {
-    /// Where a gateway is: `https://HOST[:PORT]`, without a slash at its end.
+    /// Reads the origin of a gateway: `https://HOST[:PORT]`, without a slash at its end.
     func origin(_ name: String, default fallback: String) -> String {
         value(name, default: fallback, expecting: "https://HOST[:PORT]") { text in
             let origin = text.hasSuffix("/") ? String(text.dropLast()) : text

@@ -15,7 +15,7 @@ protocol LinkedGateway: Gateway {
     /// Its service's address of no phone.
     static var nobody: DeviceToken { get }
 
-    /// What an answer says of its notification, which was sent under the credential of that generation.
+    /// Returns the meaning of an answer to a notification, which was sent under the credential of that generation.
     func verdict(
         _ answer: GatewayAnswer, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification
@@ -42,7 +42,7 @@ extension LinkedGateway {
     func renewCredential(_ generation: Int) -> Bool { false }
     func keepCredential() {}
 
-    /// What became of a notification.
+    /// Returns the outcome of a notification.
     func outcome(
         of end: ExchangeEnd, over connection: GatewayConnection, _ generation: Int,
         _ notification: Notification

@@ -2,7 +2,7 @@ import Encodings
 import JSONCoding
 import Relay
 
-/// What a gateway's answer says: of its notification, and of all that goes the same way.
+/// The meaning of a gateway's answer: for its notification, and for all that goes the same way.
 struct Verdict: Equatable, Sendable {
     enum Consequence: Equatable, Sendable {
         case none

@@ -20,8 +20,8 @@ package protocol Gateway: AnyObject {
     /// More waits than ``capacity`` lets through: a gateway that can may open another connection.
     func noteBacklog()
 
-    /// What the operator must mend before anything can be delivered, in the service's word; `nil` when nothing is known
-    /// to be wrong. What is sent meanwhile without ``capacity`` comes back blocked for this reason.
+    /// The fault that the operator must mend before anything can be delivered, in the service's word; `nil` when nothing is
+    /// known to be wrong. What is sent meanwhile without ``capacity`` comes back blocked for this reason.
     var fault: String? { get }
 
     /// Called when ``capacity`` rose from 0, and when ``fault`` appeared.
@@ -30,10 +30,10 @@ package protocol Gateway: AnyObject {
     /// Sends one notification. `completion` is called exactly once, after `send` has returned, with what became of it.
     func send(_ notification: Notification, completion: @escaping @EventLoop (Outcome) -> Void)
 
-    /// What the service said last of the time.
+    /// The time, as the service said it last.
     var timeTold: ToldTime? { get }
 
-    /// What the operator may see of its connections.
+    /// The figures of its connections that the operator may see.
     var figures: GatewayFigures { get }
 }
 

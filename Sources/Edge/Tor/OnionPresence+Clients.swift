@@ -11,7 +11,7 @@ extension OnionPresence {
         if service != nil { lose(.form) }
     }
 
-    /// The same for a neighbour.
+    /// Takes over the clients of a neighbour.
     package func use(clients: Set<ClientKey>?, ofNeighbour address: OnionAddress) {
         guard let index = form.neighbours.firstIndex(where: { $0.address == address }),
             form.neighbours[index].form.clients != clients

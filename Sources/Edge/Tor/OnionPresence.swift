@@ -14,9 +14,9 @@ package final class OnionPresence {
     package var onNeighbour: (@EventLoop (OnionAddress) -> Void)?
     /// Known from the return of ``start()`` on.
     package var address: OnionAddress? { key?.address }
-    /// Where tor takes SOCKS connections, while there is a tor that does.
+    /// The place at which tor takes SOCKS connections, while there is a tor that does.
     package private(set) var socks: Endpoint?
-    /// Of tor and the service, for whoever shows it.
+    /// The figures of tor and the service, for whoever shows them.
     package var figures: TorFigures {
         var figures = counted
         figures.isConnected = link != nil
@@ -45,11 +45,11 @@ package final class OnionPresence {
     private var counted = TorFigures()
     var repeated = RepeatedLines()
     private(set) var circuits = CircuitBook()
-    /// Of the last descriptor.
+    /// The time at which the upload of the last descriptor began.
     private var uploadBegun = ContinuousClock.now
     private var lossWaiter: UnsafeContinuation<Loss, Never>?
 
-    /// What ends the watch over a published service.
+    /// The reason why the watch over a published service ends.
     enum Loss {
         /// Nothing is amiss: tor is to have it in another form, or has read its configuration anew.
         case form

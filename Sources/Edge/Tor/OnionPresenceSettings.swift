@@ -37,7 +37,7 @@ extension OnionPresence {
         package var mendingPause = Duration.seconds(300)
         /// Calls to the own address.
         package var selfDial = SelfDialSettings()
-        /// Where the system's tor takes SOCKS connections; `nil`: where it says.
+        /// The place at which the system's tor takes SOCKS connections; `nil`: where it says.
         package var socks: Endpoint?
         /// Nanoseconds for which the machine has slept since its start.
         package var sleptNanoseconds: @Sendable () -> Int64 = { EventLoop.sleptNanoseconds }

@@ -1,6 +1,6 @@
 import Logging
 
-/// What the log says of tor and the onion service.
+/// The events of the log about tor and the onion service.
 struct PresenceWords {
     let log: Logger
 

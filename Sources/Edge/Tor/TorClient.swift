@@ -7,9 +7,9 @@ import Reactor
 @EventLoop
 package final class TorClient {
     package let connection: ControlConnection
-    /// Where it takes SOCKS connections.
+    /// The place at which it takes SOCKS connections.
     package let socks: Endpoint
-    /// What it was told of the clock on its way into the network.
+    /// The clock, as tor met it on its way into the network.
     package let clock: ClockView
 
     private let link: TorLink
@@ -107,7 +107,7 @@ package enum TorClientError: Error, CustomStringConvertible {
     }
 }
 
-/// What came of fetching an onion service's descriptor.
+/// The result of fetching an onion service's descriptor.
 package enum DescriptorFetch: Equatable, Sendable {
     case found
     /// Directories answered, and none had it: tor's word for that.
@@ -130,7 +130,7 @@ extension ClockView {
 }
 
 extension ControlConnection {
-    /// Where this tor takes SOCKS connections; the first of several.
+    /// Returns the place at which this tor takes SOCKS connections; the first of several.
     package func socksEndpoint(
         within limit: Duration = .seconds(10)
     ) async throws(ControlError) -> Endpoint? {

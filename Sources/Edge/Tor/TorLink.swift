@@ -70,7 +70,7 @@ struct TorLink {
         }
     }
 
-    /// Where this tor takes SOCKS connections; the first of several.
+    /// Returns the place at which this tor takes SOCKS connections; the first of several.
     func socksEndpoint(
         within limit: Duration = .seconds(10)
     ) async throws(ControlError) -> Endpoint? {

@@ -19,7 +19,7 @@ package final class BitwardenDigests {
         make("app", identifier, installation)
     }
 
-    /// Of the key that an installation shows.
+    /// Returns the digest of the key that an installation shows.
     package func key(_ key: String, of installation: String) -> Relay.Digest {
         make("key", key, installation, cased: true)
     }

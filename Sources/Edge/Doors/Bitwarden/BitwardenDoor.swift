@@ -58,7 +58,7 @@ package final class BitwardenDoor: HTTPDoor {
     private nonisolated static let tokenPath = "/connect/token"
     private nonisolated static let pushPath = "/push/"
 
-    /// Of the paths behind `/push/` those with a token and an id are Web Push's (``WebPushRoute``).
+    /// Whether a path is this door's. The paths behind `/push/` with a token and an id are Web Push's (``WebPushRoute``).
     nonisolated static func isOurs(_ path: String) -> Bool {
         path == tokenPath || path.hasPrefix(pushPath) && !WebPushRoute.isOurs(path)
     }

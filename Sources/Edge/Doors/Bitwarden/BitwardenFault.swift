@@ -2,8 +2,8 @@ import Encodings
 import HTTP1
 import JSONCoding
 
-/// What is wrong with a request, in the words and the JSON of Bitwarden's own relay (bitwarden/server,
-/// `ErrorResponseModel`): its clients log them, and expect JSON also when something fails.
+/// A fault of a request, in the words and the JSON of Bitwarden's own relay (bitwarden/server, `ErrorResponseModel`): its
+/// clients log them, and expect JSON also when something fails.
 package struct BitwardenFault: Error, Equatable {
     package var status = 400
     package var message: String
@@ -21,7 +21,7 @@ package struct BitwardenFault: Error, Equatable {
     static let unauthorized = BitwardenFault(status: 401, message: "Unauthorized.")
     static let notFound = BitwardenFault(status: 404, message: "Resource not found.")
     static let payloadTooLarge = invalid("Payload", "The payload is too large for a push.")
-    /// What its clients are told when the fault is ours.
+    /// The fault that its clients see when it is ours.
     static let unavailable = BitwardenFault(status: 503, message: "Not stored. Try again later.")
 
     package var response: HTTPResponse {

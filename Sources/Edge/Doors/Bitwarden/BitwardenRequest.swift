@@ -3,7 +3,7 @@ import HTTP1
 import JSONCoding
 import Relay
 
-/// What a self-hosted server asks of its relay (bitwarden/server, `PushController`; Vaultwarden, `push.rs`).
+/// A request of a self-hosted server to its relay (bitwarden/server, `PushController`; Vaultwarden, `push.rs`).
 package enum BitwardenRequest: Equatable {
     case register(Registration)
     /// The device's id.
@@ -161,8 +161,8 @@ extension BitwardenRequest.Send {
 }
 
 extension BitwardenRequest.Send {
-    /// What a phone of this type gets, byte for byte as its app reads it: a JSON text within JSON; for Apple the type
-    /// is a number, for Google a text.
+    /// Returns the content for a phone of this type, byte for byte as its app reads it: a JSON text within JSON; for Apple
+    /// the type is a number, for Google a text.
     ///
     /// - Returns: `nil` for a type of device that has no gateway here.
     package func content(for type: Int, pushToken: String) -> (content: Content, payloadSize: Int)? {

@@ -1,7 +1,7 @@
 import Encodings
 import HTTP1
 
-/// What an installation asks a token with: OAuth's client credentials, form-encoded.
+/// An installation's request for a token: OAuth's client credentials, form-encoded.
 struct BitwardenTokenRequest: Equatable {
     /// OAuth's words.
     enum Fault: String, Error {

@@ -25,7 +25,7 @@ final class PatientQueues {
         }
     }
 
-    /// Where a submission goes, as it names it.
+    /// The phone that a submission goes to, as it names it.
     struct Phone: Hashable {
         let app: String
         let deviceToken: DeviceToken
@@ -44,13 +44,13 @@ final class PatientQueues {
     private let figures: DoorCounter
     private let patience: Duration
     private let budget: Int
-    /// Of the phones that have had their share: the first of each is tried again by the timer.
+    /// The queues of the phones that have had their share: the first of each is tried again by the timer.
     private var queues: [Phone: (waiting: ArraySlice<Waiting>, timer: Timer)] = [:]
     /// By installation.
     private var bytes: [ByteText: Int] = [:]
     private(set) var totalBytes = 0
 
-    /// What one phone's turn takes beside the payload, about.
+    /// Bytes of one waiting submission beside its payload, about.
     private static let bytesOfOne = 512
 
     /// - Parameters:

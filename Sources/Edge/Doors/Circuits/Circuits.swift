@@ -22,8 +22,8 @@ package final class Circuits {
         package var limits = CircuitAccount.Limits()
         /// Every connection begins with a ``Wire/ProxyLine``; one that doesn't is closed.
         package var areTold = false
-        /// Where circuits are not told, all connections have one account, ``partsOfAll`` times as large: so many strangers
-        /// together, and no more.
+        /// Whether all connections have one account, ``partsOfAll`` times as large, since tor says nothing of circuits: so
+        /// many strangers together, and no more.
         package var areShared = false
         /// Connections come from network addresses.
         package var areAddresses = false
@@ -82,7 +82,7 @@ package final class Circuits {
     package var onMisbehaviour: (@EventLoop (_ circuit: UInt32) -> Void)?
 
     let settings: Settings
-    /// What each account may use.
+    /// The limits of each account.
     fileprivate let limits: CircuitAccount.SharedLimits
     private var circuits: [Origin: Circuit] = [:]
     /// Those above, and those of connections that nobody told.
@@ -186,7 +186,7 @@ final class Circuit {
     /// Whose a submission is; 0: nobody's. Where all connections are one, no submission has a sender: the share of one
     /// sender would be that of all together.
     var senderNumber: Int { origin == .anybody ? 0 : number }
-    /// The same as the core has it.
+    /// The sender of its submissions, as the core has it.
     var sender: SenderID? { origin == .anybody ? nil : senderID }
 
     /// Connections to all doors.

@@ -44,7 +44,7 @@ class DoorConnection: StreamHandler {
         case idle
         /// The client does not take its answers.
         case unread
-        /// What was begun did not come to its end.
+        /// A frame or request that was begun did not come to its end.
         case late
         /// It did not begin with tor's line on its circuit.
         case untold
@@ -79,7 +79,7 @@ class DoorConnection: StreamHandler {
     private(set) var lastHeard: Int64
     /// Whoever has shown that it may be here has places that strangers don't take (``Places``).
     final var isKnown = false
-    /// What ``BufferRoom`` has counted.
+    /// The bytes that ``BufferRoom`` has counted.
     final var countedBytes = 0
 
     init(_ stream: Stream, _ arrival: Arrival, at places: Places, limits: Limits) {
@@ -113,9 +113,9 @@ class DoorConnection: StreamHandler {
     var isIncomplete: Bool { false }
     /// Answers are still to be given.
     var isBusy: Bool { false }
-    /// Of what was read and is not done with.
+    /// Bytes that were read and are not done with.
     var heldBytes: Int { 0 }
-    /// What is incomplete has had its time.
+    /// Ends the connection: a frame or request that is incomplete has had its time.
     func deadlinePassed() { end(.late) }
     /// The last that is heard of it: for last words, and for the door's books.
     func willEnd(_ end: End) {}

@@ -55,7 +55,7 @@ package final class ConsoleDoor {
         self.file = file
     }
 
-    /// What the server refuses by itself, as calls refuse.
+    /// Gives an answer that the server itself refuses with the form of refused calls.
     package static func refusal(_ response: HTTPResponse) -> HTTPResponse {
         var refusal = HTTPResponse(
             status: response.status, fault: "bad_request", String(decoding: response.body, as: UTF8.self))

@@ -19,7 +19,7 @@ package struct ConsoleEntrance {
         }
     }
 
-    /// What a restart must not forget.
+    /// The part that a restart must not forget.
     package struct Kept: Equatable, Sendable {
         package var passphrase: PassphraseDigest?
         /// The oldest first.

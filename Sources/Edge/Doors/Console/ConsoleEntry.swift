@@ -11,7 +11,7 @@ package final class ConsoleEntry {
     /// How somebody got in.
     package enum Way: String, Sendable { case link, passphrase }
 
-    /// What became of an attempt.
+    /// The result of an attempt to enter.
     enum Answer {
         /// With the token of the session.
         case entered(String)

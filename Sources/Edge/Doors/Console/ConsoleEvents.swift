@@ -1,14 +1,14 @@
 import HTTP1
 import Reactor
 
-/// What changes at the node, told to the console's pages when it happens (server-sent events).
+/// Changes at the node, which the console's pages hear of when they happen (server-sent events).
 ///
 /// A page hears that something of a kind has changed, and asks for it by a call. So nothing of the node is in a stream, and each
 /// holds no more than the kinds that it has not told yet: changes that follow each other are one event. While no page listens
 /// nothing is done.
 @EventLoop
 package final class ConsoleEvents {
-    /// What a page may have to draw anew.
+    /// The parts that a page may have to draw anew.
     package struct Kinds: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,7 +32,7 @@ package final class ConsoleEvents {
     private var untold: Kinds = []
     private var timer: Timer!
 
-    /// Of all sessions together.
+    /// The most streams of all sessions together.
     package static let mostStreams = 64
     /// One more of the same session ends its oldest.
     package static let mostOfSession = 4
@@ -113,7 +113,7 @@ final class ConsoleStream: LiveClient {
         (self.live, self.session, self.isGood, self.events) = (live, session, isGood, events)
     }
 
-    /// What its page has not taken waits as a bit each.
+    /// Tells a page that these kinds have changed. What it has not taken waits as a bit each.
     func tell(_ kinds: ConsoleEvents.Kinds) {
         untold.formUnion(kinds)
         hasRoom()

@@ -1,7 +1,7 @@
 import Encodings
 import HTTP1
 
-/// What a browser has to show so that no page from elsewhere speaks for its user.
+/// The rules about what a browser has to show so that no page from elsewhere speaks for its user.
 ///
 /// Loopback is no protection: a page of a stranger makes a browser ask here, under a name that its owner turns to 127.0.0.1
 /// (DNS rebinding), by a form, or from another port of this machine, which browsers call the same site. So the names are
@@ -30,8 +30,8 @@ struct ConsoleRules {
         return request.fields["content-type"] == "application/json" ? origin : nil
     }
 
-    /// The same for the one form, which enters. A page that tells nobody where it is from, as ours, has no origin in it: then
-    /// the browser has to say that it is ours.
+    /// Returns the origin of the one form, which enters. A page that tells nobody where it is from, as ours, has no origin
+    /// in it: then the browser has to say that it is ours.
     func origin(ofForm request: HTTPRequest) -> String? {
         guard mayRead(request), let host = request.fields["host"], let origin = request.fields["origin"],
             Self.isOnly(origin, of: "origin", in: request),

@@ -2,9 +2,9 @@ import Encodings
 import HTTP1
 import JSONCoding
 
-/// What gorush answers.
+/// An answer as gorush gives it.
 package struct GorushAnswer {
-    /// What is told of a push if it fails: gorush tells no others.
+    /// The fields of a push that are listed if it fails: gorush lists no others.
     package struct Push {
         package let id: String
         package let platform: Platform

@@ -1,7 +1,7 @@
 import Encodings
 import JSONCoding
 
-/// What Apple gets for one element, as gorush makes it (`notify/notification_apns.go`).
+/// The push that Apple gets for one element, as gorush makes it (`notify/notification_apns.go`).
 package struct GorushApplePush: Equatable {
     /// A JSON object.
     package let body: String

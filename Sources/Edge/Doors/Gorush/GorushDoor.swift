@@ -21,7 +21,7 @@ package final class GorushDoor: HTTPDoor {
         /// Whether one message may go to all subscribers of an Android topic.
         package var broadcasts = false
         package var hidesTokens = true
-        /// What senders must show; `nil`: gorush asks for nothing.
+        /// The secret that senders must show; `nil`: none, as with gorush.
         package var secret: Secret?
         /// Whether only programs on this machine may ask: there is no secret, and it is not open to everybody.
         package var isLocal = false
@@ -210,7 +210,7 @@ package final class GorushDoor: HTTPDoor {
 }
 
 extension GorushGooglePush.Target {
-    /// What stands for it where a phone's token does: of a broadcast, a name that is no token.
+    /// The text that stands in a phone's token's place: of a broadcast, a name that is no token.
     fileprivate var deviceToken: String {
         switch self {
         case .token(let token): token

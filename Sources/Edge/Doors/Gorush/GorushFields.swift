@@ -5,7 +5,7 @@ import JSONCoding
 /// value of another type spoils the whole request.
 struct GorushFields {
     private let members: JSON.Object
-    /// The same by their names in lower case: Go takes a member that is written otherwise where there is none that is
+    /// Members by their names in lower case: Go takes a member that is written otherwise where there is none that is
     /// written right. Empty: all are in lower case.
     private var others: JSON.Object
 
@@ -84,6 +84,6 @@ struct GorushFields {
         }
     }
 
-    /// Of any type.
+    /// Returns a member of any type.
     func any(_ key: String) -> JSON? { value(key) }
 }

@@ -1,7 +1,7 @@
 import Encodings
 import JSONCoding
 
-/// What FCM gets for one element, as gorush makes it (`notify/notification_fcm.go`).
+/// The push that FCM gets for one element, as gorush makes it (`notify/notification_fcm.go`).
 package struct GorushGooglePush {
     /// Whom one message is for.
     package enum Target: Equatable {

@@ -109,7 +109,7 @@ package struct GorushNotification {
     package var count: Int { tokens.count + (topic.isEmpty ? 0 : 1) }
 }
 
-/// What only Apple's phones get.
+/// The fields that only Apple's phones get.
 package struct GorushAppleFields {
     /// Seconds since 1970.
     package let expiration: Int64?
@@ -126,7 +126,7 @@ package struct GorushAppleFields {
     package let soundName: String
     package let soundVolume: Double
     package let interruptionLevel: String
-    /// Of a Live Activity, by the names that Apple has for them too.
+    /// The fields of a Live Activity, by the names that Apple has for them too.
     package let liveActivity: JSON.Object
 
     init(_ fields: GorushFields) throws(GorushFault) {
@@ -161,7 +161,7 @@ package struct GorushAppleFields {
     }
 }
 
-/// What is shown, in Apple's words: any of it makes the alert an object.
+/// The alert that is shown, in Apple's words: any of it makes the alert an object.
 package struct GorushAlert {
     package let members: JSON.Object
 

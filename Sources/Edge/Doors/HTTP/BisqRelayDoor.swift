@@ -18,8 +18,8 @@ package final class BisqRelayDoor: HTTPDoor {
         package var bisq2 = PhoneApps()
         /// How long a POST waits for the gateway's verdict.
         package var outcomeDeadline: Duration = .seconds(5)
-        /// What comes for an app that is blocked for longer goes to its stand-in; without one, those who can turn to
-        /// another relay are told to.
+        /// The time for which an app may be blocked. After it, what comes for the app goes to its stand-in; without one,
+        /// those who can turn to another relay are sent there.
         package var blockPatience: Duration = .seconds(600)
 
         package init() {}

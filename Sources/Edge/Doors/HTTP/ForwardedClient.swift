@@ -46,7 +46,7 @@ enum ForwardedClient: Equatable {
         self = client ?? nearest.flatMap { proxies > 0 ? .address($0) : nil } ?? .unknown(of: proxy)
     }
 
-    /// Of one element such as `for="[2001:db8::1]:4711";proto=https;by=_gate`.
+    /// Returns the address in one element such as `for="[2001:db8::1]:4711";proto=https;by=_gate`.
     private static func address(inElement element: ArraySlice<UInt8>) -> NetworkAddress? {
         var rest = element
         while !rest.isEmpty {

@@ -2,15 +2,16 @@ import HTTP1
 import Relay
 
 extension HTTPResponse {
-    /// The same for somebody who has shown a secret.
+    /// The response, marked as one for somebody who has shown a secret.
     var forKnown: HTTPResponse {
         var response = self
         response.isForKnown = true
         return response
     }
 
-    /// The same with fields that bind a browser: no other page may frame the answer, load it as one of its own parts, take it
-    /// for another type than it says, or share a window with it; and a link from it does not tell where it was.
+    /// Returns the response with fields that bind a browser: no other page may frame the answer, load it as one of its own
+    /// parts, take it for another type than it says, or share a window with it; and a link from it does not tell where it
+    /// was.
     ///
     /// - Parameter policy: What the answer itself may load and run, as a content security policy; by default nothing.
     func shielded(policy: String = "default-src 'none'; base-uri 'none'; form-action 'none'") -> HTTPResponse
@@ -44,8 +45,8 @@ extension HTTPResponse {
 }
 
 extension FailureKind {
-    /// Of an answer to a Bisq client. A Bisq 2 that has another relay goes on to it at 500 and above, and at nothing
-    /// below (`HttpRequestService.java`): what lies with this node is never 400.
+    /// The status of an answer to a Bisq client. A Bisq 2 that has another relay goes on to it at 500 and above, and at
+    /// nothing below (`HttpRequestService.java`): what lies with this node is never 400.
     var bisqStatus: Int {
         switch self {
         case .messageTooLarge: 413

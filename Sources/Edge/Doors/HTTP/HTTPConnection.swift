@@ -27,7 +27,7 @@ final class HTTPConnection: DoorConnection {
     @exclusivity(unchecked) private var decoder: HTTPRequestDecoder
     @exclusivity(unchecked) private var standing = HTTPRequestDecoder.Standing()
     private var turn = Turn.waiting
-    /// What was read last holds no request that could be answered.
+    /// Whether the bytes read so far hold no further request that could be answered.
     private var isDrained = true
     /// Requests handed to the handler, and the last of them that it has answered.
     private var (asked, answered) = (0, 0)

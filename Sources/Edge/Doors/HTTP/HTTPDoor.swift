@@ -5,18 +5,18 @@ import Relay
 /// One protocol over HTTP. Several can share a server: each knows its own paths.
 @EventLoop
 package protocol HTTPDoor: AnyObject {
-    /// What answers requests for a path (as sent, percent-encoded); `nil` where it is none of this door's. No two doors
-    /// have one in common. A path is read here, once for each request.
+    /// Returns the handler of requests for a path (as sent, percent-encoded); `nil` where it is none of this door's. No two
+    /// doors have one in common. A path is read here, once for each request.
     func handler(for path: String) -> HTTPServer.Handler?
 
-    /// What this door's clients understand as "come again then".
+    /// Returns the answer that this door's clients understand as "come again then".
     func busyAnswer(_ busy: Busy) -> HTTPResponse
 
-    /// What this door's clients understand as "too much".
+    /// Returns the answer that this door's clients understand as "too much".
     func tooLargeAnswer(limit: Int) -> HTTPResponse
 
-    /// The same in the form that this door's clients read, for what the server refuses by itself, in plain text: a request
-    /// that is none, a path that no door knows.
+    /// Gives an answer of the server itself, in plain text, the form that this door's clients read: the refusal of a
+    /// request that is none, or of a path that no door knows.
     func refusal(_ response: HTTPResponse) -> HTTPResponse
 }
 

@@ -13,7 +13,7 @@ package final class HTTPServer {
         package var limits = HTTPLimits()
         /// Connections at a time; for one more another one goes.
         package var connections = 5000
-        /// Of one address at endpoints for the world; 0: no limit.
+        /// The most connections of one address at endpoints for the world; 0: no limit.
         package var connectionsPerAddress = 100
         /// The field, in lower case, in which ``trustedProxies``, and whoever comes by a Unix socket, say whose a request
         /// is; empty: none.
@@ -49,11 +49,11 @@ package final class HTTPServer {
     // Lent to nobody, as `Stream.output`.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
-    /// Of each connection.
+    /// The limits of each connection.
     let limits: DoorConnection.Limits
     let circuits: Circuits
     let handler: Handler
-    /// What is refused without a door, in the form of the doors that are served here.
+    /// Gives an answer that no door has made the form of the doors that are served here.
     let refusal: @EventLoop (HTTPResponse) -> HTTPResponse
     /// Asked by a request's head for another limit of its body than that of ``Settings/limits``; `nil`: there is none.
     package var bodyLimit: ((HTTPRequest) -> Int?)?
@@ -160,7 +160,7 @@ package final class HTTPServer {
         return true
     }
 
-    /// Of a request that is answered piece by piece.
+    /// Returns what takes over a request that is answered piece by piece; `nil`: it is answered as any other.
     func opening(of request: HTTPRequest) -> Opening? {
         for door in liveDoors {
             if let opening = door.opening(of: request) { return opening }

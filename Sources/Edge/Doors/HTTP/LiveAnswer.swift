@@ -4,7 +4,7 @@ import Reactor
 /// A door of which some answers have no end.
 @EventLoop
 package protocol LiveDoor: HTTPDoor {
-    /// What takes over such a request; `nil`: it is answered as any other.
+    /// Returns what takes over such a request; `nil`: it is answered as any other.
     func opening(of request: HTTPRequest) -> HTTPServer.Opening?
 }
 
@@ -13,9 +13,9 @@ package protocol LiveDoor: HTTPDoor {
 protocol LiveClient: AnyObject {
     /// The client has taken enough of what was sent.
     func hasRoom()
-    /// What the client sends while the answer goes on.
+    /// Takes the bytes that the client sends while the answer goes on.
     func received(_ bytes: RawSpan)
-    /// Of what the client sent, and is not whole.
+    /// Bytes that the client sent, and that are not whole.
     var heldBytes: Int { get }
     /// Called once, whoever ended it.
     func connectionEnded()

@@ -5,7 +5,7 @@ import Relay
 /// what is known then.
 @EventLoop
 final class OutcomeWait {
-    /// Of what was stored, for the answer.
+    /// The id of what was stored, for the answer.
     var id: NotificationID?
     private var answer: (@EventLoop (Receipt, NotificationID?) -> Void)?
     private let deadlines: OutcomeDeadlines

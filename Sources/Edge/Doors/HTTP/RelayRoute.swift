@@ -1,7 +1,7 @@
 import Encodings
 import Relay
 
-/// Where a path leads, as Bisq's relay has it.
+/// The destination of a path, as Bisq's relay has it.
 enum RelayRoute: Equatable {
     /// `/relay`: Bisq 1.
     case get
@@ -27,7 +27,7 @@ enum RelayRoute: Equatable {
 }
 
 extension String {
-    /// What comes after a prefix; `nil` where nothing does.
+    /// Returns the text behind a prefix; `nil` where there is none.
     fileprivate func dropping(prefix: String) -> Substring? {
         // Bytes, not characters: nothing has to be looked up in Unicode's tables.
         let (bytes, start) = (utf8.span, prefix.utf8.span)

@@ -2,7 +2,7 @@ import Reactor
 import Relay
 import TLS
 
-/// What a server of our own shows on its HTTPS listeners, and how often it may: a handshake costs a signature. Another
+/// The certificate that our own HTTPS listeners show, and the limits of how often: a handshake costs a signature. Another
 /// one is shown on the connections that come after it was set.
 @EventLoop
 package final class ServerCertificate {

@@ -44,7 +44,7 @@ package final class MailboxDigests {
         return PublishedText(kept: json)
     }
 
-    /// What stands for one text of a publisher's and for those that follow it under the same name.
+    /// Returns the id that one text of a publisher's has in common with those that follow it under the same name.
     func sequence(_ name: String, of publisher: String, in topic: String) -> String {
         let digest = make("sequence", "\(topic)\0\(publisher)\0\(name)")
         return "\(String(digest.high, radix: 16))-\(String(digest.low, radix: 16))"

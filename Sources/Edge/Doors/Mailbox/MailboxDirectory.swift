@@ -5,7 +5,7 @@ import Relay
 /// Who may read what. Everything that is secret is looked up by its keyed digest: the time that this takes tells nothing
 /// of what was nearly right.
 package struct MailboxDirectory: Sendable {
-    /// What a client shows of itself.
+    /// The token and name that a client shows.
     struct Claim: Equatable {
         let token: Digest
         /// `nil`: it names nobody.
@@ -45,7 +45,7 @@ package struct MailboxDirectory: Sendable {
         return name
     }
 
-    /// The same of a publisher.
+    /// Returns the name of a publisher; `nil`: the claim is none's.
     func publisher(of claim: Claim) -> String? {
         guard let (name, _) = publishers[claim.token], claim.user?.hasSameBytes(as: name) ?? true else {
             return nil
@@ -53,7 +53,8 @@ package struct MailboxDirectory: Sendable {
         return name
     }
 
-    /// Where somebody publishes, and who it is. A topic that there is none of and another's are answered alike.
+    /// Returns the mailbox that somebody publishes to, and who it is. A topic that there is none of and another's are
+    /// answered alike.
     func publishing(
         to topic: Digest, for claim: Claim?
     ) throws(MailboxFault) -> (mailbox: Mailbox, publisher: Mailbox.Publisher) {
@@ -76,19 +77,19 @@ package struct MailboxDirectory: Sendable {
         return name(of: claim) == nil ? .stranger : .reader(claim.token)
     }
 
-    /// Of one that wants to read.
+    /// Returns whose share a client that wants to read uses.
     func owner(of claim: Claim?, at topics: [Digest]) -> MailboxShares.Owner {
         if let claim { return name(of: claim) == nil ? .stranger : .reader(claim.token) }
         guard let first = topics.first, let mailbox = byTopic[first], mailbox.isOpen else { return .stranger }
         return .mailbox(mailbox.number)
     }
 
-    /// Of one that replies.
+    /// Returns whose share one that replies uses.
     func owner(ofAddress address: Digest) -> MailboxShares.Owner {
         byAddress[address].map { .mailbox($0) } ?? .stranger
     }
 
-    /// Of one that pushes.
+    /// Returns whose share one that pushes uses.
     func owner(ofTopic topic: Digest) -> MailboxShares.Owner {
         guard let mailbox = byTopic[topic], mailbox.isPush, let reader = mailbox.readers.first else {
             return .stranger

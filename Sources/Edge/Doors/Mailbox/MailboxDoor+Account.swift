@@ -3,8 +3,8 @@ import HTTP1
 import JSONCoding
 import Reactor
 
-/// What clients of ntfy ask of a server before they subscribe or publish: who they are there, and for a token of their own.
-/// Home Assistant asks for both (home-assistant/core, `components/ntfy/config_flow.py`).
+/// The questions of ntfy's clients before they subscribe or publish: who they are there, and for a token of their own. Home
+/// Assistant asks for both (home-assistant/core, `components/ntfy/config_flow.py`).
 extension MailboxDoor {
     package func handler(for path: String) -> HTTPServer.Handler? {
         guard path == "/v1/health" else { return nil }

@@ -5,7 +5,7 @@ import Reactor
 import Registrations
 import Relay
 
-/// Where a publisher's text goes, as ntfy's clients say it (binwiederhier/ntfy, docs/publish.md).
+/// The destination of a publisher's text, as ntfy's clients say it (binwiederhier/ntfy, docs/publish.md).
 enum PublishTarget: Equatable {
     /// `POST /<topic>`, or `GET /<topic>/publish` and its like for those who can't send a body; with a name for the text
     /// `POST /<topic>/<name>`.

@@ -45,7 +45,7 @@ extension MailboxDoor {
         }
     }
 
-    /// What a Matrix server does not send to again.
+    /// Returns the list of keys that a Matrix server does not send to again.
     private static func rejected(_ keys: [String]) -> HTTPResponse {
         var body = Array("{\"rejected\":[".utf8)
         for key in keys { body.append(jsonString: key) }

@@ -42,7 +42,7 @@ package final class MailboxDoor: LiveDoor {
     let digests: MailboxDigests
     /// The way back.
     package let replies: ReplyBoard
-    /// Of registered readers, and of those without a token: neither takes the others'.
+    /// The places of registered readers; ``strangers`` are for those without a token. Neither takes the others'.
     private let places: Places
     private let strangers: Places
     private var shares: MailboxShares
@@ -210,7 +210,7 @@ package final class MailboxDoor: LiveDoor {
         try countPublished(in: number)
     }
 
-    /// Of each topic and each mailbox alike.
+    /// Counts a text for the rate of its mailbox, whichever way it comes.
     func countPublished(in mailbox: Int64) throws(MailboxFault) {
         guard
             MailboxDoor.pushRate.take(

@@ -126,7 +126,7 @@ extension HTTPResponse {
         return .mailbox(status: status, body)
     }
 
-    /// Where ntfy's documentation speaks of an error; `nil`: nowhere.
+    /// Returns the page of ntfy's documentation about an error; `nil`: there is none.
     private static func page(on code: Int) -> String? {
         switch code {
         case 40004, 40005, 40006: "publish/#scheduled-delivery"

@@ -1,9 +1,9 @@
-/// What the operator may see of the mailboxes' door.
+/// The figures of the mailboxes' door that the operator may see.
 package struct MailboxFigures: Equatable, Sendable {
     package internal(set) var mailboxes = 0
     /// Topics of UnifiedPush.
     package internal(set) var pushTopics = 0
-    /// What lies in all of them; about a minute old at most.
+    /// The messages in all of them; about a minute old at most.
     package internal(set) var messages = 0
     package internal(set) var bytes = 0
     /// Open answers of registered readers, and of those without a token.

@@ -40,7 +40,7 @@ struct MailboxFilter: Equatable {
         return priorities
     }
 
-    /// What says something of earlier messages is for all who read.
+    /// Whether a line goes to the reader. One that says something of earlier messages is for all who read.
     func takes(_ line: MailboxLine) -> Bool {
         line.event != .message || takes(message: line)
     }

@@ -3,11 +3,11 @@ import JSONCoding
 import Registrations
 import Relay
 
-/// What a reader is told, as ntfy writes it.
+/// A line to a reader, as ntfy writes it.
 struct MailboxLine {
     enum Event: String {
         case open, keepalive, message
-        /// Of an earlier message: it is shown no more, or kept no more.
+        /// An earlier message is shown no more; with ``delete`` it is kept no more.
         case clear = "message_clear"
         case delete = "message_delete"
     }
@@ -23,7 +23,7 @@ struct MailboxLine {
     private(set) var message = ""
     private(set) var priority = 3
     private(set) var title: String? = MailboxLine.title
-    /// Of the message, where it is not a text.
+    /// The encoding of the message, where it is not a text.
     private(set) var encoding: String?
     /// Beside a text of our own.
     private(set) var encrypted: String?

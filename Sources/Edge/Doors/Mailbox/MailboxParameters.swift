@@ -1,8 +1,8 @@
 import Encodings
 import HTTP1
 
-/// What a request says beside its path, as ntfy reads it: fields of the head, and parameters of the query, which is a form
-/// (a plus sign is a blank).
+/// The parameters of a request beside its path, as ntfy reads them: fields of the head, and parameters of the query, which
+/// is a form (a plus sign is a blank).
 struct MailboxParameters {
     private let fields: HTTPFields
     private let query: HTTPQuery

@@ -4,8 +4,8 @@ import JSONCoding
 import Registrations
 import Relay
 
-/// What a server of apps asks of a provider of UnifiedPush (UnifiedPush/specifications, `server.md`), at the paths and with
-/// the answers of ntfy (binwiederhier/ntfy, docs/publish.md).
+/// A request of a server of apps to a provider of UnifiedPush (UnifiedPush/specifications, `server.md`), at the paths and
+/// with the answers of ntfy (binwiederhier/ntfy, docs/publish.md).
 enum MailboxPush: Equatable {
     /// `/<topic>?up=1`
     case topic(String)
@@ -71,7 +71,7 @@ struct MailboxPushMessage: Equatable {
     var isUrgent = false
     /// Whether it comes as RFC 8030 asks, with a `TTL`: ntfy's own clients send none.
     private(set) var isOfWebPush = false
-    /// What it replaces: the one before with the same.
+    /// The name by which it replaces the one before with the same.
     var replaces: String?
 
     init(_ fields: HTTPFields) throws(MailboxFault) {
@@ -96,7 +96,7 @@ struct MailboxPushMessage: Equatable {
         replaces = topic
     }
 
-    /// What tells its sender that it is stored: the message, as ntfy shows it.
+    /// Returns the answer that tells its sender that it is stored: the message, as ntfy shows it.
     ///
     /// Who pushes as RFC 8030 asks is answered as it asks, with 201 and where the message is, for whoever may read it. `ntfy
     /// publish`, which pushes without a TTL, takes 200 alone.

@@ -46,7 +46,7 @@ final class MailboxReading: LiveClient {
     private var isLooking = false
     private var hasNews = false
     private(set) var hasEnded = false
-    /// What a pong has acknowledged, and what of it is written down.
+    /// The highest number that a pong has acknowledged; ``isAcknowledging``: it is being written down.
     private var acknowledged: Int64 = 0
     private var isAcknowledging = false
 

@@ -57,7 +57,7 @@ struct MailboxReadings {
         return min(last, number)
     }
 
-    /// Of readers that there are no more.
+    /// Forgets what was sent to readers that there are no more.
     mutating func forgetSent(butTo readers: Set<Int64>) {
         sent = sent.filter { readers.contains($0.key) }
     }

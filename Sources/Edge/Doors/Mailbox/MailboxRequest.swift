@@ -2,7 +2,7 @@ import Encodings
 import HTTP1
 import Registrations
 
-/// What a reader asks for: `GET /<topic>[,<topic>]/json`, in ntfy's words (binwiederhier/ntfy, docs/subscribe/api.md).
+/// A reader's request: `GET /<topic>[,<topic>]/json`, in ntfy's words (binwiederhier/ntfy, docs/subscribe/api.md).
 struct MailboxRequest: Equatable {
     enum Kind: String {
         case json, sse, raw, ws, auth

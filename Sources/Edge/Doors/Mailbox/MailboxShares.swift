@@ -10,7 +10,7 @@ struct MailboxShares {
         /// By its token.
         case reader(Digest)
         case mailbox(Int64)
-        /// Of the reader of this token.
+        /// The topics of the reader of this token.
         case topics(of: Digest)
         /// By its token.
         case publisher(Digest)

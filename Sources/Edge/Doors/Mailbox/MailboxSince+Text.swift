@@ -1,7 +1,7 @@
 import Encodings
 import Registrations
 
-/// Where a reader begins, as ntfy reads it (binwiederhier/ntfy, `parseSince`).
+/// Reads the point from which a reader begins, as ntfy reads it (binwiederhier/ntfy, `parseSince`).
 extension MailboxSince {
     /// `nil`: it is none of what there is.
     ///

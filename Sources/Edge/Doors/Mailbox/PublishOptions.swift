@@ -1,10 +1,10 @@
 import Encodings
 import HTTP1
 
-/// What ntfy's publishing has beside the message (binwiederhier/ntfy, docs/publish.md), each with the names by which fields of
-/// the head and parameters of the query say it. A topic of UnifiedPush has none of it: what an app's server pushes goes to
-/// the app as it is. A mailbox has those that are text, and none for which a node or a server of ntfy's would fetch or send
-/// something. So whoever asks for one is told, rather than left to believe that it was obeyed.
+/// The options of ntfy's publishing beside the message (binwiederhier/ntfy, docs/publish.md), each with the names of its
+/// fields of the head and parameters of the query. A topic of UnifiedPush has none of it: what an app's server pushes goes
+/// to the app as it is. A mailbox has those that are text, and none for which a node or a server of ntfy's would fetch or
+/// send something. Who asks for such a one gets an error, and does not have to believe that it was obeyed.
 enum PublishOptions {
     /// Those of a mailbox.
     static let ofMailbox = [

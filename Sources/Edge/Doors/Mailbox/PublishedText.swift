@@ -13,7 +13,7 @@ struct PublishedText: Equatable {
     /// 1 to 5.
     private(set) var priority = 3
     private(set) var tags: [String] = []
-    /// What is opened when somebody taps it.
+    /// The address that is opened when somebody taps it.
     private(set) var click = ""
     private(set) var icon = ""
     private(set) var isMarkdown = false
@@ -31,7 +31,7 @@ struct PublishedText: Equatable {
     /// Milliseconds.
     static let life: Int64 = 72 * 3_600_000
 
-    /// What fields of a request's head and parameters say beside the message.
+    /// Reads the fields of a request's head and the parameters beside the message.
     private init(
         beside request: HTTPRequest, _ parameters: MailboxParameters, at now: Int64
     ) throws(MailboxFault) {
@@ -51,7 +51,7 @@ struct PublishedText: Equatable {
         if let delay = parameters[PublishOptions.delay] { due = try PublishDelay.due(delay, at: now) }
     }
 
-    /// Of a request whose body is the message.
+    /// Reads a request whose body is the message.
     ///
     /// - Parameters:
     ///   - sequence: What the path says; empty: nothing.
@@ -69,7 +69,7 @@ struct PublishedText: Equatable {
         try check()
     }
 
-    /// Of a request whose body is JSON: what it says goes before what the head says.
+    /// Reads a request whose body is JSON: its members go before the fields of the head.
     init(_ body: JSON.Object, in request: HTTPRequest, at now: Int64) throws(MailboxFault) {
         try self.init(beside: request, MailboxParameters(request), at: now)
         try take(body)
@@ -87,8 +87,8 @@ struct PublishedText: Equatable {
         (self.event, self.sequence) = (event, sequence)
     }
 
-    /// What one button opens, where there is no other: Uptime Kuma sends the address of what it watches so. It is what a tap
-    /// opens then. Buttons can do more than a reader is asked to do here.
+    /// Returns the address that one button opens, where there is no other: Uptime Kuma sends the address of what it watches
+    /// so. It is what a tap opens then. Buttons can do more than a reader is asked to do here.
     private static func view(in actions: JSON?) -> String? {
         guard case .array(let list) = actions, list.count == 1, list[0]["action"]?.string?.word() == "view",
             let url = list[0]["url"]?.string, !url.isEmpty
@@ -96,7 +96,7 @@ struct PublishedText: Equatable {
         return url
     }
 
-    /// What is `null`, empty or `false` is not asked for: libraries send all members.
+    /// Takes the members of a body. One that is `null`, empty or `false` is not asked for: libraries send all members.
     private mutating func take(_ body: JSON.Object) throws(MailboxFault) {
         for (key, name) in [
             ("attach", "attach"), ("filename", "filename"), ("email", "email"), ("call", "call"),
@@ -159,7 +159,8 @@ struct PublishedText: Equatable {
         }
     }
 
-    /// What goes for this one: a message and its deletion go for all before them, and of clearings the last counts.
+    /// Returns the name that it has in common with what it replaces: a message and its deletion replace all before them,
+    /// and of clearings the last counts.
     func name(id: String) -> String {
         "\(event == .clear ? "clear" : "text")\0\(sequence.isEmpty ? id : sequence)"
     }
@@ -175,7 +176,7 @@ struct PublishedText: Equatable {
         ]
     }
 
-    /// What was kept.
+    /// Reads a text that was kept.
     init?(kept json: JSON) {
         guard let body = json.object, (try? take(body)) != nil else { return nil }
         publisher = body["publisher"]?.string ?? ""

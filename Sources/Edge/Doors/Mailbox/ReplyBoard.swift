@@ -64,7 +64,7 @@ package final class ReplyBoard {
     /// The last reply that another node may have taken and that was heard of.
     private var last: Int64 = 0
 
-    /// Of one mailbox: one more, and the oldest gets what there is.
+    /// The most waiting requests per mailbox. One more ends the oldest with the replies found so far.
     private static let mostWaiters = 8
     package nonisolated static let longestWait: Duration = .seconds(120)
 
@@ -101,7 +101,7 @@ package final class ReplyBoard {
         }
     }
 
-    /// What lies in a channel: as soon as there is something, or after a while.
+    /// Returns the replies in a channel, as soon as there are some, or none after a while.
     ///
     /// - Parameter acknowledged: The number of the last one that was taken, and is no longer needed; 0: none.
     package func replies(

@@ -7,7 +7,7 @@ import Relay
 /// server tries for longer than it need.
 struct UnknownTopics {
     private struct Entry {
-        /// Of the first push.
+        /// The time of the first push.
         let since: Int64
         /// The circuit, address or connection by which it came.
         let sender: Int

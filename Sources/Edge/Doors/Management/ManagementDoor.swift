@@ -4,7 +4,7 @@ import HTTP1
 import Overview
 import Reactor
 
-/// What the operator and his tools ask on a loopback port or a Unix socket: the status page, metrics, health.
+/// The endpoint for the operator and his tools, on a loopback port or a Unix socket: the status page, metrics, health.
 ///
 /// No login, so it is never served on the onion address, and nothing it tells is about one device.
 @EventLoop

@@ -19,8 +19,8 @@ final class PeerConnection: DoorConnection {
     @exclusivity(unchecked) private var session: PeerSession
     /// Requests submitted whose first receipt is still to come.
     private var unanswered = 0
-    /// What a read brought and this turn of the loop has no time for, in its order. Nothing is read until it is done, so that
-    /// it is never more than one read holds.
+    /// Requests of a read for which this turn of the loop has no time, in their order. Nothing is read until they are done,
+    /// so that they are never more than one read holds.
     private var later: ArraySlice<Request> = []
     private var isGoingOn = false
     /// Why it ends, where that is the protocol's matter.
@@ -127,7 +127,7 @@ final class PeerConnection: DoorConnection {
     override var isBusy: Bool { unanswered > 0 || !later.isEmpty }
     override var heldBytes: Int { session.heldBytes + later.count * PeerConnection.bytesOfRequest }
 
-    /// Of one that waits for its turn, about.
+    /// Bytes of a request that waits for its turn, about.
     private static let bytesOfRequest = 1024
 
     // MARK: Ending

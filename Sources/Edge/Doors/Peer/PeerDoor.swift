@@ -3,7 +3,7 @@ import Metrics
 import Reactor
 import Wire
 
-/// Where Bisq peers come in: frames over the onion service.
+/// The endpoint for Bisq peers: frames over the onion service.
 @EventLoop
 package final class PeerDoor {
     package struct Settings: Sendable {
@@ -36,7 +36,7 @@ package final class PeerDoor {
     // This and the turn are lent to nobody who could come back here, as `Stream.output`.
     @exclusivity(unchecked) package internal(set) var counters = Counters()
     let settings: Settings
-    /// Of each connection.
+    /// The limits of each connection.
     let limits: DoorConnection.Limits
     let dispatcher: Dispatcher
     let counter: DoorCounter

@@ -6,13 +6,13 @@ import Reactor
 /// phone but that the page was loaded.
 @EventLoop
 package final class PhonePageDoor: HTTPDoor {
-    /// Where the page is, with its slash.
+    /// The path of the page, with its slash.
     package nonisolated static let path = "/phone/"
 
     package struct Page: Sendable {
         /// By their names below the page: `index.html`, `screens/key.js`.
         package var files: [String: [UInt8]]
-        /// What `index.html` says in its head, where a file can say it.
+        /// The content security policy in the head of `index.html`, where a file can say it.
         package var policy: String
 
         package init(files: [String: [UInt8]], policy: String) {

@@ -51,7 +51,7 @@ enum StatusPush {
     }
 }
 
-/// What of a registration is needed to push to it.
+/// The part of a registration that a push to it needs.
 package struct StatusTarget: Equatable, Sendable {
     let tokenType: Registration.TokenType
     let deviceToken: String
@@ -86,7 +86,7 @@ extension PushResult {
 }
 
 extension StatusServer {
-    /// What is to be done with one entry.
+    /// The way in which one entry is answered.
     enum Plan: Sendable {
         case answered(PushResult)
         case send(StatusTarget)

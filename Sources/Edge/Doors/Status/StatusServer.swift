@@ -269,7 +269,7 @@ package final class StatusServer {
         }
     }
 
-    /// Of the store: nothing is remembered, so the same message may come again.
+    /// Makes the reply to a request when the store has failed: nothing is remembered, so the same message may come again.
     private func failed(_ request: PushRequest) -> Reply {
         response([PushResult](repeating: .internal, count: request.entries.count), to: request)
     }

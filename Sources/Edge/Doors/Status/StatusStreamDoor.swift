@@ -15,7 +15,7 @@ package final class StatusStreamDoor {
         package var messageBytes = 131_072
         /// Messages of one connection in a second, on average and at once: more wait.
         package var rate = 20
-        /// The same of all connections together, so that other doors have their share of the node.
+        /// Messages a second of all connections together, so that other doors have their share of the node.
         package var totalRate = 500
         /// Messages of a connection that are no business of this server before it is closed.
         package var strangeMessages = 8
@@ -24,11 +24,11 @@ package final class StatusStreamDoor {
     }
 
     let settings: Settings
-    /// Of each connection.
+    /// The limits of each connection.
     let limits: DoorConnection.Limits
     let server: StatusServer
     private var listeners: [Listener] = []
-    /// Of one connection, and of all.
+    /// The rate of one connection; ``totalRate`` is that of all.
     let rate: Rate
     let totalRate: Rate
     var used = Rate.Use()

@@ -36,7 +36,7 @@ struct WebPushMessage: Equatable {
     let timeToLive: Int?
     /// Shown at once; otherwise when it suits the phone.
     let isUrgent: Bool
-    /// What it replaces on the phone; `nil` also where it is not what Apple takes.
+    /// The name by which it replaces an earlier one on the phone; `nil` also where it is not what Apple takes.
     let topic: String?
 
     init(_ request: HTTPRequest) throws(Fault) {
@@ -94,7 +94,7 @@ extension Span<UInt8> {
         firstIndex(from: start) { Swift.min($0 ^ UInt8(ascii: ";"), $0 ^ UInt8(ascii: ",")) } ?? count
     }
 
-    /// What is left without these characters at both ends.
+    /// Returns the range that is left without these characters at both ends.
     fileprivate func trimmed(of one: Unicode.Scalar, _ other: Unicode.Scalar) -> Range<Int> {
         var (start, end) = (0, count)
         func isOne(_ byte: UInt8) -> Bool { byte == UInt8(ascii: one) || byte == UInt8(ascii: other) }

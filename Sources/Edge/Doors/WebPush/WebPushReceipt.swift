@@ -1,7 +1,7 @@
 import HTTP1
 import Relay
 
-/// What a Web Push sender is told.
+/// The answers to Web Push senders.
 enum WebPushReceipt {
     /// The operator has to mend something; senders come again some times over hours.
     private static let retryWhenMended: Duration = .seconds(300)

@@ -2,7 +2,7 @@ import Encodings
 import HTTP1
 import Relay
 
-/// Where a path leads at the Web Push door. Nothing is ever redirected: senders don't follow.
+/// The destination of a path at the Web Push door. Nothing is ever redirected: senders don't follow.
 enum WebPushRoute: Equatable {
     /// `/relay-to/{environment}/{device-token}[/{extra}]`, as toot-relay, webpush-apn-relay and webpush-fcm-relay have
     /// it. The extra may have slashes; an empty one is none.
@@ -13,7 +13,7 @@ enum WebPushRoute: Equatable {
     case state(NotificationID)
     /// `/relay-to/_health`.
     case health
-    /// Of this door, but no endpoint.
+    /// A path of this door that is no endpoint.
     case unknown
 
     enum Environment: Equatable { case production, development, fcm }
@@ -94,7 +94,7 @@ enum WebPushRoute: Equatable {
             environment, token: parts[1], extra: parts.count == 3 && !parts[2].isEmpty ? parts[2] : nil)
     }
 
-    /// What the query of a ``push(token:id:)`` says.
+    /// Whether the query of a ``push(token:id:)`` asks for Apple's sandbox.
     static func isSandbox(_ query: String?) -> Bool {
         (try? HTTPQuery(query ?? ""))?["sandbox"]?.name() == "true"
     }

@@ -1,4 +1,4 @@
-/// What an operator can set of the Web Push door.
+/// The operator's settings of the Web Push door.
 package struct WebPushSettings: Sendable {
     /// The apps of `/relay-to/…`: at Apple, and at Google (environment `fcm`).
     package var relay = PhoneApps()

@@ -19,7 +19,7 @@ enum APNsAnswer {
 
     private static let topicFaults = ["TopicDisallowed", "BadTopic", "MissingTopic"]
 
-    /// What a word means that came as an answer's `reason`.
+    /// Returns the meaning of a word that came as an answer's `reason`.
     private static func verdict(
         _ answer: GatewayAnswer, reason: String, since: Int64?, isProven: Bool
     ) -> Verdict {

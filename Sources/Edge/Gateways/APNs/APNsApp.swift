@@ -162,7 +162,7 @@ package struct APNsApp: ConfiguredApp {
             + "\(bundleID): set topic to the former, or use a certificate for \(bundleID)"
     }
 
-    /// What Apple's other certificates are called, before whose they are.
+    /// The names of Apple's other certificates, which stand before whose they are.
     private static let otherUses = [
         "Apple Development", "Apple Distribution", "iPhone Developer", "iPhone Distribution",
         "Developer ID Application", "Developer ID Installer", "Mac Developer", "Pass Type ID",

@@ -5,7 +5,7 @@ import Relay
 /// Writes the heads of the requests to one of Apple's hosts, each over the one before: what is the same for many is put
 /// together once.
 struct APNsHeads {
-    /// What follows the path in the head of a push that isn't the sender's to its last byte.
+    /// The fields behind the path in the head of a push that isn't the sender's to its last byte.
     private struct Kind: Equatable {
         var isAlert: Bool
         var isUrgent: Bool
@@ -112,7 +112,7 @@ struct APNsHeads {
         fields.first { $0.name == "apns-topic" }?.value
     }
 
-    /// What a sender's own protocol may say beside the topic.
+    /// The fields that a sender's own protocol may set beside the topic.
     private static let exactFields: [StaticString] = [
         "apns-push-type", "apns-priority", "apns-expiration", "apns-id", "apns-collapse-id",
     ]

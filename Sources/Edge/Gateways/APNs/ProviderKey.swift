@@ -6,7 +6,7 @@ package struct ProviderKey: Sendable, Equatable {
     package let keyID: String
     package let teamID: String
     private let key: SigningKey
-    /// Of the file.
+    /// The digest of the file.
     private let digest: [UInt8]
 
     /// - Parameters:

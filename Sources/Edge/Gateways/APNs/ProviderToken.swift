@@ -7,7 +7,7 @@ import Relay
 struct ProviderTokenLife: Equatable, Sendable {
     static let renewalAge: Duration = .seconds(45 * 60)
     static let minimumAge: Duration = .seconds(20 * 60)
-    /// The same, for what is asked before each request.
+    /// ``minimumAge`` in nanoseconds, for what is asked before each request.
     private static let minimumNanoseconds = minimumAge.nanoseconds
     /// The wall clock was set: the token's `iat` no longer fits what Apple's clock says, if this one is right now.
     static let clockStep: Duration = .seconds(5 * 60)

@@ -34,7 +34,7 @@ final class ProviderTokens {
 
     func changedTooOften() { life.changedTooOften(at: .now) }
 
-    /// The same key goes on with its token: Apple minds a new one within 20 minutes.
+    /// Takes over a key. The same key goes on with its token: Apple minds a new one within 20 minutes.
     func use(_ key: ProviderKey) {
         guard key != self.key else { return }
         self.key = key

@@ -9,7 +9,7 @@ struct ConnectionLife: Equatable, Sendable {
         var setup: Duration = .seconds(30)
         /// Without a byte from the gateway, and no request on its way, before a PING asks for one.
         var idle: Duration = .seconds(60)
-        /// The same while a request waits for its answer.
+        /// Without a byte from the gateway while a request waits for its answer, before a PING asks for one.
         var unanswered: Duration = .seconds(10)
         /// For the answer to a PING: any byte will do.
         var ping: Duration = .seconds(10)
@@ -104,7 +104,7 @@ struct ConnectionLife: Equatable, Sendable {
 
     mutating func proved() { isProven = true }
 
-    /// What the end of a request says of the connection.
+    /// The sign that the end of a request gives of the connection.
     enum Sign: Equatable {
         case works
         case fails

@@ -17,7 +17,7 @@ enum Dial {
         let stream: Stream
         /// Open; `nil` for plain HTTP.
         let tls: TLSSession?
-        /// What the host said right behind its handshake.
+        /// The bytes that the host sent right behind its handshake.
         let unread: [UInt8]
     }
 

@@ -5,7 +5,7 @@ import Reactor
 /// Through a proxy names are looked up by the proxy, and there is no other way when it fails: what is to hide the node's
 /// address must not show it by a mistake.
 package struct Egress: Sendable {
-    /// Where the proxy listens at the moment; `nil` while it doesn't, as long as tor starts.
+    /// Returns where the proxy listens at the moment; `nil` while it doesn't, as long as tor starts.
     package typealias Proxy = @EventLoop @Sendable () -> Endpoint?
 
     private let proxy: Proxy?

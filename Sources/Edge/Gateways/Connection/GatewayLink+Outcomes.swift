@@ -1,6 +1,6 @@
 import Relay
 
-/// What became of requests that the gateway has not answered.
+/// The outcomes of requests that the gateway has not answered.
 extension GatewayLink {
     /// For what was sent while there is no connection: the operator's fault, or it comes back unharmed.
     var outcomeWithoutRoom: Outcome {

@@ -34,9 +34,9 @@ final class GatewayLink: ConnectionOwner {
     var onFailure: (@EventLoop () -> Void)?
     /// Whether a GOAWAY's word says that the operator must mend something.
     var isFault: (String) -> Bool = { _ in false }
-    /// What the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
+    /// The fault that the operator must mend before anything can be delivered; `nil` when nothing is known to be wrong.
     private(set) var fault: String?
-    /// Of the last answer.
+    /// The date of the last answer.
     var date: AnswerDate?
 
     private let settings: Settings
@@ -138,7 +138,7 @@ final class GatewayLink: ConnectionOwner {
     var name: String { settings.hidesHost ? LaneHost.others.name : settings.url.authority }
 
     func note(fault: String) { self.fault = fault }
-    /// What was wrong is so no more.
+    /// Forgets the fault: what was wrong is so no more.
     func mended() { fault = nil }
     func note(certificateEnd: Int64) { counted.certificateEnd = certificateEnd }
 
@@ -291,7 +291,7 @@ final class GatewayLink: ConnectionOwner {
 
     // MARK: What became of requests
 
-    /// What the gateway asks for, whichever device it is for.
+    /// Notes what the gateway asks for, whichever device it is for.
     func note(wish deferral: Deferral) {
         guard let seconds = wished.asked(deferral, at: EventLoop.monotonicNanoseconds) else { return }
         log.notice(

@@ -1,8 +1,9 @@
 import Encodings
 import Reactor
 
-/// Where a gateway or token server listens: `https://host[:port][/path]`, or `http://` on this machine only, and where it
-/// is allowed at an onion address or at one host of the operator's own network. Or a node's peer endpoint: `address.onion[:port]`.
+/// The address of a gateway or token server: `https://host[:port][/path]`, or `http://` on this machine only, and where it
+/// is allowed at an onion address or at one host of the operator's own network. Or a node's peer endpoint:
+/// `address.onion[:port]`.
 package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
     package let isSecure: Bool
     /// It speaks the peers' protocol and not HTTP.
@@ -38,7 +39,7 @@ package struct GatewayURL: Equatable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Where Bisq's own nodes, and nodes like this one, take peers.
+    /// The port at which Bisq's own nodes, and nodes like this one, take peers.
     static let peerPort: UInt16 = 9999
 
     /// `address.onion[:port]`, or an address of this machine.

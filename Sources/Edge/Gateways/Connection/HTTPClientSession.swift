@@ -3,7 +3,7 @@ import HTTP1
 import HTTP2
 import Reactor
 
-/// What happened on a connection.
+/// An event on a connection.
 enum ExchangeEvent {
     case answered(tag: Int, GatewayAnswer)
     /// Surely not handled: it may be sent again at once.
@@ -42,9 +42,9 @@ protocol HTTPClientSession: AnyObject {
 
 /// A session that gathers by itself what it has to say.
 protocol GatheringClientSession: HTTPClientSession {
-    /// What is to be sent.
+    /// The bytes to be sent.
     var output: [UInt8] { get set }
-    /// What happened and was not taken, in order.
+    /// The events that were not taken yet, in order.
     var events: [ExchangeEvent] { get set }
 }
 

@@ -57,7 +57,7 @@ struct OpeningPace: Equatable, Sendable {
         return true
     }
 
-    /// What stood in the way is gone: try at once.
+    /// Lets the next try be made at once: what stood in the way is gone.
     mutating func reset(at time: Int64) {
         failures = 0
         notBefore = time

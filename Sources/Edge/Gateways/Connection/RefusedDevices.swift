@@ -8,7 +8,7 @@ struct RefusedDevices: Equatable, Sendable {
     /// Different devices refused in a row, with none accepted between them.
     private(set) var inARow = 0
     private var refused: Set<Device> = []
-    /// Of each sender, while nothing has been accepted.
+    /// Refused devices of each sender, while nothing has been accepted.
     private var bySender: [SenderID: Int] = [:]
     private(set) var hasAccepted = false
     /// The older half go when there are too many.

@@ -1,7 +1,7 @@
 import Metrics
 import Relay
 
-/// What a gateway asks for when it wants nothing for a while, and how often the log is told of it.
+/// The pause that a gateway asks for when it wants nothing for a while, and how often the log hears of it.
 ///
 /// Times are monotonic nanoseconds.
 struct WishedPause: Equatable, Sendable {

@@ -11,7 +11,7 @@ import TLS
 final class AccessTokens {
     /// Called when there is a token after there was none, and when ``fault`` appears.
     var onChange: (@EventLoop () -> Void)?
-    /// What the token server says the operator must mend; `nil` when nothing is known to be wrong.
+    /// The fault that the operator must mend, as the token server says; `nil` when nothing is known to be wrong.
     private(set) var fault: String?
     /// Why the last fetch brought nothing; `nil` after one that did.
     private(set) var lastError: String?

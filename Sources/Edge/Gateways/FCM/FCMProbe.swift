@@ -29,7 +29,7 @@ extension FCMSettings {
         }
     }
 
-    /// What came of the attempt instead of a token.
+    /// The finding of an attempt that brought no token.
     private struct NoToken: Error {
         let value: GatewayProbe.Finding
     }

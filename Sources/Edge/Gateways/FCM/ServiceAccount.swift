@@ -13,7 +13,7 @@ package struct ServiceAccount: Sendable {
     /// A file's fault, in words for the operator; never holds what stands in it.
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case notJSON(JSONError)
-        /// What it is instead.
+        /// The file is of another kind, in words.
         case mistaken(String)
         case notServiceAccount
         case missing(key: String)
@@ -58,11 +58,11 @@ package struct ServiceAccount: Sendable {
         }
     }
 
-    /// Where Google gives the right file.
+    /// The way to the right file at Google.
     private static let way =
         "In Firebase's console: Project settings, Service accounts, Generate new private key"
 
-    /// What Google calls other files that it gives.
+    /// Returns Google's name of another file that it gives; `nil`: it is none of these.
     private static func otherFile(_ json: JSON) -> String? {
         if json["project_info"] != nil, json["client"] != nil {
             return "this is google-services.json, which belongs into the phone's app"

@@ -28,7 +28,8 @@ package struct MailboxService: PushService {
     package func nobody(on platform: Platform) -> DeviceToken { MailboxAddress.nobody }
 }
 
-/// What writes to a mailbox: the prefix and 72 bytes of chance in Base64's alphabet for URLs. Each has one text.
+/// The address by which senders write to a mailbox: the prefix and 72 bytes of chance in Base64's alphabet for URLs. Each
+/// has one text.
 package enum MailboxAddress {
     package static let prefix = "mb1:"
     package static let randomBytes = 72

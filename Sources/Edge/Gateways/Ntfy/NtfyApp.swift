@@ -10,7 +10,7 @@ import TLS
 ///
 /// The access token is the operator's account, so only phones of the phone book are rung (``ConfiguredApp/ringsStrangers``).
 package struct NtfyApp: ConfiguredApp {
-    /// What the phone shows.
+    /// The text that the phone shows.
     package enum Show: String, CaseIterable, Sendable {
         /// A text of the node's: that there is something to see in Bisq.
         case bell

@@ -56,7 +56,7 @@ package struct NtfyService: PushService {
         return (Array(colon.map { rest[..<$0] } ?? []), Array(topic))
     }
 
-    /// Of the longest name of a host, its port and a topic, and of one that is filled up.
+    /// Bytes of the longest name of a host, its port and a topic, and of one that is filled up.
     private static let longestAddress = 512
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
@@ -89,7 +89,7 @@ package struct NtfyService: PushService {
 
     // MARK: Payloads
 
-    /// Of the text that is sent: Bisq's own as it came, or the node's.
+    /// Bytes of the text that is sent: Bisq's own as it came, or the node's.
     package func payloadSize(of content: Content) -> Int? {
         guard case .bisq(let content) = content else { return nil }
         return show == .sealed ? content.message.utf8.count : BisqContent.bell.utf8.count

@@ -15,7 +15,7 @@ struct DoubtfulRefusals: Sendable {
     static let firstPause: Duration = .seconds(75)
     static let longestPause: Duration = .seconds(900)
     static let patience: Duration = .seconds(86400)
-    /// Of notifications. With more the oldest is forgotten, and begins anew.
+    /// The most notifications. With more the oldest is forgotten, and begins anew.
     static let most = 4096
 
     private struct Entry {

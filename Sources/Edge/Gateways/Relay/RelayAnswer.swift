@@ -17,7 +17,7 @@ enum RelayAnswer: Equatable {
     case setup(reason: String)
 
     static let refusedWithoutReason = "RelayRefused"
-    /// What nginx and an overloaded node are given to recover, where they name no time.
+    /// The time that nginx and an overloaded node get to recover, where they name none.
     static let pause: Duration = .seconds(10)
     /// Bisq's relay sends nothing to a failing gateway for so long.
     static let breakerPause: Duration = .seconds(60)

@@ -12,7 +12,7 @@ package struct RelayApp: ConfiguredApp {
     package var urls: [GatewayURL] = []
     package var caFile = ""
     var peer = RelayPeer()
-    /// Where it is written which upstream may have a notification.
+    /// The file in which it is written which upstream may have a notification.
     var boundFile = ""
 
     package static let gateway = "relay"

@@ -8,7 +8,7 @@ package enum RelayForm: String, CaseIterable, Sendable {
     /// A frame of the peers' protocol, answered with frames (`onionbell.proto`, 1001 and 1002).
     case p2p
 
-    /// Where Bisq's relay is, as Bisq's source has it: `MobileNotificationService.java` of Bisq 1, `desktop.conf` of
+    /// The address of Bisq's relay, as Bisq's source has it: `MobileNotificationService.java` of Bisq 1, `desktop.conf` of
     /// Bisq 2; `nil`: it doesn't take this form.
     package var bisqsOwn: String? {
         switch self {

@@ -22,7 +22,7 @@ package final class RelayGateway: Gateway {
     private let log: Logger
     private var order: UpstreamOrder<DeviceToken>
     private var doubts = DoubtfulRefusals()
-    /// Where a notification that may have been taken is sent again.
+    /// The record of the upstreams to which notifications that may have been taken are sent again.
     private let bound: BoundFile
     private let later = Later()
     private var alarm: Timer!

@@ -101,7 +101,7 @@ struct RelayRequest: Equatable {
     }
 }
 
-/// What a frame says beside its notification.
+/// The fields of a frame beside its notification.
 struct RelayPeer: Equatable, Sendable {
     /// The other node's name for the app; empty: its default for the platform.
     var app = ""

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Where the pushes of one subscription go, as a browser's push service or a UnifiedPush server gives it out:
+/// The address for the pushes of one subscription, as a browser's push service or a UnifiedPush server gives it out:
 /// `https://<host>/<path>`, read from a stranger's text.
 ///
 /// Refused is what no service gives out, and all on which parsers differ; so that one endpoint has one text. Names and
@@ -17,7 +17,8 @@ struct PushEndpoint: Equatable, Sendable {
     /// An address in place of a name, a port, or a name that has no meaning outside of one network.
     let isUnusual: Bool
 
-    /// Of the whole, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications, `server.md`).
+    /// Bytes of the whole at most, with `https://`: what UnifiedPush allows a server (UnifiedPush/specifications,
+    /// `server.md`).
     static let longest = 1000
     static let scheme = "https://"
 
@@ -58,7 +59,7 @@ struct PushEndpoint: Equatable, Sendable {
         return port == (isOnion ? 80 : 443) ? name : "\(name):\(port)"
     }
 
-    /// What is behind `https://`.
+    /// The text behind `https://`.
     var withoutScheme: String { authority + path }
 
     static func string(_ bytes: Span<UInt8>) -> String {

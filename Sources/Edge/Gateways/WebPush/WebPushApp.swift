@@ -45,7 +45,7 @@ package struct WebPushApp: ConfiguredApp {
         }
     }
 
-    /// What Apple takes as `sub` of a token: something that it could reach.
+    /// Whether Apple takes a text as `sub` of a token: something that it could reach.
     package static func isContact(_ text: String) -> Bool {
         guard text.utf8.count <= 200, text.utf8.span.consists(of: ASCII.printable) else { return false }
         let host: Substring

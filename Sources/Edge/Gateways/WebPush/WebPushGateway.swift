@@ -57,7 +57,8 @@ final class WebPushGateway: LinkedGateway {
         }
     }
 
-    /// What has waited for a server that there never was has waited long enough.
+    /// Returns the outcome of a failure. A notification that has waited for a server that there never was has waited long
+    /// enough.
     private func failed(because reason: String, at now: Int64) -> Outcome {
         !isNamed && absence.isForGood(at: now, lastFound: shared.lastFound)
             ? .refused(reason: "NoSuchServer") : .deferred(Deferral(reason: reason, scope: .host))

@@ -5,7 +5,7 @@ import Relay
 
 /// A notification as a push service takes it (RFC 8030, section 5): `POST <path of the endpoint>`.
 enum WebPushRequest {
-    /// What messages are filled up to, so that the push service learns no kind by the length.
+    /// The lengths to which messages are filled up, so that the push service learns no kind by the length.
     static let steps = [1024, 2048, 2600]
     static let longestMessage = 2600
     /// Seconds that the push services keep one at most: 28 days for Firefox on Android.
@@ -43,7 +43,8 @@ enum WebPushRequest {
         return head
     }
 
-    /// The same on each attempt and for each repetition, and 32 characters: Apple refuses lengths that base64 can't have.
+    /// Returns the topic of a notification: the same on each attempt and for each repetition, and 32 characters, as Apple
+    /// refuses lengths that base64 can't have.
     static func topic(_ id: NotificationID) -> String {
         let digest = Hash.sha256(Array("topic \(id.uuid)".utf8))
         return Base64.encodeForURL(Array(digest[..<24]))

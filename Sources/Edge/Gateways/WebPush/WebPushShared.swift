@@ -12,7 +12,7 @@ struct Unsendable: Error {
     let outcome: Outcome
 }
 
-/// What the gateways to all push servers share.
+/// The state that the gateways to all push servers share.
 @EventLoop
 final class WebPushShared {
     nonisolated let hosts: PushHosts

@@ -1,9 +1,10 @@
 import Crypto
 import Reactor
 
-/// What we may show tor to be let in. Files are read anew for every attempt: tor writes a new cookie at every start.
+/// The credentials that we may show tor to be let in. Files are read anew for every attempt: tor writes a new cookie at
+/// every start.
 package struct ControlCredentials: Equatable, Sendable {
-    /// Where the cookie is. Tried before the place that tor names; `nil` or a file that is not there: that place.
+    /// The file with the cookie. Tried before the place that tor names; `nil` or a file that is not there: that place.
     package var cookieFile: String?
     /// A file with the password, of which a line feed at the end does not count.
     package var passwordFile: String?

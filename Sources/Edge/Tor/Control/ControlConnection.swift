@@ -7,7 +7,7 @@ import Reactor
 /// connection, since later replies could no longer be told apart.
 @EventLoop
 package final class ControlConnection {
-    /// What tor told without being asked; see ``ControlCommand/setEvents(_:)``.
+    /// Called with what tor says without being asked; see ``ControlCommand/setEvents(_:)``.
     package var onEvent: (@EventLoop (ControlEvent) -> Void)?
     /// The connection is over, by no act of ours. Called once, never after ``close()``.
     package var onEnd: (@EventLoop (ControlError) -> Void)?
@@ -66,7 +66,7 @@ package final class ControlConnection {
         return reply
     }
 
-    /// What `read` makes of the reply to a command that tor has carried out.
+    /// Returns what `read` makes of the reply to a command that tor has carried out.
     package func ask<Value>(
         _ command: ControlCommand, within limit: Duration = .seconds(10),
         _ read: (ControlReply) throws(ControlSyntaxError) -> Value

@@ -74,7 +74,7 @@ package struct Bootstrap: Equatable, Sendable {
     /// A stable word: `conn`, `done`.
     package var tag: String
     package var summary: String
-    /// What hinders tor, in its words.
+    /// The hindrance of tor, in its words.
     package var warning: String?
 
     package init(progress: Int, tag: String, summary: String, warning: String? = nil) {

@@ -111,7 +111,7 @@ package enum ControlRefusal: Error, Equatable, Sendable {
         }
     }
 
-    /// What a stranger sent, fit for a log line: printable ASCII, at most 200 characters.
+    /// Makes a stranger's text fit for a log line: printable ASCII, at most 200 characters.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

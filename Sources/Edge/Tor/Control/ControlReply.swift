@@ -5,7 +5,7 @@ package struct ControlReply: Equatable, Sendable {
     package struct Line: Equatable, Sendable {
         /// 100 to 999. 2xx: done; 4xx and 5xx: refused; 650: an event.
         package var code: UInt16
-        /// What stands after the code and its separator.
+        /// The text behind the code and its separator.
         package var text: String
         /// The lines that followed a `250+key=` line, joined by line feeds, leading dots undoubled.
         package var data: String?
@@ -40,7 +40,7 @@ package struct ControlReply: Equatable, Sendable {
     }
 }
 
-/// What tor's control port sends, as the decoder hands it on.
+/// A message of tor's control port, as the decoder hands it on.
 package enum ControlMessage: Equatable, Sendable {
     /// An answer, or an event of another kind.
     case reply(ControlReply)
@@ -48,7 +48,7 @@ package enum ControlMessage: Equatable, Sendable {
     case circuit(CircuitEvent)
 }
 
-/// What tor may not send: the stream of replies can't be followed any more, so close the connection.
+/// A fault of tor's syntax: the stream of replies can't be followed any more, so close the connection.
 package enum ControlSyntaxError: Error, Equatable, Sendable {
     case lineTooLong(limit: Int)
     case replyTooLong(limit: Int)

@@ -1,7 +1,7 @@
 /// The words of a reply line: `word`, `KEY=value`, `KEY="quoted value"` and `"quoted word"`, parted by spaces.
 package struct ControlWords: Equatable, Sendable {
     package struct Word: Equatable, Sendable {
-        /// What stands before `=`, if that is made of letters, digits, `_`, `-` and `/`.
+        /// The text before `=`, if it is made of letters, digits, `_`, `-` and `/`.
         package var key: String?
         /// Unquoted. For a word without a key, the word.
         package var value: String

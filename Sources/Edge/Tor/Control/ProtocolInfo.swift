@@ -1,4 +1,4 @@
-/// What tor says of itself before authentication: the reply to `PROTOCOLINFO 1`.
+/// The reply to `PROTOCOLINFO 1`: what tor says of itself before authentication.
 package struct ProtocolInfo: Equatable, Sendable {
     package enum Method: String, Equatable, Sendable {
         case null = "NULL"

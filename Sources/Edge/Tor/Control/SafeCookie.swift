@@ -5,7 +5,7 @@ import Encodings
 ///
 /// Source: control-spec, "AUTHCHALLENGE"; checked with tor 0.4.9.11.
 struct SafeCookie {
-    /// What AUTHENTICATE takes, 32 bytes. Tor accepts nothing else after a challenge.
+    /// The argument of AUTHENTICATE, 32 bytes. Tor accepts nothing else after a challenge.
     let answer: [UInt8]
 
     /// - Parameters:

@@ -49,7 +49,7 @@ package struct ClientSecret: Sendable {
         ControlCommand("ONION_CLIENT_AUTH_ADD", [address.serviceID, "x25519:\(Base64.encode(secret))"])
     }
 
-    /// The same as a person types it.
+    /// Returns the command as a person types it.
     package func commandLine(for address: OnionAddress) -> String { command(for: address).line }
 }
 

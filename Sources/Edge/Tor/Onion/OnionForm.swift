@@ -22,7 +22,7 @@ package struct OnionForm: Equatable, Sendable {
     /// Clients that show no proof of work get in at this rate; when more come, tor asks for work, the more the longer
     /// the queue. `nil`: no such defence.
     package var proofOfWork: Rate?
-    /// What each introduction point lets through; the rest is lost, honest or not. Only with a ``directory``.
+    /// The rate that each introduction point lets through; the rest is lost, honest or not. Only with a ``directory``.
     package var introductions: Rate?
     /// Only these find the service; `nil`: everybody who knows the address.
     package var clients: Set<ClientKey>?
@@ -73,7 +73,7 @@ package struct OnionForm: Equatable, Sendable {
                 + arguments + ports.map { "Port=\($0.number),\($0.target)" })
     }
 
-    /// What stands before the service of this address.
+    /// Returns the address that stands before the service of this one; `nil`: none.
     func front(of address: OnionAddress) -> OnionAddress? { front == address ? nil : front }
 
     private func options(

@@ -17,7 +17,7 @@ package final class OnionService {
 
     private var neighbours: [Publication]
     private let form: OnionForm
-    /// Of a private service: by which our own tor finds it.
+    /// The key with which our own tor finds a private service.
     private let own: ClientSecret?
     private let connection: ControlConnection
     /// Tor has read its configuration anew, in which the service is not.

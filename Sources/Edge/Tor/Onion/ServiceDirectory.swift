@@ -39,7 +39,7 @@ struct ServiceDirectory {
     /// one whenever something is set in its configuration.
     func forgetKey() { unlink("\(path)/\(Self.keyFile)") }
 
-    /// What tor has written when it took the service.
+    /// Returns the address that tor has written when it took the service.
     func address() throws(SystemError) -> OnionAddress? {
         let text = String(decoding: try PrivateDirectory(path).read("hostname", limit: 128), as: UTF8.self)
         return text.split(separator: "\n").first.flatMap { OnionAddress(String($0)) }

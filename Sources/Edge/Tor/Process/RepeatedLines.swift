@@ -44,7 +44,7 @@ struct RepeatedLines {
 }
 
 extension OnionPresence {
-    /// What tor complains of each second is told once.
+    /// Writes a line of tor's to the log; one that comes each second is written once.
     func tell(_ line: TorLogLine) {
         var metadata: Logger.Metadata = ["line": "\(line.words)"]
         if line.level >= .warning {

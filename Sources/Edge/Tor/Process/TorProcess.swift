@@ -46,9 +46,9 @@ package final class TorProcess {
     package private(set) var failure: TorProcessError?
 
     private var child: ChildProcess!
-    /// What tor complained of last, to be told when it ends.
+    /// The last complaints of tor, to be logged when it ends.
     private var complaints: [(words: String, at: ContinuousClock.Instant)] = []
-    /// What it complained of earlier is not why it ends.
+    /// The time after which a complaint is not why it ends.
     private static let complaintLifetime = Duration.seconds(2)
     private var isLockedOut = false
     private var exitWaiters: [UnsafeContinuation<Void, Never>] = []

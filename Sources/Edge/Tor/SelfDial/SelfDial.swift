@@ -33,7 +33,7 @@ final class SelfDial {
     var onFrontSuccess: @EventLoop (_ failuresBefore: Int) -> Void = { _ in }
 
     private let settings: SelfDialSettings
-    /// Of the last call that came through.
+    /// The line of the last call that came through.
     private var line: SelfDialLine?
     private var lineTimer: Timer!
     private let route: @EventLoop () async -> SelfDialRoute?
@@ -131,7 +131,7 @@ final class SelfDial {
         return SelfDialReply(.own, line: line)
     }
 
-    /// Of the first try that came through, or of the last.
+    /// Returns the reply of the first try that came through, or of the last.
     private func reply(of door: SelfDialDoor, by route: SelfDialRoute) async -> SelfDialReply {
         let reply = await reply(of: door, by: route, within: settings.timeout / 4)
         guard case .unreached = reply.answer else { return reply }

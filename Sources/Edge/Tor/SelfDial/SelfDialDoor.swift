@@ -1,6 +1,6 @@
 import Reactor
 
-/// What became of a call to the own address.
+/// The result of a call to the own address.
 package enum SelfDialAnswer: Equatable, Sendable {
     /// The node's own door answered.
     case own
@@ -21,7 +21,7 @@ package enum SelfDialAnswer: Equatable, Sendable {
     }
 }
 
-/// What a door answered, and the connection, if it is of further use.
+/// A door's answer, and the connection, if it is of further use.
 package struct SelfDialReply: Sendable {
     package var answer: SelfDialAnswer
     package var line: SelfDialLine?

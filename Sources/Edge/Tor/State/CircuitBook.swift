@@ -2,7 +2,7 @@
 ///
 /// Bounded by tor, which tells the end of every circuit.
 struct CircuitBook: Equatable, Sendable {
-    /// What a circuit is for.
+    /// The use of a circuit.
     enum Use: Equatable, Sendable {
         case introductionPoint
         /// Rendezvous of a client that has not come there yet.

@@ -5,7 +5,7 @@ package struct CircuitEvent: Equatable, Sendable {
     /// Tor's number for it.
     package var id: UInt32
     package var isOpen: Bool
-    /// What it is for, if it belongs to the service that is asked about: see ``use(for:)``.
+    /// The use of the circuit, if it belongs to the service that is asked about: see ``use(for:)``.
     var use: CircuitBook.Use
     /// The onion service it belongs to; empty where `use` is ``CircuitBook/Use/other``.
     package var serviceID: String
@@ -46,7 +46,7 @@ package struct CircuitEvent: Equatable, Sendable {
     }
 }
 
-/// What has come of a circuit. No value: nothing to be noted.
+/// A step in a circuit's life. No value: nothing to be noted.
 private enum Step {
     case launched
     case stands
@@ -64,7 +64,7 @@ private enum Step {
     }
 }
 
-/// Where the words of a line stand that say what a circuit is for. Of several with one key the last counts.
+/// The places of a line's words about the use of a circuit. Of several with one key the last counts.
 private struct EventWords {
     var purpose = 0..<0
     var state = 0..<0
@@ -127,7 +127,7 @@ extension Span<UInt8> {
         return start <= count ? self.field(from: start) : start..<start
     }
 
-    /// What stands in a field after its key and `=`.
+    /// Returns the range behind a field's key and `=`.
     fileprivate func value(of key: String, in field: Range<Int>) -> Range<Int>? {
         guard extracting(field).starts(with: key.utf8.span) else { return nil }
         return field.lowerBound + key.utf8.count..<field.upperBound

@@ -1,10 +1,10 @@
 import Encodings
 
-/// What a tor knows of the time: this machine's clock against the network's.
+/// The time as a tor knows it: this machine's clock against the network's.
 package struct ClockView: Equatable, Sendable {
     /// Seconds by which this machine is ahead (negative: behind) of a relay; `nil`: none has objected.
     package private(set) var skew: Int?
-    /// Of the network's present consensus, seconds since 1970.
+    /// The beginning of the network's present consensus, seconds since 1970; ``validUntil`` is its end.
     package private(set) var validFrom: Int64?
     package private(set) var validUntil: Int64?
 
@@ -17,7 +17,7 @@ package struct ClockView: Equatable, Sendable {
         if seconds.magnitude > (skew ?? 0).magnitude { skew = seconds }
     }
 
-    /// What tor answers to ``keys``.
+    /// Takes tor's answer to ``keys``.
     mutating func note(consensusIn reply: ControlReply) {
         validFrom = reply[Self.keys[0]].flatMap(Self.seconds)
         validUntil = reply[Self.keys[1]].flatMap(Self.seconds)

@@ -1,6 +1,6 @@
-/// What is done about a service that can't be reached, and when: it is given to tor anew, then a tor of our own is
-/// started anew, and that again ever rarer. Tor finds its own way back from most outages, and each new start of it
-/// costs the clients that still get through their connections.
+/// The steps for a service that can't be reached, and their times: it is given to tor anew, then a tor of our own is
+/// started anew, and that again ever rarer. Tor finds its own way back from most outages, and each new start of it costs
+/// the clients that still get through their connections.
 struct Mending: Equatable, Sendable {
     enum Step: Equatable, Sendable {
         case publishAgain

@@ -1,11 +1,11 @@
-/// What is known of tor and of the onion service: for `/healthz`, metrics and a status page.
+/// The figures of tor and of the onion service: for `/healthz`, metrics and a status page.
 ///
 /// Counts run from the start of the program and never go back. Times are milliseconds since 1970; `nil`: never, or not
 /// known. Nothing here names a peer, a circuit's path or a relay.
 package struct TorFigures: Equatable, Sendable {
     /// Whether there is a control connection.
     package var isConnected = false
-    /// Of the tor that serves us, or did last.
+    /// The version of the tor that serves us, or did last.
     package var version: String?
     package var bootstrap: Bootstrap?
     /// As tor sees it; it may say `true` long after the network is gone.
@@ -25,7 +25,7 @@ package struct TorFigures: Equatable, Sendable {
     package var circuits = 0
     /// When a client other than the node itself last came by a new circuit.
     package var lastClient: Int64?
-    /// The same in monotonic nanoseconds.
+    /// The time of ``lastClient`` in monotonic nanoseconds.
     var lastClientInstant: Int64?
 
     /// Tors of our own that were started.
@@ -86,7 +86,7 @@ package struct TorFigures: Equatable, Sendable {
     }
 }
 
-/// Of the calls that the node makes to its own onion address.
+/// The figures of the calls that the node makes to its own onion address.
 package struct SelfDialFigures: Equatable, Sendable {
     package var dials = 0
     package var failures = 0
@@ -101,13 +101,13 @@ package struct SelfDialFigures: Equatable, Sendable {
     package var lastFailure: String?
     /// Whether another node answered the last one.
     package var isAnsweredByAnother = false
-    /// Of the address before ours; `nil`: there is none, or it has not been called yet.
+    /// The figures of the address before ours; `nil`: there is none, or it has not been called yet.
     package var front: FrontFigures?
 
     package init() {}
 }
 
-/// Of the calls to the address that clients use, where it is not the node's own.
+/// The figures of the calls to the address that clients use, where it is not the node's own.
 package struct FrontFigures: Equatable, Sendable {
     /// Since the last that came through.
     package var failuresInARow = 0
@@ -120,8 +120,8 @@ package struct FrontFigures: Equatable, Sendable {
     package init() {}
 }
 
-/// What tor said of this machine's clock. Tor says it once, when it meets a relay that has another time, and never takes
-/// it back; so what became of the clock since then is counted in.
+/// The difference of this machine's clock, as tor said it. Tor says it once, when it meets a relay that has another time,
+/// and never takes it back; so what became of the clock since then is counted in.
 package struct ClockSkew: Equatable, Sendable {
     /// Seconds by which the clock was ahead (negative: behind).
     package var reported: Int

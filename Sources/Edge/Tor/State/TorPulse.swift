@@ -1,4 +1,4 @@
-/// What tor answers when it is asked how it is.
+/// Tor's answer to the question how it is.
 struct TorPulse: Equatable, Sendable {
     var version: String
     var bootstrap: Bootstrap
